@@ -1,0 +1,120 @@
+import { resolve } from "node:path";
+import { RuleTester } from "oxlint/plugins-dev";
+import { describe, it } from "vitest";
+import { layering } from "./layering.ts";
+
+RuleTester.describe = describe;
+RuleTester.it = it;
+
+const root = resolve(import.meta.dirname, "..");
+const at = (file: string, code: string) => ({
+  name: `${file}: ${code}`,
+  filename: resolve(root, file),
+  code,
+});
+const refused = (file: string, code: string, message: string) => ({
+  ...at(file, code),
+  errors: [{ message }],
+});
+
+new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("layering", layering, {
+  valid: [
+    at("services/posts/src/rpc/a.ts", 'import { insertPost } from "#src/db/posts.ts";'),
+    at("services/posts/src/rpc/a.ts", 'import { b } from "./b.ts";'),
+    at("services/posts/src/rpc/a.ts", 'import { built } from "#src/events.ts";'),
+    at("services/posts/src/jobs/a.ts", 'import { fold } from "#src/domain/fold.ts";'),
+    at(
+      "services/posts/src/app.ts",
+      'import { a } from "#src/rpc/a.ts"; import { b } from "#src/jobs/b.ts";',
+    ),
+    at("services/posts/src/domain/a.ts", 'import { b } from "./b.ts";'),
+    at(
+      "services/posts/src/domain/a.ts",
+      'import { PLATFORMS } from "@postrider/shared/platforms/registry";',
+    ),
+    at("services/posts/src/domain/a.ts", 'import { createHash } from "node:crypto";'),
+    at("services/posts/src/db/a.ts", 'import type { Post } from "#src/domain/post.ts";'),
+    at("services/posts/src/db/a.ts", 'import { type Post } from "#src/domain/post.ts";'),
+    at("services/posts/src/db/a.ts", 'import type { ISql } from "@postrider/shared/postgres";'),
+    at(
+      "services/gateway/src/routes/posts/routes.ts",
+      'import { b } from "../accounts/mapping.ts";',
+    ),
+    at("packages/shared/src/a.ts", 'import { b } from "@postrider/contracts/posts/v1/post_pb";'),
+    at("packages/simulator/src/x/a.ts", 'import { b } from "#src/state.ts";'),
+    at("services/posts/src/domain/a.test.ts", 'import { expect } from "vitest";'),
+    at("services/posts/test/a.test.ts", 'import { b } from "@postrider/simulator/server";'),
+  ],
+  invalid: [
+    refused(
+      "services/posts/src/rpc/a.ts",
+      'import { b } from "#src/consumers/b.ts";',
+      "rpc and consumers are both edges: move what they share into domain, db or clients.",
+    ),
+    refused(
+      "services/posts/src/consumers/a.ts",
+      'export { b } from "../jobs/b.ts";',
+      "consumers and jobs are both edges: move what they share into domain, db or clients.",
+    ),
+    refused(
+      "services/gateway/src/routes/posts/routes.ts",
+      'await import("../../jobs/b.ts");',
+      "routes and jobs are both edges: move what they share into domain, db or clients.",
+    ),
+    refused(
+      "services/posts/src/domain/a.ts",
+      'import { insertPost } from "#src/db/posts.ts";',
+      "domain is pure: it imports only domain and reference data of shared, not #src/db/posts.ts.",
+    ),
+    refused(
+      "services/posts/src/domain/a.ts",
+      'import type { Sql } from "@postrider/shared/postgres";',
+      "domain is pure: it imports only domain and reference data of shared, not @postrider/shared/postgres.",
+    ),
+    refused(
+      "services/posts/src/domain/a.ts",
+      'import { readFile } from "node:fs/promises";',
+      "domain is pure: it imports only domain and reference data of shared, not node:fs/promises.",
+    ),
+    refused(
+      "services/posts/src/db/a.ts",
+      'import { fold } from "#src/domain/fold.ts";',
+      'db uses only the types of domain: write "import type".',
+    ),
+    refused(
+      "services/delivery/src/connectors/x/a.ts",
+      'import { b } from "#src/db/tasks.ts";',
+      "connectors imports types of domain, shared and contracts, never db.",
+    ),
+    refused(
+      "services/media/src/storage/a.ts",
+      'import { b } from "#src/rpc/b.ts";',
+      "storage imports types of domain, shared and contracts, never rpc.",
+    ),
+    refused(
+      "services/posts/src/clients/a.ts",
+      'import { config } from "#src/config.ts";',
+      "clients imports types of domain, shared and contracts, never #src/config.ts.",
+    ),
+    refused(
+      "services/posts/src/rpc/a.ts",
+      'import { b } from "@postrider/accounts/b";',
+      "A service imports shared and contracts only, never accounts: ask it by RPC.",
+    ),
+    refused(
+      "services/posts/src/rpc/a.ts",
+      'import { b } from "../../../media/src/rpc/b.ts";',
+      "A service imports shared and contracts only, never media: ask it by RPC.",
+    ),
+    refused(
+      "packages/shared/src/bus/a.ts",
+      'export * from "@postrider/posts/b";',
+      "shared knows nothing of posts: only contracts lie below it.",
+    ),
+    refused(
+      "packages/simulator/src/a.ts",
+      'import { newId } from "@postrider/shared/ids";',
+      "simulator stands alone and imports none of our packages, here shared.",
+    ),
+  ],
+});

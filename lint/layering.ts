@@ -1,0 +1,51 @@
+import { relative, resolve, sep } from "node:path";
+import type { RuleTester } from "oxlint/plugins-dev";
+import { layeringFault } from "./layers.ts";
+
+// oxlint exports its rule types only as parameters of its tester.
+type Rule = Parameters<RuleTester["run"]>[1];
+type RuleContext = Parameters<NonNullable<Rule["create"]>>[0];
+type RuleNode = Parameters<NonNullable<Visitor["ImportDeclaration"]>>[0];
+type Range = { range: [number, number] };
+type Visitor = ReturnType<NonNullable<Rule["create"]>>;
+
+const root = resolve(import.meta.dirname, "..");
+
+/** Reports each import that crosses the layers of the code base; the rules themselves are in layers.ts. */
+export const layering: Rule = {
+  meta: { type: "problem", docs: { description: "Keep edges, domain and outside layers apart." } },
+  create(context) {
+    return {
+      ImportDeclaration: (node) => check(context, node, node.source.value, isTypeOnly(node)),
+      ExportNamedDeclaration: (node) => {
+        if (node.source) check(context, node, node.source.value, node.exportKind === "type");
+      },
+      ExportAllDeclaration: (node) =>
+        check(context, node, node.source.value, node.exportKind === "type"),
+      ImportExpression: (node) => {
+        if (node.source.type === "Literal" && typeof node.source.value === "string") {
+          check(context, node, node.source.value, false);
+        }
+      },
+    };
+  },
+};
+
+function isTypeOnly(node: RuleNode): boolean {
+  if (node.importKind === "type") return true;
+  const kinds = node.specifiers.map((specifier) =>
+    specifier.type === "ImportSpecifier" ? specifier.importKind : "value",
+  );
+  return kinds.length > 0 && kinds.every((kind) => kind === "type");
+}
+
+function check(context: RuleContext, at: Range, specifier: string, typeOnly: boolean): void {
+  const file = relative(root, context.filename).split(sep).join("/");
+  const message = layeringFault({ file, specifier, typeOnly });
+  if (message !== undefined) context.report({ node: at, message });
+}
+
+const plugin = { meta: { name: "postrider" }, rules: { layering } };
+
+/** oxlint loads a plugin by its default export. */
+export default plugin;

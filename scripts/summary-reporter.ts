@@ -1,0 +1,50 @@
+import { writeFileSync } from "node:fs";
+import type { Reporter, TestModule } from "vitest/node";
+
+/** What a run came to; `failed` also holds what went wrong outside any test. */
+export interface TestCounts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** The plain last line that people and machines read. */
+export function summaryLine({ passed, failed, skipped }: TestCounts): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+/**
+ * Ends a vitest run with the summary line, or hands the counts over in the file that `TEST_COUNTS_FILE` names.
+ * Errors outside tests (a module that does not load, a failing hook, an unhandled rejection) count as failures.
+ */
+export function summaryReporter(): Reporter {
+  const counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
+  return {
+    onInit() {
+      process.once("exit", (code) => report(counts, code));
+    },
+    onTestRunEnd(modules, unhandledErrors) {
+      Object.assign(counts, { passed: 0, failed: unhandledErrors.length, skipped: 0 });
+      for (const module of modules) addModule(counts, module);
+    },
+  };
+}
+
+function report(counts: TestCounts, exitCode: number): void {
+  // A failing globalSetup never reaches the reporter: only the exit code tells.
+  if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
+  const file = process.env.TEST_COUNTS_FILE;
+  if (file === undefined) process.stdout.write(`${summaryLine(counts)}\n`);
+  else writeFileSync(file, JSON.stringify(counts));
+}
+
+function addModule(counts: TestCounts, module: TestModule): void {
+  counts.failed += module.errors().length;
+  for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+  for (const test of module.children.allTests()) {
+    const { state } = test.result();
+    // A test that never ran because the run was cut short was not skipped on purpose.
+    if (state === "pending") counts.failed += 1;
+    else counts[state] += 1;
+  }
+}

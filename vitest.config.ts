@@ -1,0 +1,47 @@
+import { defineConfig } from "vitest/config";
+import { summaryReporter } from "./scripts/summary-reporter.ts";
+
+/**
+ * Three projects, run one after the other: later ones start processes and would disturb each other's timing.
+ * A test that fails once is a failure: nothing is retried.
+ */
+export default defineConfig({
+  test: {
+    reporters: ["default", summaryReporter()],
+    retry: 0,
+    passWithNoTests: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "integration",
+          include: ["{packages,services}/*/test/**/*.test.ts"],
+          globalSetup: ["./packages/local/src/test-postgres.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["e2e/**/*.test.ts"],
+          // Each file starts a whole stack: two at a time would not fit the machine.
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
