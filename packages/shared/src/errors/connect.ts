@@ -1,0 +1,68 @@
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "@postrider/contracts/errors/v1/error_pb";
+import { ServiceError, unavailable, type ErrorKind } from "#src/errors.ts";
+import type { Logger } from "#src/logger.ts";
+import { isInfrastructureError } from "#src/postgres.ts";
+
+const CODES = {
+  invalid: Code.InvalidArgument,
+  unauthenticated: Code.Unauthenticated,
+  forbidden: Code.PermissionDenied,
+  not_found: Code.NotFound,
+  conflict: Code.FailedPrecondition,
+  unprocessable: Code.OutOfRange,
+  unavailable: Code.Unavailable,
+  timeout: Code.DeadlineExceeded,
+  internal: Code.Internal,
+} satisfies Record<ErrorKind, Code>;
+
+const KINDS = new Map<Code, ErrorKind>(Object.entries(CODES).map(([kind, code]) => [code, kind as ErrorKind]));
+
+function toConnectError(error: ServiceError): ConnectError {
+  const value = {
+    reason: error.reason,
+    violations: error.violations.slice(0, 100),
+    ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(error.retryAfterMs) }),
+  };
+  return new ConnectError(error.reason, CODES[error.kind], undefined, [{ desc: ErrorInfoSchema, value }]);
+}
+
+/**
+ * Server side: maps what a handler threw to a Connect error. A `ServiceError` keeps its reason; trouble with the
+ * database becomes `unavailable`; anything else is logged here and leaves as `internal` without its text.
+ */
+export function createServerErrorInterceptor(logger: Logger): Interceptor {
+  return (next) => async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      if (error instanceof ServiceError) throw toConnectError(error);
+      if (error instanceof ConnectError && error.code !== Code.Unknown) throw error;
+      if (isInfrastructureError(error)) {
+        logger.warn({ err: error, rpc: request.method.name }, "the database did not answer");
+        throw toConnectError(unavailable(error));
+      }
+      logger.error({ err: error, rpc: request.method.name }, "rpc failed");
+      throw toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
+    }
+  };
+}
+
+/** Client side: every failure of an RPC as a `ServiceError`, so that callers never see Connect's codes. */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const connectError = ConnectError.from(error);
+  const [info] = connectError.findDetails(ErrorInfoSchema);
+  const kind = KINDS.get(connectError.code) ?? "internal";
+  if (info === undefined) return withoutInfo(kind, connectError);
+  return new ServiceError(kind, info.reason, info.violations, {
+    cause: connectError,
+    ...(info.retryAfterMs === undefined ? {} : { retryAfterMs: Number(info.retryAfterMs) }),
+  });
+}
+
+function withoutInfo(kind: ErrorKind, cause: ConnectError): ServiceError {
+  if (kind === "unavailable") return unavailable(cause);
+  if (kind === "timeout") return new ServiceError("timeout", "upstream_timeout", [], { cause });
+  return new ServiceError("internal", "internal", [], { cause });
+}

@@ -1,0 +1,33 @@
+import { readFileSync, renameSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+
+let folder: string | undefined;
+
+/** Turns failpoints on for this process; without it `failpoint` is a comparison and nothing else. */
+export function configureFailpoints(directory: string | undefined): void {
+  folder = directory;
+}
+
+function takeOrder(name: string): string | undefined {
+  if (folder === undefined) return undefined;
+  const taken = join(folder, `.${name}.${process.pid}`);
+  try {
+    renameSync(join(folder, name), taken);
+  } catch {
+    return undefined;
+  }
+  const order = readFileSync(taken, "utf8").trim();
+  unlinkSync(taken);
+  return order;
+}
+
+/**
+ * A named point at which tests stop or kill the process, to prove what a crash right there does. An order is a file
+ * `<FAILPOINTS_DIR>/<name>` with the word `stop` (SIGSTOP) or `kill` (SIGKILL); the rename takes it, so it acts exactly
+ * once across all processes and replicas.
+ */
+export function failpoint(name: string): void {
+  const order = takeOrder(name);
+  if (order === "stop") process.kill(process.pid, "SIGSTOP");
+  if (order === "kill") process.kill(process.pid, "SIGKILL");
+}

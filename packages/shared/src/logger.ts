@@ -1,0 +1,45 @@
+import { pino } from "pino";
+import { findContext } from "#src/request-context.ts";
+
+export type { Logger } from "pino";
+
+/**
+ * Fields that may be logged. Everything else is dropped, so a secret or a post's text cannot reach a log by being part
+ * of an object that somebody logged whole. Add a field here only if it can never hold either.
+ */
+const LOGGABLE = new Set([
+  "err", "requestId", "workspaceId", "postId", "targetId", "accountId", "platform", "generation", "attempt", "outcome", "code", "reason",
+  "method", "route", "path", "statusCode", "durationMs", "rpc", "url", "port", "pid", "signal", "topic", "group", "eventType", "eventId",
+  "count", "claimed", "lag", "version", "schema", "service", "job", "step", "operation", "faults", "status", "delayMs", "bus", "partition", "metricsUrl",
+]);
+
+/** An error's name, stack and code, without the request, query parameters or other enumerable extras that libraries attach. */
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code: unknown = "code" in error ? error.code : undefined;
+  return { type: error.name, message: error.message, stack: error.stack, ...(code === undefined ? {} : { code }) };
+}
+
+function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (LOGGABLE.has(name)) kept[name] = value;
+  }
+  return kept;
+}
+
+/** A JSON logger on stdout that prints allow-listed fields only and adds the current request's ids by itself. */
+export function createLogger(options: { readonly service: string; readonly level: string }) {
+  return pino({
+    level: options.level,
+    base: { service: options.service, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: serializeError },
+    formatters: { level: (label) => ({ level: label }), log: allowListed },
+    mixin: () => {
+      const context = findContext();
+      if (context === undefined) return {};
+      return { requestId: context.requestId, ...(context.workspaceId === undefined ? {} : { workspaceId: context.workspaceId }) };
+    },
+  });
+}

@@ -1,0 +1,51 @@
+/**
+ * Runs `work` again and again until stopped: at once after a run that asks for it, otherwise after `idleMs` or a
+ * `nudge`. A run that throws is reported and followed by a pause, never by the end of the loop.
+ */
+export interface Loop extends AsyncDisposable {
+  nudge(): void;
+}
+
+export function startLoop(options: {
+  readonly idleMs: number;
+  readonly onError: (error: unknown) => void;
+  /** Returns true when there may be more to do right now, or the milliseconds after which to look again. */
+  readonly work: () => Promise<boolean | number>;
+}): Loop {
+  let stopped = false;
+  let nudged = false;
+  let wake: (() => void) | undefined;
+  const pause = async (ms: number): Promise<void> => {
+    if (nudged || stopped) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    wake = resolve;
+    await promise;
+    clearTimeout(timer);
+    wake = undefined;
+  };
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      nudged = false;
+      try {
+        const again = await options.work();
+        if (again !== true) await pause(typeof again === "number" ? Math.min(again, options.idleMs) : options.idleMs);
+      } catch (error) {
+        options.onError(error);
+        await pause(options.idleMs);
+      }
+    }
+  };
+  const finished = run();
+  return {
+    nudge: () => {
+      nudged = true;
+      wake?.();
+    },
+    [Symbol.asyncDispose]: async () => {
+      stopped = true;
+      wake?.();
+      await finished;
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import postgres from "postgres";
+
+/** Columns come back in camelCase; keys inside json values stay as they were stored. Instants are `Date`, int8 is `number`. */
+const types = {
+  bigint: {
+    to: 20,
+    from: [20],
+    serialize: (value: number) => value.toString(),
+    parse: (text: string) => Number(text),
+  },
+};
+
+type Types = { bigint: number };
+
+/** A pool of connections. */
+export type Sql = postgres.Sql<Types>;
+/** One open transaction. */
+export type TransactionSql = postgres.TransactionSql<Types>;
+/** Pool or transaction alike: what `db/` functions take. */
+export type ISql = postgres.ISql<Types>;
+
+export interface SqlOptions {
+  readonly url: string;
+  readonly poolSize: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** False behind a transaction pooler that does not track prepared statements. */
+  readonly prepare?: boolean;
+}
+
+/**
+ * Opens a pool. Statement and idle-in-transaction time-outs belong to the role (see `postgres/provision`), not to the
+ * session, so that everything works behind a transaction pooler.
+ */
+export function openSql(options: SqlOptions): Sql {
+  return postgres(options.url, {
+    max: options.poolSize,
+    prepare: options.prepare ?? true,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    max_lifetime: 30 * 60,
+    fetch_types: false,
+    connection: { application_name: options.applicationName },
+    transform: { column: { to: postgres.fromCamel, from: postgres.toCamel } },
+    types,
+    onnotice: () => undefined,
+  });
+}
+
+const CONNECTION_CODES = new Set([
+  "CONNECTION_CLOSED", "CONNECTION_ENDED", "CONNECTION_DESTROYED", "CONNECT_TIMEOUT",
+  "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH",
+]);
+
+/**
+ * Classes of SQLSTATE that say nothing about the statement itself: 08 connection, 40 serialization and deadlock,
+ * 53 resources, 55P03 lock time-out, 57 operator intervention (shutdown, statement time-out), 58 system,
+ * 25P03 idle-in-transaction time-out, 25006 read-only (a standby).
+ */
+const INFRASTRUCTURE_STATES = /^(08|40|53|57|58|55P03|25P03|25006)/;
+
+function errorCode(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** Whether the error comes from the database or the way to it, so that the same statement may well succeed later. */
+export function isInfrastructureError(error: unknown): boolean {
+  const code = errorCode(error);
+  return code !== undefined && (CONNECTION_CODES.has(code) || INFRASTRUCTURE_STATES.test(code));
+}
+
+/** Whether a unique index refused the row; with a name, whether that index did. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (!(error instanceof postgres.PostgresError) || error.code !== "23505") return false;
+  return constraint === undefined || error.constraint_name === constraint;
+}

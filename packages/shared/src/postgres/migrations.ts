@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Sql } from "#src/postgres.ts";
+
+/** A migration file `0001_create_posts.sql`. */
+interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+function readMigrations(folder: string): readonly Migration[] {
+  const migrations = readdirSync(folder)
+    .filter((name) => name.endsWith(".sql"))
+    .toSorted()
+    .map((name) => {
+      const match = FILE.exec(name);
+      if (match === null) throw new Error(`${name} is no migration name such as 0001_create_posts.sql`);
+      return { version: Number(match[1]), name, text: readFileSync(join(folder, name), "utf8") };
+    });
+  migrations.forEach((migration, index) => {
+    if (migration.version !== index + 1) throw new Error(`${migration.name} should be number ${index + 1}`);
+  });
+  return migrations;
+}
+
+/** The schema version that a build with these migrations needs. */
+export function neededSchemaVersion(folder: string): number {
+  return readMigrations(folder).length;
+}
+
+/** The version the database has; 0 before the first migration. Throws only for infrastructure errors. */
+export async function currentSchemaVersion(sql: Sql): Promise<number> {
+  const [table] = await sql<{ name: string | null }[]>`select to_regclass('schema_migrations')::text as name`;
+  if (table === undefined || table.name === null) return 0;
+  const [row] = await sql<{ version: number }[]>`select coalesce(max(version), 0)::int as version from schema_migrations`;
+  return row?.version ?? 0;
+}
+
+/**
+ * Applies what is missing, each migration in a transaction of its own under an advisory lock, so that any number of
+ * replicas may call it at once. A lock that cannot be had in 2 s fails the migration instead of queueing all readers
+ * behind it; the caller tries again. Returns the versions applied.
+ */
+export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
+  const applied: number[] = [];
+  await sql`create table if not exists schema_migrations (version int primary key, name text not null, applied_at timestamptz not null default now())`;
+  for (const migration of readMigrations(folder)) {
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
+      await tx`set local lock_timeout = '2s'`;
+      const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;
+      if (done.length > 0) return;
+      await tx.unsafe(migration.text);
+      await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
+      applied.push(migration.version);
+    });
+  }
+  return applied;
+}

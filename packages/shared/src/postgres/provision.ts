@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
+
+export interface ServiceRole {
+  /** Name of the service and of its schema, for example `posts`. */
+  readonly service: string;
+  readonly password: string;
+}
+
+const BUS_SQL = readFileSync(new URL("./bus.sql", import.meta.url), "utf8");
+
+async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<void> {
+  const name = `postrider_${role.service}`;
+  const exists = await tx`select 1 from pg_roles where rolname = ${name}`;
+  if (exists.length === 0) await tx.unsafe(`create role ${name} login`);
+  await tx.unsafe(`alter role ${name} password '${role.password.replaceAll("'", "''")}'`);
+  // Time-outs and the search path belong to the role: a session setting would leak through a transaction pooler.
+  await tx.unsafe(`alter role ${name} set search_path = ${role.service}`);
+  await tx.unsafe(`alter role ${name} set statement_timeout = '10s'`);
+  await tx.unsafe(`alter role ${name} set idle_in_transaction_session_timeout = '10s'`);
+  await tx.unsafe(`create schema if not exists ${role.service}`);
+  await tx.unsafe(`alter schema ${role.service} owner to ${name}`);
+  await tx.unsafe(`grant usage on schema bus to ${name}`);
+  await tx.unsafe(`grant select, insert on bus.records to ${name}`);
+  await tx.unsafe(`grant delete on bus.records to ${name}`);
+  await tx.unsafe(`grant select, insert, update on bus.positions to ${name}`);
+}
+
+/**
+ * Makes the database ready for the services: one schema and one login role each, and the schema of the Postgres bus.
+ * Needs an owner connection; repeating it changes nothing but the passwords. A role can use its own schema and the bus,
+ * and nothing of another service.
+ */
+export async function provisionDatabase(ownerUrl: string, roles: readonly ServiceRole[]): Promise<void> {
+  const sql: Sql = openSql({ url: ownerUrl, poolSize: 1, applicationName: "postrider-provision" });
+  try {
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;
+      await tx.unsafe(BUS_SQL);
+      for (const role of roles) await provisionService(tx, role);
+    });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** The connection string of a service's role in the database that `ownerUrl` names. */
+export function serviceDatabaseUrl(ownerUrl: string, role: ServiceRole): string {
+  const url = new URL(ownerUrl);
+  url.username = `postrider_${role.service}`;
+  url.password = encodeURIComponent(role.password);
+  return url.toString();
+}
