@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { childExit, endChild } from "#src/child-exit.ts";
+import { freePort } from "#src/free-port.ts";
+import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import { poll } from "#src/poll.ts";
+import { findPostgresBinaries } from "#src/postgres-binaries.ts";
+import {
+  clearStalePid,
+  type ClusterOptions,
+  ensureCluster,
+  readPostmasterPid,
+  restrictMode,
+} from "#src/postgres-cluster.ts";
+import { unprivilegedUser } from "#src/unprivileged-user.ts";
+
+/** A Postgres of our own. Disposing of it stops the server and keeps its data. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** Connection URL of the cluster's owner (a superuser). */
+  readonly url: string;
+  /** The postmaster itself. */
+  readonly pid: number;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Resolves when the server has ended, whoever ended it. */
+  readonly exited: Promise<void>;
+}
+
+/** How to start it. */
+export interface EmbeddedPostgresOptions {
+  /** Where the cluster is, or is to be made. */
+  readonly dataDir: string;
+  /** A free one is chosen when absent. */
+  readonly port?: number;
+  /** The owner's password; the same for the life of the cluster. The default is for throw-away clusters only. */
+  readonly password?: string;
+  /** Where the server's messages go; `<dataDir>.log` when absent. */
+  readonly logFile?: string;
+  /** More settings of `postgresql.conf`; they win over ours. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/**
+ * For small machines: little memory, few background processes. Nothing here gives up durability:
+ * the services refuse to start when fsync or synchronous_commit is off.
+ */
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  fsync: "on",
+  synchronous_commit: "on",
+  max_connections: "300",
+  shared_buffers: "96MB",
+  max_wal_size: "1GB",
+  checkpoint_timeout: "15min",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_logical_replication_workers: "0",
+  max_parallel_workers_per_gather: "0",
+  io_method: "sync",
+  autovacuum_max_workers: "2",
+  autovacuum_naptime: "20s",
+  jit: "off",
+  timezone: "UTC",
+  log_timezone: "UTC",
+};
+
+const startTimeoutMs = 60_000;
+
+/**
+ * Starts Postgres on the loopback address, making the cluster first where there is none.
+ *
+ * As root it runs as `nobody`. A server that was killed is recovered by the next start.
+ *
+ * @throws Error in one line: a folder `nobody` cannot reach, another server on the folder, or what the server itself said.
+ */
+export async function startEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir);
+  const password = options.password ?? "postrider";
+  const cluster: ClusterOptions = {
+    dataDir,
+    password,
+    binaries: await findPostgresBinaries(),
+    user: unprivilegedUser(dataDir),
+  };
+  await ensureCluster(cluster);
+  const port = options.port ?? (await freePort());
+  const logFile = options.logFile ?? `${dataDir}.log`;
+  const started = await poll(() => tryStart(cluster, { ...options, port, logFile }), {
+    everyMs: 200,
+    timeoutMs: startTimeoutMs,
+  });
+  if (started === undefined) {
+    throw new Error(`Postgres did not start on ${dataDir} within ${startTimeoutMs / 1000} s`);
+  }
+  return running(started, { dataDir, port, password });
+}
+
+/** Undefined when it should be tried again: backends of a killed server may need a moment to notice. */
+async function tryStart(
+  cluster: ClusterOptions,
+  options: EmbeddedPostgresOptions & { port: number; logFile: string },
+): Promise<ChildProcess | undefined> {
+  const { dataDir } = cluster;
+  clearStalePid(dataDir);
+  restrictMode(dataDir);
+  const log = openSync(options.logFile, "a", 0o600);
+  const before = readFileSync(options.logFile).length;
+  const all = { ...settings, port: String(options.port), ...options.settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  // Its own process group: a Ctrl-C in the terminal must not stop the database before its clients.
+  const child = spawn(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
+    ...cluster.user,
+    detached: true,
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  if (await becomesReady(child, dataDir)) {
+    return child;
+  }
+  const said = readFileSync(options.logFile).subarray(before).toString().trim();
+  if (said.includes("pre-existing shared memory block")) {
+    return undefined;
+  }
+  throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
+}
+
+/** False when the process ended first. The server writes "ready" into its pid file, as pg_ctl expects. */
+async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
+  let failed: Error | undefined;
+  child.once("error", (error) => {
+    failed = error;
+  });
+  const answer = await poll(
+    () => {
+      if (failed !== undefined) {
+        throw new Error(`Postgres could not be started: ${failed.message}`, { cause: failed });
+      }
+      if (child.exitCode !== null || child.signalCode !== null) {
+        return false;
+      }
+      const file = readPostmasterPid(dataDir);
+      return file?.pid === child.pid && file?.ready === true ? true : undefined;
+    },
+    { everyMs: 10, timeoutMs: startTimeoutMs },
+  );
+  if (answer === undefined) {
+    child.kill("SIGKILL");
+  }
+  return answer === true;
+}
+
+function running(
+  child: ChildProcess,
+  { dataDir, port, password }: { dataDir: string; port: number; password: string },
+): EmbeddedPostgres {
+  const pid = child.pid ?? 0;
+  guardProcess(pid, "INT");
+  const exited = childExit(child).then(() => unguardProcess(pid));
+  child.unref();
+  return {
+    url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
+    pid,
+    port,
+    dataDir,
+    exited,
+    async [Symbol.asyncDispose]() {
+      // SIGINT is the fast shutdown; SIGTERM would wait for every client to leave.
+      await endChild(child, [
+        ["SIGINT", 10_000],
+        ["SIGQUIT", 5_000],
+        ["SIGKILL", 1_000],
+      ]);
+      await exited;
+    },
+  };
+}

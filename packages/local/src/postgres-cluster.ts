@@ -1,0 +1,148 @@
+import { execFile } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { PostgresBinaries } from "#src/postgres-binaries.ts";
+import { commandLine, identifyProcess } from "#src/process-identity.ts";
+import { firstClosedFolder, type ProcessUser } from "#src/unprivileged-user.ts";
+
+const run = promisify(execFile);
+
+/** What a cluster on disk is made with and belongs to. */
+export interface ClusterOptions {
+  readonly dataDir: string;
+  readonly password: string;
+  readonly binaries: PostgresBinaries;
+  readonly user: ProcessUser | undefined;
+}
+
+/**
+ * Makes the cluster's folder unless it is there.
+ * It is made beside its place and renamed, so a crash in between leaves no half cluster.
+ *
+ * @throws Error naming the first folder that the database's user cannot pass.
+ */
+export async function ensureCluster(options: ClusterOptions): Promise<void> {
+  mkdirSync(dirname(options.dataDir), { recursive: true });
+  requireReachable(options);
+  if (existsSync(join(options.dataDir, "PG_VERSION"))) {
+    return;
+  }
+  const unfinished = `${options.dataDir}.unfinished`;
+  const passwordFile = `${options.dataDir}.password`;
+  try {
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { mode: 0o700 });
+    writeFileSync(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    giveTo(options.user, unfinished, passwordFile);
+    await initdb(options, unfinished, passwordFile);
+    renameSync(unfinished, options.dataDir);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+async function initdb(
+  options: ClusterOptions,
+  folder: string,
+  passwordFile: string,
+): Promise<void> {
+  // Without an explicit encoding initdb follows LANG and makes a SQL_ASCII cluster where there is none.
+  const settings = [
+    "--username=postgres",
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--encoding=UTF8",
+    "--locale-provider=builtin",
+    "--locale=C.UTF-8",
+    "--no-instructions",
+  ];
+  try {
+    await run(options.binaries.initdb, ["-D", folder, ...settings], {
+      ...options.user,
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", TZ: "UTC" },
+    });
+  } catch (error) {
+    const text = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+    throw new Error(`initdb could not make ${options.dataDir}: ${text}`, { cause: error });
+  }
+}
+
+function requireReachable({ dataDir, binaries, user }: ClusterOptions): void {
+  if (user === undefined) {
+    return;
+  }
+  const closed =
+    firstClosedFolder(dirname(binaries.postgres), user) ??
+    firstClosedFolder(dirname(dataDir), user);
+  if (closed !== undefined) {
+    throw new Error(
+      `Postgres does not run as root, so it runs as uid ${user.uid} (nobody), who cannot enter ${closed}: move the checkout out of it, or chmod o+x ${closed}`,
+    );
+  }
+}
+
+function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
+  for (const path of paths) {
+    if (user !== undefined) {
+      chownSync(path, user.uid, user.gid);
+    }
+  }
+}
+
+/** What `postmaster.pid` says. `ready` is its eighth line. */
+export interface PostmasterPid {
+  readonly pid: number;
+  readonly ready: boolean;
+}
+
+/** Reads the cluster's pid file; undefined when there is none. */
+export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
+  const file = join(dataDir, "postmaster.pid");
+  if (!existsSync(file)) {
+    return undefined;
+  }
+  const lines = readFileSync(file, "utf8").split("\n");
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
+}
+
+/**
+ * Finds the Postgres that runs on a data folder.
+ * The number in the pid file may belong to any process by now, so its command line has to name the folder too.
+ */
+export function findPostmaster(dataDir: string): number | undefined {
+  const pid = readPostmasterPid(dataDir)?.pid;
+  if (pid === undefined || identifyProcess(pid) === undefined) {
+    return undefined;
+  }
+  return commandLine(pid).includes(dataDir) ? pid : undefined;
+}
+
+/**
+ * Removes a pid file whose process is gone. Postgres does so itself, except when the number now belongs to another
+ * process of the same user: then it refuses to start ("lock file already exists").
+ *
+ * @throws Error when a Postgres really runs on the folder.
+ */
+export function clearStalePid(dataDir: string): void {
+  const running = findPostmaster(dataDir);
+  if (running !== undefined) {
+    throw new Error(`a Postgres (process ${running}) already runs on ${dataDir}`);
+  }
+  rmSync(join(dataDir, "postmaster.pid"), { force: true });
+}
+
+/** Postgres refuses a data folder that others may read; a copied or restored one may have lost its mode. */
+export function restrictMode(dataDir: string): void {
+  chmodSync(dataDir, 0o700);
+}

@@ -1,0 +1,59 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** The user that a process is started as. */
+export interface ProcessUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Whom Postgres must be started as: it refuses to run as root.
+ *
+ * @param dataDir An existing folder keeps its owner; a new one belongs to `nobody`.
+ * @returns undefined when this process is no root and simply starts it as itself.
+ */
+export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
+  if (process.getuid?.() !== 0) {
+    return undefined;
+  }
+  const owner = statSync(dataDir, { throwIfNoEntry: false });
+  return owner === undefined || owner.uid === 0 ? nobody() : { uid: owner.uid, gid: owner.gid };
+}
+
+/** Reads uid and gid of `nobody` from `/etc/passwd`; 65534 where it is not listed. */
+export function nobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
+  const fields = passwd
+    .split("\n")
+    .find((line) => line.startsWith("nobody:"))
+    ?.split(":");
+  const uid = Number(fields?.[2]);
+  const gid = Number(fields?.[3]);
+  return fields !== undefined && uid > 0 && gid > 0 ? { uid, gid } : { uid: 65_534, gid: 65_534 };
+}
+
+/**
+ * Finds the first folder that a user may not pass, from the root down to `folder` itself.
+ *
+ * @returns undefined when the whole way is open.
+ */
+export function firstClosedFolder(folder: string, user: ProcessUser): string | undefined {
+  const folders: string[] = [];
+  for (let at = realpathSync(folder); ; at = dirname(at)) {
+    folders.unshift(at);
+    if (at === dirname(at)) {
+      return folders.find((each) => !mayEnter(statSync(each), user));
+    }
+  }
+}
+
+/** The execute bit that counts: the owner's, else the group's, else the others'. */
+export function mayEnter(
+  folder: { mode: number; uid: number; gid: number },
+  user: ProcessUser,
+): boolean {
+  if (folder.uid === user.uid) {
+    return (folder.mode & 0o100) !== 0;
+  }
+  return (folder.mode & (folder.gid === user.gid ? 0o010 : 0o001)) !== 0;
+}
