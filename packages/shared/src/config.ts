@@ -4,7 +4,9 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
+    );
     this.faults = faults;
   }
 }
@@ -67,9 +69,15 @@ export class EnvReader {
       this.fail(name, `is no number: ${text}`);
       return rule.default ?? 0;
     }
-    if (rule.min !== undefined && value < rule.min) this.fail(name, `is below ${rule.min}: ${text}`);
-    if (rule.max !== undefined && value > rule.max) this.fail(name, `is above ${rule.max}: ${text}`);
+    this.#checkRange(name, value, rule);
     return value;
+  }
+
+  #checkRange(name: string, value: number, rule: NumberRule): void {
+    if (rule.min !== undefined && value < rule.min)
+      this.fail(name, `is below ${rule.min}: ${value}`);
+    if (rule.max !== undefined && value > rule.max)
+      this.fail(name, `is above ${rule.max}: ${value}`);
   }
 
   integer(name: string, rule: NumberRule = {}): number {
@@ -86,7 +94,8 @@ export class EnvReader {
   /** A comma-separated variable in seconds, returned in milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
     const text = this.optionalString(name);
-    const parts = text === undefined ? defaultSeconds : text.split(",").map((part) => Number(part.trim()));
+    const parts =
+      text === undefined ? defaultSeconds : text.split(",").map((part) => Number(part.trim()));
     if (parts.length === 0 || parts.some((part) => !Number.isFinite(part) || part < 0)) {
       this.fail(name, `is no list of seconds: ${text ?? ""}`);
       return defaultSeconds.map((part) => part * 1000);
@@ -108,7 +117,8 @@ export class EnvReader {
   /** An http(s) address without a trailing slash. */
   url(name: string, defaultValue?: string): string {
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
-    if (text !== "" && !/^https?:\/\/[^/\s]+/.test(text)) this.fail(name, `is no http address: ${text}`);
+    if (text !== "" && !/^https?:\/\/[^/\s]+/.test(text))
+      this.fail(name, `is no http address: ${text}`);
     return text.replace(/\/+$/, "");
   }
 
@@ -123,7 +133,10 @@ export class EnvReader {
 }
 
 /** Reads a configuration; throws one `ConfigError` that lists every fault. */
-export function loadConfig<T extends object>(env: Environment, read: (reader: EnvReader) => T): Readonly<T> {
+export function loadConfig<T extends object>(
+  env: Environment,
+  read: (reader: EnvReader) => T,
+): Readonly<T> {
   const reader = new EnvReader(env);
   const config = read(reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);

@@ -1,10 +1,13 @@
 import fastify, { type FastifyInstance } from "fastify";
-import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
 import type { Sql } from "#src/postgres.ts";
+import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
 import { renderMetrics } from "#src/telemetry.ts";
 
 /** Resolves when the thing is in order and rejects with a short reason when it is not. */
 export type Check = () => Promise<void>;
+
+/** Leaves a route out of the API description. */
+const HIDDEN: object = { hide: true };
 
 const CHECK_TIMEOUT_MS = 500;
 const MAX_CLOCK_SKEW_MS = 30_000;
@@ -28,12 +31,14 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   return async () => {
     if (!migrated) {
       const version = await currentSchemaVersion(sql);
-      if (version < needed) throw new Error(`schema version ${version}, this build needs ${needed}`);
+      if (version < needed)
+        throw new Error(`schema version ${version}, this build needs ${needed}`);
       migrated = true;
     }
     const [row] = await sql<{ now: Date }[]>`select now() as now`;
     const skewMs = Math.abs(Date.now() - (row?.now.getTime() ?? 0));
-    if (skewMs > MAX_CLOCK_SKEW_MS) throw new Error(`clock is ${Math.round(skewMs / 1000)} s off the database's`);
+    if (skewMs > MAX_CLOCK_SKEW_MS)
+      throw new Error(`clock is ${Math.round(skewMs / 1000)} s off the database's`);
   };
 }
 
@@ -50,7 +55,9 @@ async function runCheck(check: Check): Promise<string> {
 }
 
 /** Runs all checks at once. */
-export async function readHealth(health: Health): Promise<{ readonly ready: boolean; readonly checks: Record<string, string> }> {
+export async function readHealth(
+  health: Health,
+): Promise<{ readonly ready: boolean; readonly checks: Record<string, string> }> {
   const names = [...health.checks.keys()];
   const results = await Promise.all([...health.checks.values()].map(runCheck));
   const checks = Object.fromEntries(names.map((name, index) => [name, results[index] ?? "failed"]));
@@ -60,10 +67,12 @@ export async function readHealth(health: Health): Promise<{ readonly ready: bool
 
 /** `/livez` (the loop turns) and `/readyz` on a server that has other routes too. */
 export function addProbes(app: FastifyInstance, health: Health): void {
-  app.get("/livez", { schema: { hide: true } as object }, () => ({ status: "ok" }));
-  app.get("/readyz", { schema: { hide: true } as object }, async (_request, reply) => {
+  app.get("/livez", { schema: HIDDEN }, () => ({ status: "ok" }));
+  app.get("/readyz", { schema: HIDDEN }, async (_request, reply) => {
     const { ready, checks } = await readHealth(health);
-    return await reply.status(ready ? 200 : 503).send({ status: ready ? "ok" : "unavailable", checks });
+    return await reply
+      .status(ready ? 200 : 503)
+      .send({ status: ready ? "ok" : "unavailable", checks });
   });
 }
 

@@ -12,7 +12,10 @@ const ECHO_MS = 1000;
  * Runs a process: starts it, stops it once on SIGTERM or SIGINT, exits 0. A second signal more than a second after the
  * first exits at once; a shutdown that takes longer than `graceMs` exits 1. A failed start exits 1.
  */
-export async function runProcess(start: () => Promise<App>, options: { readonly graceMs: number }): Promise<void> {
+export async function runProcess(
+  start: () => Promise<App>,
+  options: { readonly graceMs: number },
+): Promise<void> {
   let stopping: number | undefined;
   let app: App | undefined;
   const stop = async (signal: string): Promise<void> => {
@@ -38,13 +41,17 @@ export async function runProcess(start: () => Promise<App>, options: { readonly 
   try {
     app = await start();
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(
+      `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
     process.exit(1);
   }
 }
 
 /** Disposes in the order given, goes on after a failure, and throws the first one at the end. */
-export async function disposeInOrder(resources: readonly (AsyncDisposable | undefined)[]): Promise<void> {
+export async function disposeInOrder(
+  resources: readonly (AsyncDisposable | undefined)[],
+): Promise<void> {
   const errors: unknown[] = [];
   for (const resource of resources) {
     try {

@@ -24,12 +24,14 @@ export function startLoop(options: {
     clearTimeout(timer);
     wake = undefined;
   };
+  const isStopped = (): boolean => stopped;
   const run = async (): Promise<void> => {
-    while (!stopped) {
+    while (!isStopped()) {
       nudged = false;
       try {
         const again = await options.work();
-        if (again !== true) await pause(typeof again === "number" ? Math.min(again, options.idleMs) : options.idleMs);
+        if (again !== true)
+          await pause(typeof again === "number" ? Math.min(again, options.idleMs) : options.idleMs);
       } catch (error) {
         options.onError(error);
         await pause(options.idleMs);

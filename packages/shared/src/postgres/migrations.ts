@@ -17,11 +17,13 @@ function readMigrations(folder: string): readonly Migration[] {
     .toSorted()
     .map((name) => {
       const match = FILE.exec(name);
-      if (match === null) throw new Error(`${name} is no migration name such as 0001_create_posts.sql`);
+      if (match === null)
+        throw new Error(`${name} is no migration name such as 0001_create_posts.sql`);
       return { version: Number(match[1]), name, text: readFileSync(join(folder, name), "utf8") };
     });
   migrations.forEach((migration, index) => {
-    if (migration.version !== index + 1) throw new Error(`${migration.name} should be number ${index + 1}`);
+    if (migration.version !== index + 1)
+      throw new Error(`${migration.name} should be number ${index + 1}`);
   });
   return migrations;
 }
@@ -33,9 +35,13 @@ export function neededSchemaVersion(folder: string): number {
 
 /** The version the database has; 0 before the first migration. Throws only for infrastructure errors. */
 export async function currentSchemaVersion(sql: Sql): Promise<number> {
-  const [table] = await sql<{ name: string | null }[]>`select to_regclass('schema_migrations')::text as name`;
+  const [table] = await sql<
+    { name: string | null }[]
+  >`select to_regclass('schema_migrations')::text as name`;
   if (table === undefined || table.name === null) return 0;
-  const [row] = await sql<{ version: number }[]>`select coalesce(max(version), 0)::int as version from schema_migrations`;
+  const [row] = await sql<
+    { version: number }[]
+  >`select coalesce(max(version), 0)::int as version from schema_migrations`;
   return row?.version ?? 0;
 }
 

@@ -31,7 +31,10 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
  * Needs an owner connection; repeating it changes nothing but the passwords. A role can use its own schema and the bus,
  * and nothing of another service.
  */
-export async function provisionDatabase(ownerUrl: string, roles: readonly ServiceRole[]): Promise<void> {
+export async function provisionDatabase(
+  ownerUrl: string,
+  roles: readonly ServiceRole[],
+): Promise<void> {
   const sql: Sql = openSql({ url: ownerUrl, poolSize: 1, applicationName: "postrider-provision" });
   try {
     await sql.begin(async (tx) => {

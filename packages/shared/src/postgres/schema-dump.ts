@@ -5,7 +5,9 @@ import type { Sql } from "#src/postgres.ts";
  * Postgres ships no pg_dump. A test compares it with the committed `schema.sql`, which is what reviewers read.
  */
 export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
-  const tables = await sql<{ name: string; kind: string; columns: string[]; constraints: string[]; indexes: string[] }[]>`
+  const tables = await sql<
+    { name: string; kind: string; columns: string[]; constraints: string[]; indexes: string[] }[]
+  >`
     select c.relname as name,
       case c.relpersistence when 'u' then 'unlogged table' else 'table' end as kind,
       array(
@@ -34,7 +36,9 @@ export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
     order by c.relname`;
   const parts = tables.map((table) => {
     const body = [...table.columns, ...table.constraints].map((line) => `  ${line}`).join(",\n");
-    return [`create ${table.kind} ${schema}.${table.name} (\n${body}\n);`, ...table.indexes].join("\n");
+    return [`create ${table.kind} ${schema}.${table.name} (\n${body}\n);`, ...table.indexes].join(
+      "\n",
+    );
   });
   return `${parts.join("\n\n")}\n`;
 }

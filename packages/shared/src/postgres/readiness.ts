@@ -1,0 +1,34 @@
+import type { Logger } from "#src/logger.ts";
+import type { Sql } from "#src/postgres.ts";
+import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
+
+/** Accepting a post means it survives a power cut; a database that forgets commits cannot promise that. */
+async function assertDurable(sql: Sql): Promise<void> {
+  const [settings] = await sql<{ fsync: string; commit: string }[]>`
+    select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`;
+  if (settings?.fsync !== "on" || settings.commit === "off") {
+    throw new Error(
+      "the database runs with fsync or synchronous_commit off and would lose accepted posts",
+    );
+  }
+}
+
+/** Waits, with back-off, until the database answers and has the schema this build needs. Throws if it is not durable. */
+export async function waitForDatabase(
+  sql: Sql,
+  migrationsFolder: string,
+  logger: Logger,
+): Promise<void> {
+  const needed = neededSchemaVersion(migrationsFolder);
+  for (let delayMs = 50; ; delayMs = Math.min(delayMs * 2, 2000)) {
+    try {
+      const version = await currentSchemaVersion(sql);
+      if (version >= needed) return await assertDurable(sql);
+      logger.info({ version, delayMs }, "waiting for the database schema");
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("the database runs")) throw error;
+      logger.warn({ err: error, delayMs }, "waiting for the database");
+    }
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
+}

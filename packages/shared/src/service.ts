@@ -1,0 +1,102 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import type { EnvReader } from "#src/config.ts";
+import { createServiceServer } from "#src/connect/server.ts";
+import { addProbes, createOpsServer, type Health } from "#src/health.ts";
+import { disposeInOrder } from "#src/lifecycle.ts";
+import type { Logger } from "#src/logger.ts";
+
+/** What every process of ours is configured with. */
+export interface ProcessConfig {
+  readonly service: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly internalSecret: string;
+  readonly logLevel: string;
+  /** Tests only: see `failpoints`. */
+  readonly failpointsDir: string | undefined;
+}
+
+/** What every service with a schema of its own is configured with. */
+export interface DatabaseConfig {
+  readonly databaseUrl: string;
+  readonly databasePoolSize: number;
+  /** False behind a transaction pooler that does not track prepared statements. */
+  readonly databasePrepare: boolean;
+}
+
+/** What every service that publishes or consumes events is configured with. */
+export interface BusConfig {
+  readonly bus: "postgres" | "kafka";
+  readonly kafkaBrokers: readonly string[];
+}
+
+export function readProcessConfig(
+  read: EnvReader,
+  service: string,
+  defaultPort: number,
+): ProcessConfig {
+  return {
+    service,
+    host: read.string("HOST", { default: "127.0.0.1" }),
+    port: read.integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
+    metricsPort: read.integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
+    internalSecret: read.string("INTERNAL_SECRET", { minLength: 32 }),
+    logLevel: read.oneOf(
+      "LOG_LEVEL",
+      ["trace", "debug", "info", "warn", "error", "silent"],
+      "info",
+    ),
+    failpointsDir: read.optionalString("FAILPOINTS_DIR"),
+  };
+}
+
+export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
+  return {
+    databaseUrl: read.string("DATABASE_URL"),
+    databasePoolSize: read.integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
+    databasePrepare: read.boolean("DATABASE_PREPARE", true),
+  };
+}
+
+export function readBusConfig(read: EnvReader): BusConfig {
+  const kafkaBrokers = read.list("KAFKA_BROKERS");
+  const bus = read.oneOf(
+    "BUS",
+    ["postgres", "kafka"],
+    kafkaBrokers.length > 0 ? "kafka" : "postgres",
+  );
+  if (bus === "kafka" && kafkaBrokers.length === 0)
+    read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
+  return { bus, kafkaBrokers };
+}
+
+/**
+ * Listens for RPCs, probes and metrics. A service does this first, before its database is there: a process that waits
+ * for what is missing is alive and not ready, and says why on `/readyz`.
+ */
+export async function listenService(options: {
+  readonly config: ProcessConfig;
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly routes: (router: ConnectRouter) => void;
+}): Promise<AsyncDisposable> {
+  const { config, health, logger } = options;
+  const server = await createServiceServer({
+    routes: options.routes,
+    internalSecret: config.internalSecret,
+    logger,
+  });
+  addProbes(server, health);
+  const ops = createOpsServer(health);
+  const url = await server.listen({ host: config.host, port: config.port });
+  const metricsUrl = await ops.listen({ host: config.host, port: config.metricsPort });
+  logger.info({ url, metricsUrl }, "listening");
+  return {
+    [Symbol.asyncDispose]: () =>
+      disposeInOrder([
+        { [Symbol.asyncDispose]: () => server.close() },
+        { [Symbol.asyncDispose]: () => ops.close() },
+      ]),
+  };
+}

@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { loadConfig } from "@postrider/shared/config";
+import { readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+
+export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+
+export function readConfig() {
+  return loadConfig(process.env, (read) => ({
+    ...readProcessConfig(read, "media", 8083),
+    ...readDatabaseConfig(read),
+  }));
+}
+
+export type Config = ReturnType<typeof readConfig>;

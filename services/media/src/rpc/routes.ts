@@ -1,0 +1,9 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { createMediaService, type MediaServiceDeps } from "#src/rpc/media-service.ts";
+
+export function createRoutes(deps: MediaServiceDeps): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(MediaService, createMediaService(deps));
+  };
+}
