@@ -1,0 +1,134 @@
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+
+/** Why a target failed or waits: the `error.code` of the interface. */
+export type TargetErrorCode =
+  | "content_rejected"
+  | "media_rejected"
+  | "media_fetch_failed"
+  | "duplicate_on_platform"
+  | "permission_missing"
+  | "account_reconnect_required"
+  | "account_disconnected"
+  | "account_action_needed"
+  | "app_configuration"
+  | "platform_quota"
+  | "rate_limited"
+  | "platform_unavailable"
+  | "outcome_unknown"
+  | "duplicate_detected"
+  | "missed"
+  | "internal_error";
+
+/** What a connector is asked to publish, and as whom. */
+export interface Publication {
+  readonly targetId: string;
+  readonly text: string;
+  readonly title: string | undefined;
+  readonly privacy: string | undefined;
+  readonly tags: readonly string[];
+  /** The platform's own id of the account. */
+  readonly externalId: string;
+  readonly username: string;
+  readonly accessToken: string;
+  /** Non-secret data of the credential, for example the host of a bluesky repository. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** What steps have made so far: ids, URIs and records that the platform returned or that we chose. Stored before the next call. */
+export type Handles = Readonly<Record<string, string>>;
+
+/** The platform refused, or could not be asked, and certainly nothing is visible because of it. */
+export type Failure =
+  /** A parsed, definite refusal; the same call would be refused again. */
+  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
+  /** Certainly not created; may work later, after the platform's own wait if it named one. */
+  | {
+      readonly kind: "retryable";
+      readonly code: TargetErrorCode;
+      readonly message: string;
+      readonly retryAfterMs?: number;
+      /** True when the platform's limit refused: waiting costs no attempt and holds the whole account back. */
+      readonly isLimit?: boolean;
+    }
+  /** The access token was refused: refresh once, then ask a person to connect again. */
+  | { readonly kind: "token_refused"; readonly message: string };
+
+/** The first byte never left: our own clocks said that the mark was too old. */
+export interface NotSent {
+  readonly kind: "not_sent";
+}
+
+export interface Published {
+  readonly kind: "published";
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+}
+
+/** Time-out, reset after send, 5xx or 429 on the visible call, unreadable body, or the worker died: it may be visible. */
+export interface Unknown {
+  readonly kind: "unknown";
+  readonly message: string;
+}
+
+export type Outcome = Published | Failure | NotSent | Unknown;
+
+/** What reading the platform back showed about a call with an unknown outcome. */
+export type Verdict =
+  | {
+      readonly kind: "present";
+      readonly externalId: string | null;
+      readonly permalink: string | null;
+    }
+  /** Proved: nothing is there. Another visible call is safe. */
+  | { readonly kind: "absent" }
+  /** The protocol makes the repeated call harmless; the same handles must be used. */
+  | { readonly kind: "repeat" }
+  /** Not proved yet, look once more after this many milliseconds from now. */
+  | { readonly kind: "look_again"; readonly afterMs: number }
+  | { readonly kind: "cannot_tell"; readonly message: string };
+
+/** An invisible step. Repeating it is harmless; what it returns is stored before anything else happens. */
+export interface PrepareStep {
+  readonly name: string;
+  /** Whether its handles are stored already, so that it is not run again. */
+  isDone(handles: Handles): boolean;
+  run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<Handles | Failure>;
+}
+
+/** What the core guarantees right before the first byte of a visible call. */
+export interface SendGuard {
+  /** False when either clock shows that the mark is too old; then nothing may be sent. */
+  mayStillSend(): boolean;
+  /** Deadline of the whole call, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** The call with an unknown outcome that `reconcile` looks for. */
+export interface UnknownCall {
+  readonly calledAt: Date;
+  readonly callUntil: Date;
+  /** Looks so far at this call, 0 at the first. */
+  readonly looks: number;
+  /** Database time of this look. */
+  readonly now: Date;
+  /** Multiplies the waiting times (1 in production). */
+  readonly timeScale: number;
+  /** The platform ids that targets of this account own already, deleted ones too: never adopted again. */
+  isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Our code that talks to one platform. It knows nothing of tasks, leases or the database. */
+export interface Connector {
+  readonly platform: PlatformId;
+  /** How often a proved absence may be followed by another visible call in one generation. */
+  readonly maxResends: number;
+  readonly prepare: readonly PrepareStep[];
+  /** The one call that makes the post visible: sent once, on a new connection, never retried here. */
+  publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
+  reconcile(
+    publication: Publication,
+    handles: Handles,
+    call: UnknownCall,
+    signal: AbortSignal,
+  ): Promise<Verdict>;
+}
