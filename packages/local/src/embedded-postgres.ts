@@ -162,7 +162,6 @@ function running(
   const pid = child.pid ?? 0;
   guardProcess(pid, "INT");
   const exited = childExit(child).then(() => unguardProcess(pid));
-  child.unref();
   return {
     url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
     pid,

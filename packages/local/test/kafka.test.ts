@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EmbeddedKafka, startKafka } from "#src/kafka.ts";
+import { identifyProcess } from "#src/process-identity.ts";
+
+let folder: string;
+let kafka: EmbeddedKafka;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "postrider-kafka-test-"));
+  kafka = await startKafka({ dataDir: join(folder, "data") });
+});
+
+afterAll(async () => {
+  await kafka[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
+
+test("the broker listens on the loopback address at the port that is told", async () => {
+  expect(kafka.brokers).toEqual([`127.0.0.1:${kafka.port}`]);
+  expect(await connects(kafka.port)).toBe(true);
+});
+
+test("a killed broker comes back on its port and its folder, and stopping it leaves nothing", async () => {
+  process.kill(kafka.pid, "SIGKILL");
+  await kafka.exited;
+
+  kafka = await startKafka({ dataDir: join(folder, "data"), port: kafka.port });
+  expect(await connects(kafka.port)).toBe(true);
+
+  await kafka[Symbol.asyncDispose]();
+  expect(await connects(kafka.port)).toBe(false);
+  expect(identifyProcess(kafka.pid)).toBeUndefined();
+});
