@@ -68,6 +68,12 @@ export interface Published {
 export interface Unknown {
   readonly kind: "unknown";
   readonly message: string;
+  /**
+   * Set when the answer was the platform's rate limit on a call that has no key. It is reconciled like any other
+   * unknown outcome, but the resend after a proved absence is not counted against `maxResends`, and the account waits
+   * this long.
+   */
+  readonly limitedForMs?: number;
 }
 
 export type Outcome = Published | Failure | NotSent | Unknown;
@@ -83,8 +89,11 @@ export type Verdict =
   | { readonly kind: "absent" }
   /** The protocol makes the repeated call harmless; the same handles must be used. */
   | { readonly kind: "repeat" }
-  /** Not proved yet, look once more after this many milliseconds from now. */
-  | { readonly kind: "look_again"; readonly afterMs: number }
+  /**
+   * Not proved yet, look once more after this many milliseconds from now. A look that could not read everything is
+   * incomplete and does not count as one of `UnknownCall.looks`.
+   */
+  | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
 /** An invisible step. Repeating it is harmless; what it returns is stored before anything else happens. */
@@ -107,7 +116,7 @@ export interface SendGuard {
 export interface UnknownCall {
   readonly calledAt: Date;
   readonly callUntil: Date;
-  /** Looks so far at this call, 0 at the first. */
+  /** Complete looks so far at this call, 0 at the first. */
   readonly looks: number;
   /** Database time of this look. */
   readonly now: Date;
