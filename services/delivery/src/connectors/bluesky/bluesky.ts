@@ -1,0 +1,160 @@
+import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
+import { createTid } from "#src/connectors/bluesky/tid.ts";
+import {
+  callPlatform,
+  header,
+  sendOnce,
+  shorten,
+  text,
+  type PlatformAnswer,
+  type PlatformRequest,
+} from "#src/connectors/http.ts";
+import type {
+  Connector,
+  Failure,
+  Handles,
+  Outcome,
+  PrepareStep,
+  Publication,
+  SendGuard,
+} from "#src/domain/connector.ts";
+
+const COLLECTION = "app.bsky.feed.post";
+const TOKEN_ERRORS = new Set([
+  "ExpiredToken",
+  "InvalidToken",
+  "AuthMissing",
+  "AuthenticationRequired",
+  "AuthRequired",
+]);
+const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
+
+function toRequest(
+  baseUrl: string,
+  publication: Publication,
+  method: string,
+  body: unknown,
+): PlatformRequest {
+  const host = publication.attributes.pdsUrl ?? baseUrl;
+  return {
+    method: "POST",
+    url: `${host}/xrpc/${method}`,
+    headers: { authorization: `Bearer ${publication.accessToken}` },
+    body,
+  };
+}
+
+/** DIDs of the handles that the text mentions; one that does not resolve is left out. */
+async function resolveMentions(
+  baseUrl: string,
+  publication: Publication,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | Failure> {
+  const dids = new Map<string, string>();
+  for (const { handle } of findMentions(publication.text)) {
+    const host = publication.attributes.pdsUrl ?? baseUrl;
+    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
+    const answer = await callPlatform({ method: "GET", url }, signal);
+    if (answer.kind === "no_answer")
+      return { kind: "retryable", code: "platform_unavailable", message: answer.message };
+    const did = text(answer.json, "did");
+    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
+  }
+  return dids;
+}
+
+/** Chooses the record key and fixes the whole record, so that every later call repeats the very same write. */
+function createRecordStep(baseUrl: string): PrepareStep {
+  return {
+    name: "record",
+    isDone: (handles) => handles.rkey !== undefined && handles.record !== undefined,
+    run: async (publication, _handles, signal) => {
+      const dids = await resolveMentions(baseUrl, publication, signal);
+      if ("kind" in dids) return dids;
+      const now = new Date();
+      const facets = createFacets(publication.text, dids);
+      const record = {
+        $type: COLLECTION,
+        text: publication.text,
+        createdAt: now.toISOString(),
+        ...(facets.length === 0 ? {} : { facets }),
+      };
+      return { rkey: createTid(now, Math.random()), record: JSON.stringify(record) };
+    },
+  };
+}
+
+/** What an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is a plain wait. */
+function toFailure(answer: PlatformAnswer, name: string): Failure {
+  const message = shorten(text(answer.json, "message") ?? name);
+  if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
+  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
+  if (answer.status === 429) {
+    const seconds = Number(header(answer, "retry-after"));
+    return {
+      kind: "retryable",
+      code: "rate_limited",
+      message,
+      retryAfterMs: seconds > 0 ? seconds * 1000 : 60_000,
+      isLimit: true,
+    };
+  }
+  if (answer.status === 413) return { kind: "refused", code: "media_rejected", message };
+  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
+  return { kind: "refused", code: "content_rejected", message };
+}
+
+function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
+  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
+    return {
+      kind: "published",
+      externalId: rkey,
+      permalink: `https://bsky.app/profile/${publication.externalId}/post/${rkey}`,
+    };
+  }
+  const name = text(answer.json, "error");
+  if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
+    return { kind: "unknown", message: name ?? `HTTP ${answer.status} without a readable answer` };
+  }
+  return toFailure(answer, name);
+}
+
+async function publish(
+  baseUrl: string,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const { rkey, record } = handles;
+  if (rkey === undefined || record === undefined) throw new Error("the record was not prepared");
+  const body = {
+    repo: publication.externalId,
+    collection: COLLECTION,
+    rkey,
+    record: JSON.parse(record) as unknown,
+    swapRecord: null,
+  };
+  const sent = await sendOnce(
+    toRequest(baseUrl, publication, "com.atproto.repo.putRecord", body),
+    guard,
+  );
+  if (sent.kind === "answer") return toOutcome(sent, publication, rkey);
+  if (sent.kind === "not_sent") return { kind: "not_sent" };
+  if (sent.kind === "not_connected")
+    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
+  return { kind: "unknown", message: sent.message };
+}
+
+/**
+ * Bluesky over XRPC: `putRecord` with our own record key. The same record under the same key is a no-op that answers like
+ * the first time, so an unknown outcome is settled by writing it again.
+ */
+export function createBlueskyConnector(options: { readonly baseUrl: string }): Connector {
+  return {
+    platform: "bluesky",
+    maxResends: Number.MAX_SAFE_INTEGER,
+    prepare: [createRecordStep(options.baseUrl)],
+    publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
+    reconcile: () => Promise.resolve({ kind: "repeat" }),
+  };
+}

@@ -1,0 +1,19 @@
+const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
+const LENGTH = 13;
+
+/**
+ * A TID: 53 bits of microseconds and 10 bits of clock id as 13 characters that sort by time (AT Protocol, record keys).
+ * We choose it before the first call, which is what makes writing the record idempotent.
+ */
+export function createTid(now: Date, random: number): string {
+  const clockId = BigInt(Math.floor(random * 1024));
+  const microseconds =
+    BigInt(now.getTime()) * 1000n + BigInt(Math.floor(random * 1_000_000) % 1000);
+  let value = (microseconds << 10n) | clockId;
+  let tid = "";
+  for (let index = 0; index < LENGTH; index += 1) {
+    tid = (ALPHABET[Number(value & 31n)] ?? "2") + tid;
+    value >>= 5n;
+  }
+  return tid;
+}

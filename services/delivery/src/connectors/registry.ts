@@ -1,0 +1,22 @@
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
+import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
+import { createXConnector } from "#src/connectors/x/x.ts";
+import type { Connector } from "#src/domain/connector.ts";
+
+export interface ConnectorConfig {
+  readonly xBaseUrl: string;
+  readonly telegramBaseUrl: string;
+  readonly blueskyBaseUrl: string;
+  /** Whether a post on X may be sent once more after its absence was proved. */
+  readonly xMayResend: boolean;
+}
+
+/** The connectors of this build. A platform without one is listed and not available. */
+export function createConnectors(config: ConnectorConfig): Partial<Record<PlatformId, Connector>> {
+  return {
+    x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
+    bluesky: createBlueskyConnector({ baseUrl: config.blueskyBaseUrl }),
+  };
+}

@@ -1,0 +1,95 @@
+import { object, sendOnce, shorten, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import type { Connector, Failure, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
+
+/** Parts of the descriptions that Bot API servers send; the texts are no contract, so parts are matched and the code decides otherwise. */
+const PERMISSION =
+  /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i;
+const CONTENT = /text is empty|is too long|can't parse entities/i;
+const ACCOUNT = /chat not found|upgraded to a supergroup/i;
+
+/** What a parsed `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
+function toFailure(answer: PlatformAnswer): Failure {
+  const description = shorten(text(answer.json, "description"));
+  const code = answer.status;
+  if (code === 401 || code === 404) return { kind: "token_refused", message: description };
+  if (code === 429) {
+    const retryAfter = Number(object(answer.json, "parameters")?.retry_after);
+    const waitMs = retryAfter > 0 ? retryAfter * 1000 : 60_000;
+    return {
+      kind: "retryable",
+      code: "rate_limited",
+      message: description,
+      retryAfterMs: waitMs,
+      isLimit: true,
+    };
+  }
+  if (PERMISSION.test(description))
+    return { kind: "refused", code: "permission_missing", message: description };
+  if (ACCOUNT.test(description))
+    return { kind: "refused", code: "account_action_needed", message: description };
+  if (CONTENT.test(description))
+    return { kind: "refused", code: "content_rejected", message: description };
+  return {
+    kind: "refused",
+    code: code === 403 ? "permission_missing" : "content_rejected",
+    message: description,
+  };
+}
+
+function toPermalink(
+  chat: Readonly<Record<string, unknown>> | undefined,
+  chatId: string,
+  messageId: string,
+): string {
+  const username = text(chat, "username");
+  return username === undefined
+    ? `https://t.me/c/${chatId.replace(/^-100/, "")}/${messageId}`
+    : `https://t.me/${username}/${messageId}`;
+}
+
+function toOutcome(answer: PlatformAnswer, chatId: string): Outcome {
+  if (answer.json?.ok === false && answer.status < 500) return toFailure(answer);
+  const result = object(answer.json, "result");
+  const messageId = result?.message_id;
+  if (answer.json?.ok === true && typeof messageId === "number") {
+    const externalId = String(messageId);
+    return {
+      kind: "published",
+      externalId,
+      permalink: toPermalink(object(result, "chat"), chatId, externalId),
+    };
+  }
+  return { kind: "unknown", message: `HTTP ${answer.status} without a readable answer` };
+}
+
+async function publish(
+  baseUrl: string,
+  publication: Publication,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const url = `${baseUrl}/bot${publication.accessToken}/sendMessage`;
+  const sent = await sendOnce(
+    { method: "POST", url, body: { chat_id: publication.externalId, text: publication.text } },
+    guard,
+  );
+  if (sent.kind === "answer") return toOutcome(sent, publication.externalId);
+  if (sent.kind === "not_sent") return { kind: "not_sent" };
+  if (sent.kind === "not_connected")
+    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
+  return { kind: "unknown", message: sent.message };
+}
+
+/**
+ * Telegram's Bot API: no key, no list, no search, and a bot is not told of its own messages. So a message is sent at most
+ * once per command; an unknown outcome stays unknown until a person looks.
+ */
+export function createTelegramConnector(options: { readonly baseUrl: string }): Connector {
+  return {
+    platform: "telegram",
+    maxResends: 0,
+    prepare: [],
+    publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
+    reconcile: () =>
+      Promise.resolve({ kind: "cannot_tell", message: "telegram cannot be read back" }),
+  };
+}

@@ -1,0 +1,131 @@
+import { findUrls } from "@postrider/shared/platforms/urls";
+import { callPlatform, list, object, text } from "#src/connectors/http.ts";
+import {
+  compareSent,
+  compareShown,
+  type ComparableText,
+  type ShortLink,
+} from "#src/connectors/x/timeline-text.ts";
+import type { Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
+
+const MINUTE_MS = 60_000;
+/** A post may show up late: absence counts as proved after complete reads at these times after `callUntil`. */
+const LOOKS_AFTER_MS = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
+/** Clock differences between us and the platform. */
+const BEFORE_CALL_MS = MINUTE_MS;
+const PAGE_SIZE = 100;
+/** 3,200 posts are all that X shows of a timeline. */
+const MAX_PAGES = 32;
+
+interface Entry {
+  readonly id: string;
+  readonly shown: ComparableText;
+}
+
+function toShortLinks(entities: unknown): readonly ShortLink[] {
+  return list(entities, "urls").map((url) => ({
+    url: text(url, "url") ?? "",
+    expandedUrl: text(url, "unwound_url") ?? text(url, "expanded_url") ?? "",
+    isMedia: text(url, "media_key") !== undefined,
+  }));
+}
+
+/** Long posts carry their whole text, and its links, in `note_tweet`. */
+function toEntry(tweet: unknown): Entry {
+  const note = object(tweet, "note_tweet");
+  const source = note ?? tweet;
+  return {
+    id: text(tweet, "id") ?? "",
+    shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
+  };
+}
+
+type Timeline =
+  | { readonly entries: readonly Entry[] }
+  | { readonly failure: "refused" | "incomplete" };
+
+/** The account's own posts since just before the call, all pages. Anything short of that proves nothing. */
+async function readTimeline(
+  baseUrl: string,
+  publication: Publication,
+  since: Date,
+  signal: AbortSignal,
+): Promise<Timeline> {
+  const entries: Entry[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = new URLSearchParams({
+      start_time: since.toISOString(),
+      max_results: String(PAGE_SIZE),
+      "tweet.fields": "created_at,entities,attachments,note_tweet",
+    });
+    if (token !== undefined) query.set("pagination_token", token);
+    const url = `${baseUrl}/2/users/${encodeURIComponent(publication.externalId)}/tweets?${query.toString()}`;
+    const answer = await callPlatform(
+      { method: "GET", url, headers: { authorization: `Bearer ${publication.accessToken}` } },
+      signal,
+    );
+    if (answer.kind === "no_answer") return { failure: "incomplete" };
+    if (answer.status === 401 || answer.status === 403) return { failure: "refused" };
+    if (answer.status !== 200 || object(answer.json, "meta") === undefined)
+      return { failure: "incomplete" };
+    entries.push(...list(answer.json, "data").map(toEntry));
+    token = text(object(answer.json, "meta"), "next_token");
+    if (token === undefined) return { entries };
+  }
+  return { failure: "incomplete" };
+}
+
+function judge(publication: Publication, entries: readonly Entry[]): Verdict | undefined {
+  const sent = compareSent(publication.text, findUrls(publication.text));
+  const sameText = entries.filter((entry) => entry.shown.skeleton === sent.skeleton);
+  const same = sameText.find((entry) => entry.shown.urls.join("\n") === sent.urls.join("\n"));
+  if (same !== undefined) {
+    return {
+      kind: "present",
+      externalId: same.id,
+      permalink: `https://x.com/${publication.username}/status/${same.id}`,
+    };
+  }
+  if (sameText.length > 0)
+    return { kind: "cannot_tell", message: "a post with the same text but other links is there" };
+  return undefined;
+}
+
+/** Looks for the post on the account's own timeline; ids that any target owns are never taken for it. */
+export async function reconcileByTimeline(
+  baseUrl: string,
+  publication: Publication,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const timeline = await readTimeline(
+    baseUrl,
+    publication,
+    new Date(call.calledAt.getTime() - BEFORE_CALL_MS),
+    signal,
+  );
+  if ("failure" in timeline) {
+    if (timeline.failure === "refused")
+      return { kind: "cannot_tell", message: "the timeline cannot be read" };
+    return { kind: "look_again", afterMs: MINUTE_MS * call.timeScale, isIncomplete: true };
+  }
+  const owned = await call.isOwned(timeline.entries.map((entry) => entry.id));
+  const verdict = judge(
+    publication,
+    timeline.entries.filter((entry) => !owned.has(entry.id)),
+  );
+  if (verdict !== undefined) return verdict;
+  return nextLook(call);
+}
+
+/** The first look comes at once, because most lost answers are there; only the ones at the set times prove absence. */
+function nextLook(call: UnknownCall): Verdict {
+  const sinceMs = call.now.getTime() - call.callUntil.getTime();
+  const next =
+    LOOKS_AFTER_MS.map((afterMs) => afterMs * call.timeScale)[
+      Math.min(call.looks, LOOKS_AFTER_MS.length - 1)
+    ] ?? 0;
+  if (call.looks >= LOOKS_AFTER_MS.length && sinceMs >= next) return { kind: "absent" };
+  return { kind: "look_again", afterMs: Math.max(10, next - sinceMs) };
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { compareSent, compareShown, normalizeUrl } from "./timeline-text.ts";
+
+test("a text with links equals what the timeline shows of it", () => {
+  const sent = "Look:  https://Example.com/A/ &  more";
+  const start = sent.indexOf("https");
+  const shown = "Look: https://t.co/abc &amp; more https://t.co/media";
+  expect(
+    compareShown(shown, [
+      { url: "https://t.co/abc", expandedUrl: "http://example.com/A", isMedia: false },
+      {
+        url: "https://t.co/media",
+        expandedUrl: "https://x.com/me/status/1/photo/1",
+        isMedia: true,
+      },
+    ]),
+  ).toEqual(compareSent(sent, [{ start, end: sent.indexOf(" &") }]));
+});
+
+test("the same words with another link differ in their links only", () => {
+  const sent = compareSent("see a.com", [{ start: 4, end: 9 }]);
+  const shown = compareShown("see https://t.co/1", [
+    { url: "https://t.co/1", expandedUrl: "https://b.com", isMedia: false },
+  ]);
+  expect(shown.skeleton).toBe(sent.skeleton);
+  expect(shown.urls).not.toEqual(sent.urls);
+});
+
+test.each([
+  ["https://Example.COM/", "example.com"],
+  ["http://example.com/a/?q=1#top", "example.com/a?q=1"],
+  ["example.com?x=/", "example.com?x="],
+  ["https://a.b/C", "a.b/C"],
+])("%s is compared as %s", (url, expected) => {
+  expect(normalizeUrl(url)).toBe(expected);
+});
