@@ -21,8 +21,8 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   await tx.unsafe(`create schema if not exists ${role.service}`);
   await tx.unsafe(`alter schema ${role.service} owner to ${name}`);
   await tx.unsafe(`grant usage on schema bus to ${name}`);
-  await tx.unsafe(`grant select, insert on bus.records to ${name}`);
-  await tx.unsafe(`grant delete on bus.records to ${name}`);
+  await tx.unsafe(`grant select, insert, delete on bus.records to ${name}`);
+  await tx.unsafe(`grant usage on sequence bus.record_ids to ${name}`);
   await tx.unsafe(`grant select, insert, update on bus.positions to ${name}`);
 }
 

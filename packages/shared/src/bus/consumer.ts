@@ -1,0 +1,129 @@
+import { RetryLaterError, type BatchHandler, type Bus, type BusRecord } from "#src/bus.ts";
+import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
+import type { EventHandler } from "#src/bus/event-handler.ts";
+import { workHalving, type Failure } from "#src/bus/halving.ts";
+import { parkEvent } from "#src/bus/parking.ts";
+import { TryCounts } from "#src/bus/try-counts.ts";
+import { failpoint } from "#src/failpoints.ts";
+import type { Logger } from "#src/logger.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { createCounter } from "#src/telemetry.ts";
+
+export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/event-handler.ts";
+
+export interface ConsumerOptions {
+  readonly bus: Bus;
+  /** The consumer's own database, the same that the bus opens its transactions on. */
+  readonly sql: Sql;
+  /** Name of the service. */
+  readonly group: string;
+  readonly topic: string;
+  readonly handlers: readonly EventHandler[];
+  readonly logger: Logger;
+  /** After so many failures of its own an event is parked. Default 5. */
+  readonly maxTries?: number;
+  /** How long after its making an event of a type that nobody knows yet is held. Default 2 minutes. */
+  readonly unknownTypeWaitMs?: number;
+}
+
+const MAX_TRIES = 5;
+const UNKNOWN_TYPE_WAIT_MS = 120_000;
+const UNKNOWN_TYPE_POLL_MS = 5_000;
+
+const handledTotal = createCounter("events_handled_total", "Events handled, repeats included.", [
+  "topic",
+  "type",
+]);
+
+/**
+ * Hands the events of a topic to the handlers of their types, for ever. A batch is one transaction; a bad event is parked
+ * in `parked_events` after `maxTries` tries and the topic goes on.
+ */
+export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
+  const { bus, group, topic } = options;
+  return await bus.subscribe({ group, topic, handle: createBatchHandler(options) });
+}
+
+type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group">;
+
+/** What a consumer does with one batch, apart from where batches come from. */
+export function createBatchHandler(options: HandlerOptions): BatchHandler {
+  const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
+  const known = knownTypes(options.handlers);
+  const tries = new TryCounts();
+  return async (tx, records) => {
+    const strangers = records.filter((record) => !known.has(eventTypeOf(record)));
+    waitForNewerReplica(strangers, options.unknownTypeWaitMs ?? UNKNOWN_TYPE_WAIT_MS);
+    const failures: Failure<BusRecord>[] = [];
+    for (const [type, group] of Map.groupBy(records, eventTypeOf)) {
+      const handler = handlers.get(type);
+      if (handler === undefined) continue;
+      const bad = await workHalving(tx, group, handler.handle);
+      handledTotal.inc({ topic: options.topic, type }, group.length - bad.length);
+      failures.push(...bad);
+    }
+    const exhausted = countTries(tries, failures, options.maxTries ?? MAX_TRIES);
+    const unknown = strangers.map((item) => ({
+      item,
+      error: new Error("no handler knows the type"),
+    }));
+    for (const failure of [...exhausted, ...unknown]) await park(tx, options, tries, failure);
+    failpoint("consumer.effect");
+  };
+}
+
+/**
+ * The types that belong to the topic: all messages of the files that the handled ones come from. Those without a handler
+ * do not concern this consumer and are skipped.
+ */
+function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
+  const files = new Set(handlers.map((handler) => handler.schema.file));
+  return new Set([...files].flatMap((file) => file.messages.map((message) => message.typeName)));
+}
+
+/** A type that this build does not know may be known to a replica that is just starting: it gets the chance to take it. */
+function waitForNewerReplica(strangers: readonly BusRecord[], waitMs: number): void {
+  const now = Date.now();
+  const leftMs = Math.max(...strangers.map((record) => waitMs - eventAgeMs(record, now)));
+  const [stranger] = strangers;
+  if (stranger === undefined || leftMs <= 0) return;
+  const message = `no handler knows ${eventTypeOf(stranger)} yet`;
+  throw new RetryLaterError(message, Math.min(leftMs, UNKNOWN_TYPE_POLL_MS));
+}
+
+/** The failures to park now; throws while one of them has tries left, so that the batch comes again after a pause. */
+function countTries(
+  tries: TryCounts,
+  failures: readonly Failure<BusRecord>[],
+  maxTries: number,
+): readonly Failure<BusRecord>[] {
+  const counts = failures.map(({ item }) => tries.add(eventIdOf(item)));
+  const least = Math.min(...counts);
+  if (least < maxTries) {
+    const cause = failures[counts.indexOf(least)]?.error;
+    throw new RetryLaterError("an event failed", 100 * 2 ** (least - 1), cause);
+  }
+  return failures;
+}
+
+async function park(
+  tx: TransactionSql,
+  options: HandlerOptions,
+  tries: TryCounts,
+  { item, error }: Failure<BusRecord>,
+): Promise<void> {
+  const eventId = eventIdOf(item);
+  const type = eventTypeOf(item);
+  const event = { eventId, type, key: item.key, payload: item.value, headers: item.headers };
+  await parkEvent(tx, {
+    direction: "in",
+    topic: options.topic,
+    event,
+    error,
+    tries: tries.take(eventId),
+  });
+  options.logger.error(
+    { err: error, topic: options.topic, eventType: type, eventId },
+    "event parked",
+  );
+}

@@ -1,0 +1,35 @@
+import { isTransientError } from "#src/bus/transient.ts";
+import type { TransactionSql } from "#src/postgres.ts";
+
+/** An item that failed when it was tried alone. */
+export interface Failure<T> {
+  readonly item: T;
+  readonly error: unknown;
+}
+
+/**
+ * Works on all items at once, and where that fails on halves of them, down to the single bad ones; each try is a
+ * savepoint, so what succeeded stays. n items with one bad one cost about 2·log2(n) tries.
+ *
+ * @returns The items that fail alone, with their errors.
+ * @throws A transient error at once: it is about the surroundings, and halving would only repeat it.
+ */
+export async function workHalving<T>(
+  tx: TransactionSql,
+  items: readonly T[],
+  work: (savepoint: TransactionSql, items: readonly T[]) => Promise<void>,
+  isGivenUp: (error: unknown) => boolean = (error) => !isTransientError(error),
+): Promise<readonly Failure<T>[]> {
+  try {
+    await tx.savepoint((savepoint) => work(savepoint, items));
+    return [];
+  } catch (error) {
+    if (!isGivenUp(error)) throw error;
+    const [only] = items;
+    if (items.length <= 1) return only === undefined ? [] : [{ item: only, error }];
+  }
+  const middle = Math.ceil(items.length / 2);
+  const first = await workHalving(tx, items.slice(0, middle), work, isGivenUp);
+  const second = await workHalving(tx, items.slice(middle), work, isGivenUp);
+  return [...first, ...second];
+}

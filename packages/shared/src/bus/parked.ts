@@ -1,0 +1,159 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import type { StoredEvent } from "#src/bus/cloud-events.ts";
+import type { EventHandler } from "#src/bus/event-handler.ts";
+import { describeError, type ParkedDirection } from "#src/bus/parking.ts";
+import { isTransientError } from "#src/bus/transient.ts";
+import { invalidRequest } from "#src/errors.ts";
+import { isId } from "#src/ids.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+
+export interface ParkedEventsOptions {
+  readonly sql: Sql;
+  /** The handlers of all topics that the service consumes. */
+  readonly handlers: readonly EventHandler[];
+}
+
+interface ParkedRow extends StoredEvent {
+  readonly id: string;
+  readonly direction: ParkedDirection;
+  readonly topic: string;
+  readonly error: string;
+  readonly attemptCount: number;
+  readonly parkedAt: Date;
+}
+
+const MAX_LIMIT = 1000;
+const REDRIVE_PAGE = 200;
+
+/** What operators ask of every service that has a table `parked_events`: list what is parked, and try it again. */
+export function createParkedEventService(
+  options: ParkedEventsOptions,
+): ServiceImpl<typeof ParkedEventService> {
+  return {
+    async listParkedEvents({ limit }) {
+      if (limit < 1 || limit > MAX_LIMIT)
+        throw invalidRequest([{ code: "out_of_range", path: "/limit" }]);
+      const rows = await listParked(options.sql, limit);
+      return { events: rows.map(toParkedEvent) };
+    },
+    async redriveParkedEvents({ ids }) {
+      if (!ids.every(isId)) throw invalidRequest([{ code: "invalid_id", path: "/ids" }]);
+      return ids.length > 0 ? await redriveAll(options, ids) : await redriveEverything(options);
+    },
+  };
+}
+
+function toParkedEvent(row: ParkedRow) {
+  const { id, eventId, topic, key, error, attemptCount, parkedAt } = row;
+  return {
+    id,
+    eventId,
+    eventType: row.type,
+    topic,
+    key,
+    error,
+    attemptCount,
+    parkedAt: timestampFromDate(parkedAt),
+  };
+}
+
+async function listParked(sql: Sql, limit: number): Promise<readonly ParkedRow[]> {
+  return await sql<ParkedRow[]>`
+    select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at
+    from parked_events
+    order by parked_at desc, id desc
+    limit ${limit}`;
+}
+
+interface RedriveResult {
+  readonly redriven: number;
+  readonly failed: number;
+}
+
+/** Every event that is parked now, oldest first; one that is parked meanwhile is left for the next time. */
+async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
+  let redriven = 0;
+  let failed = 0;
+  for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
+    const page: readonly { id: string }[] = await options.sql<{ id: string }[]>`
+      select id
+      from parked_events
+      where id > ${after}
+      order by id
+      limit ${REDRIVE_PAGE}`;
+    const result = await redriveAll(
+      options,
+      page.map((row) => row.id),
+    );
+    redriven += result.redriven;
+    failed += result.failed;
+    const last = page.at(-1);
+    if (last === undefined || page.length < REDRIVE_PAGE) return { redriven, failed };
+    after = last.id;
+  }
+}
+
+async function redriveAll(
+  options: ParkedEventsOptions,
+  ids: readonly string[],
+): Promise<RedriveResult> {
+  const results = { redriven: 0, failed: 0, gone: 0 };
+  for (const id of ids) results[await redrive(options, id)] += 1;
+  return { redriven: results.redriven, failed: results.failed };
+}
+
+/** One event in one transaction; a transient error stops the whole redrive, for it is not about the event. */
+async function redrive(
+  options: ParkedEventsOptions,
+  id: string,
+): Promise<"redriven" | "failed" | "gone"> {
+  return await options.sql.begin(async (tx) => {
+    const row = await lockParked(tx, id);
+    if (row === undefined) return "gone";
+    try {
+      await tx.savepoint((savepoint) => deliver(savepoint, options.handlers, row));
+    } catch (error) {
+      if (isTransientError(error)) throw error;
+      await tx`
+        update parked_events
+        set error = ${describeError(error)}, attempt_count = attempt_count + 1
+        where id = ${id}`;
+      return "failed";
+    }
+    await tx`delete from parked_events where id = ${id}`;
+    return "redriven";
+  });
+}
+
+/** Two operators redriving at once share the work: the row of the other one is skipped. */
+async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
+  const [row] = await tx<ParkedRow[]>`
+    select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at
+    from parked_events
+    where id = ${id}
+    for update skip locked`;
+  return row;
+}
+
+async function deliver(
+  tx: TransactionSql,
+  handlers: readonly EventHandler[],
+  row: ParkedRow,
+): Promise<void> {
+  if (row.direction === "out") {
+    await appendAgain(tx, row);
+    return;
+  }
+  const handler = handlers.find(({ schema }) => schema.typeName === row.type);
+  if (handler === undefined) throw new Error("no handler knows the type");
+  await handler.handle(tx, [{ key: row.key, headers: row.headers, value: row.payload }]);
+}
+
+/** Back into the outbox with its own id: consumers that have seen it know it. */
+async function appendAgain(tx: TransactionSql, row: ParkedRow): Promise<void> {
+  await tx`
+    insert into outbox (event_id, type, key, payload, headers)
+    values (${row.eventId}, ${row.type}, ${row.key}, ${row.payload}, ${tx.json(row.headers)})`;
+}

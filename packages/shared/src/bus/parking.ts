@@ -1,0 +1,44 @@
+import type { StoredEvent } from "#src/bus/cloud-events.ts";
+import { newId } from "#src/ids.ts";
+import type { TransactionSql } from "#src/postgres.ts";
+import { createCounter } from "#src/telemetry.ts";
+
+/** `in`: a handler of ours failed on it. `out`: the broker refused it for good. */
+export type ParkedDirection = "in" | "out";
+
+export interface ParkedEntry {
+  readonly direction: ParkedDirection;
+  readonly topic: string;
+  readonly event: StoredEvent;
+  readonly error: unknown;
+  readonly tries: number;
+}
+
+const MAX_ERROR_LENGTH = 500;
+
+const parkedTotal = createCounter("events_parked_total", "Events put aside for an operator.", [
+  "topic",
+  "direction",
+]);
+
+/** An error as an operator reads it, without the details in which a database quotes values. */
+export function describeError(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.slice(0, MAX_ERROR_LENGTH);
+}
+
+/** Puts one event aside; one that is already there keeps its row and gets the new error. */
+export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise<void> {
+  const { direction, topic, event, tries } = entry;
+  await tx`
+    insert into parked_events
+      (id, direction, topic, event_id, type, key, payload, headers, error, attempt_count)
+    values (
+      ${newId()}, ${direction}, ${topic}, ${event.eventId}, ${event.type}, ${event.key},
+      ${event.payload}, ${tx.json(event.headers)}, ${describeError(entry.error)}, ${tries}
+    )
+    on conflict (direction, topic, event_id) do update
+    set error = excluded.error,
+      attempt_count = parked_events.attempt_count + excluded.attempt_count`;
+  parkedTotal.inc({ topic, direction });
+}

@@ -1,0 +1,160 @@
+import postgres from "postgres";
+import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
+import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
+
+/** Notifications on this channel name the topic that has new records. */
+export const NOTIFY_CHANNEL = "postrider_bus";
+
+/** A record with its place in the log. */
+export interface LogRecord extends BusRecord {
+  readonly id: number;
+  readonly appendedAt: Date;
+}
+
+/** Classes of SQLSTATE that speak of the data itself: 22 data exception, 23 constraint, 54 limit exceeded. */
+const REFUSALS = /^(22|23|54)/;
+
+/**
+ * Appends records to a topic in the caller's transaction.
+ *
+ * Readers go by `id > position`, which is complete only if the ids of a topic are given in commit order. The lock makes it
+ * so: it is taken before the first id and released after the transaction has become visible, whichever service appends.
+ *
+ * @throws RefusedRecordsError when the database will never take one of them.
+ */
+export async function appendRecords(
+  tx: TransactionSql,
+  topic: string,
+  records: readonly BusRecord[],
+): Promise<void> {
+  const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
+  // Sent together, run one after the other: the insert gets its snapshot and its ids after the lock.
+  const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
+  const insert = tx`
+    insert into bus.records (topic, key, headers, value)
+    select ${topic}, key, headers, value
+    from rows from (
+      jsonb_to_recordset(${tx.json(rows)}) as (key text, headers jsonb, value text)
+    ) with ordinality as record
+    order by ordinality`;
+  const notify = tx`select pg_notify(${NOTIFY_CHANNEL}, ${topic})`;
+  const results = await Promise.allSettled([lock, insert, notify]);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw toRefusal(failed.reason);
+}
+
+function toRefusal(error: unknown): unknown {
+  if (!(error instanceof postgres.PostgresError) || !REFUSALS.test(error.code)) return error;
+  return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
+}
+
+/** What a look without a lock shows; good enough to decide whether to take the lock. */
+export type Peek = "no position" | "nothing new" | "something to do";
+
+/** Most looks find nothing; without a lock they write nothing either. */
+export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
+  const [row] = await sql<{ position: number | null; newest: number | null }[]>`
+    select
+      (select position from bus.positions where group_name = ${group} and topic = ${topic}),
+      (select max(id) from bus.records where topic = ${topic}) as newest`;
+  const { position = null, newest = null } = row ?? {};
+  if (position === null) return "no position";
+  return newest === null || newest === position ? "nothing new" : "something to do";
+}
+
+/** A new group begins at the beginning. */
+export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
+  await sql`
+    insert into bus.positions (group_name, topic)
+    values (${group}, ${topic})
+    on conflict do nothing`;
+}
+
+/**
+ * Locks the group's position in the topic until the end of the transaction; undefined while another replica has it.
+ * So the records after it belong to this transaction alone, and the position moves with their effect or not at all.
+ */
+export async function lockPosition(
+  tx: TransactionSql,
+  group: string,
+  topic: string,
+): Promise<number | undefined> {
+  const [row] = await tx<{ position: number }[]>`
+    select position
+    from bus.positions
+    where group_name = ${group} and topic = ${topic}
+    for update skip locked`;
+  return row?.position;
+}
+
+/** The next records after a position. */
+export async function readRecords(
+  tx: TransactionSql,
+  topic: string,
+  position: number,
+  limit: number,
+): Promise<readonly LogRecord[]> {
+  return await tx<LogRecord[]>`
+    select id, key, headers, value, appended_at
+    from bus.records
+    where topic = ${topic} and id > ${position}
+    order by id
+    limit ${limit}`;
+}
+
+/** The last id of the topic; a statement of its own, so that it sees all that the locked position has seen. */
+export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
+  const [row] = await tx<{ newest: number | null }[]>`
+    select max(id) as newest
+    from bus.records
+    where topic = ${topic}`;
+  return row?.newest ?? undefined;
+}
+
+/** Moves a locked position. */
+export async function updatePosition(
+  tx: TransactionSql,
+  group: string,
+  topic: string,
+  position: number,
+): Promise<void> {
+  await tx`
+    update bus.positions
+    set position = ${position}, updated_at = now()
+    where group_name = ${group} and topic = ${topic}`;
+}
+
+const DELETE_BATCH = 1000;
+
+/**
+ * Deletes records older than `maxAgeMs` from the front of the log, in small transactions; no promise hangs on old records.
+ * What goes is always a beginning of the log, so the last record of a topic goes last and a position stays comparable.
+ *
+ * @returns How many went.
+ */
+export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<number> {
+  const [row] = await sql<{ keepFrom: number | null }[]>`
+    select coalesce(
+      (
+        select id from bus.records
+        where appended_at >= now() - make_interval(secs => ${maxAgeMs / 1000})
+        order by id
+        limit 1
+      ),
+      (select max(id) + 1 from bus.records)
+    ) as keep_from`;
+  const keepFrom = row?.keepFrom ?? 0;
+  for (let total = 0; ;) {
+    const gone = await sql`
+      delete from bus.records
+      where id in (
+        select id from bus.records
+        where id < ${keepFrom}
+        order by id
+        limit ${DELETE_BATCH}
+        for update skip locked
+      )`;
+    total += gone.count;
+    if (gone.count < DELETE_BATCH) return total;
+  }
+}

@@ -1,0 +1,114 @@
+import { RefusedRecordsError, type Bus } from "#src/bus.ts";
+import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
+import { workHalving } from "#src/bus/halving.ts";
+import { parkEvent } from "#src/bus/parking.ts";
+import { failpoint } from "#src/failpoints.ts";
+import type { Logger } from "#src/logger.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+
+export interface PassOptions {
+  readonly sql: Sql;
+  readonly bus: Bus;
+  readonly topic: string;
+  readonly source: string;
+  readonly logger: Logger;
+}
+
+interface OutboxRow extends StoredEvent {
+  readonly id: number;
+  readonly createdAt: Date;
+}
+
+/** What a pass found: another relay at work, or so many rows, all of which are gone now. */
+export type PassResult = "busy" | { readonly rows: number; readonly isFull: boolean };
+
+const MAX_ROWS = 500;
+/** Keeps a pass of large events within the deadline. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const PUBLISH_TIMEOUT_MS = 5_000;
+
+/**
+ * One pass over the outbox, one transaction: lock, read in id order, publish, delete, commit. A crash before the commit
+ * repeats the rows, it never loses them. Rows are taken by their presence, not by a cursor: ids are not in commit order
+ * here, and `id > last` would skip rows whose transaction was slow.
+ */
+export async function runPass(options: PassOptions): Promise<PassResult> {
+  return await options.sql.begin(async (tx): Promise<PassResult> => {
+    if (!(await tryLock(tx))) return "busy";
+    failpoint("relay.locked");
+    const found = await readRows(tx);
+    const rows = withinBytes(found);
+    if (rows.length === 0) return { rows: 0, isFull: false };
+    await publishRows(tx, options, rows);
+    failpoint("relay.published");
+    await tx`delete from outbox where id = any(${toArrayLiteral(rows.map((row) => row.id))}::bigint[])`;
+    return { rows: rows.length, isFull: found.length === MAX_ROWS || rows.length < found.length };
+  });
+}
+
+/**
+ * One relay per outbox at a time keeps the events of a key in order. The lock ends with the transaction, which the role's
+ * `idle_in_transaction_session_timeout` of 10 s ends even if this process is stopped; a session lock would stay for hours.
+ */
+async function tryLock(tx: TransactionSql): Promise<boolean> {
+  const [row] = await tx<{ locked: boolean }[]>`
+    select pg_try_advisory_xact_lock(hashtext('postrider.relay'), hashtext(current_schema())) as locked`;
+  return row?.locked === true;
+}
+
+async function readRows(tx: TransactionSql): Promise<readonly OutboxRow[]> {
+  return await tx<OutboxRow[]>`
+    select id, event_id, type, key, payload, headers, created_at
+    from outbox
+    order by id
+    limit ${MAX_ROWS}`;
+}
+
+/** The first rows up to `MAX_BYTES`, at least one. */
+function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, index) => {
+    bytes += row.payload.length;
+    return index > 0 && bytes > MAX_BYTES;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+function toArrayLiteral(ids: readonly number[]): string {
+  return `{${ids.join(",")}}`;
+}
+
+async function publishRows(
+  tx: TransactionSql,
+  { bus, topic, source, logger }: PassOptions,
+  rows: readonly OutboxRow[],
+): Promise<void> {
+  const deadlineAt = performance.now() + PUBLISH_TIMEOUT_MS;
+  const refused = await workHalving(
+    tx,
+    rows,
+    async (savepoint, part) => {
+      const records = part.map((row) => toRecord(row, source, row.createdAt));
+      await withDeadline(bus.publish(savepoint, topic, records), deadlineAt - performance.now());
+    },
+    (error) => error instanceof RefusedRecordsError,
+  );
+  for (const { item, error } of refused) {
+    await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
+    logger.error(
+      { err: error, topic, eventType: item.type, eventId: item.eventId },
+      "event refused",
+    );
+  }
+}
+
+async function withDeadline(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const expire = (): void => reject(new Error("the bus did not take the events in time"));
+  const timer = setTimeout(expire, Math.max(0, timeoutMs));
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inject } from "vitest";
+import { openSql, type Sql } from "#src/postgres.ts";
+import { migrate } from "#src/postgres/migrations.ts";
+import {
+  provisionDatabase,
+  serviceDatabaseUrl,
+  type ServiceRole,
+} from "#src/postgres/provision.ts";
+
+declare module "vitest" {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
+  interface ProvidedContext {
+    /** The owner's URL of the Postgres that all integration tests share. */
+    postgresUrl: string;
+  }
+}
+
+export interface TestDatabaseOptions {
+  /** Name of the service, which is that of its schema. */
+  readonly service: string;
+  /** Absolute path of the service's `migrations`. */
+  readonly migrationsFolder: string;
+  /** Connections of `sql`. Default 5. */
+  readonly poolSize?: number;
+}
+
+/** A migrated database that one test file has for itself; disposing of it drops it. */
+export interface TestDatabase extends AsyncDisposable {
+  /** A pool with the service's own role, as the service has it. */
+  readonly sql: Sql;
+  /** A pool of the cluster's owner, for what the service itself may not do. */
+  readonly ownerSql: Sql;
+  /** The service's connection string. */
+  readonly url: string;
+  /** The owner's connection string for the same database. */
+  readonly ownerUrl: string;
+}
+
+const PASSWORD = "postrider-test";
+/** Provisioning changes roles, which all databases share, and a template must be made once: one at a time. */
+const TEMPLATE_LOCK = 7_263_401;
+
+/** Makes a database from a template that is migrated once per service and set of migrations. */
+export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
+  const clusterUrl = inject("postgresUrl");
+  const role: ServiceRole = { service: options.service, password: PASSWORD };
+  const name = `test_${options.service}_${randomBytes(6).toString("hex")}`;
+  await using cluster = openOwner(clusterUrl);
+  const template = await ensureTemplate(cluster.sql, clusterUrl, role, options.migrationsFolder);
+  await cluster.sql.unsafe(`create database ${name} template ${template} strategy file_copy`);
+  const ownerUrl = withDatabase(clusterUrl, name);
+  const url = serviceDatabaseUrl(ownerUrl, role);
+  const poolSize = options.poolSize ?? 5;
+  const sql = openSql({ url, poolSize, applicationName: `test-${options.service}` });
+  const ownerSql = openSql({ url: ownerUrl, poolSize: 2, applicationName: "test-owner" });
+  return {
+    sql,
+    ownerSql,
+    url,
+    ownerUrl,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([sql.end({ timeout: 1 }), ownerSql.end({ timeout: 1 })]);
+      await using owner = openOwner(clusterUrl);
+      await owner.sql.unsafe(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+function openOwner(url: string): AsyncDisposable & { readonly sql: Sql } {
+  const sql = openSql({ url, poolSize: 1, applicationName: "test-owner" });
+  return { sql, [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) };
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.toString();
+}
+
+/** The template's name tells what is in it, so a changed migration makes a new one. */
+function templateName(service: string, folder: string): string {
+  const hash = createHash("sha256");
+  const shared = new URL("../postgres/", import.meta.url).pathname;
+  for (const file of [join(shared, "bus.sql"), join(shared, "provision.ts")])
+    hash.update(readFileSync(file));
+  for (const file of readdirSync(folder).toSorted()) {
+    hash.update(file).update(readFileSync(join(folder, file)));
+  }
+  return `template_${service}_${hash.digest("hex").slice(0, 12)}`;
+}
+
+async function ensureTemplate(
+  cluster: Sql,
+  clusterUrl: string,
+  role: ServiceRole,
+  folder: string,
+): Promise<string> {
+  const name = templateName(role.service, folder);
+  // Test files run in parallel processes; the lock belongs to this one connection and goes with it.
+  await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  try {
+    const exists = await cluster`select 1 from pg_database where datname = ${name}`;
+    if (exists.length === 0) await makeTemplate(cluster, clusterUrl, role, folder, name);
+  } finally {
+    await cluster`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+  }
+  return name;
+}
+
+async function makeTemplate(
+  cluster: Sql,
+  clusterUrl: string,
+  role: ServiceRole,
+  folder: string,
+  name: string,
+): Promise<void> {
+  // It gets its name when it is complete: half a template would break every test after it.
+  const draft = `${name}_draft`;
+  await cluster.unsafe(`drop database if exists ${draft} with (force)`);
+  await cluster.unsafe(`create database ${draft}`);
+  const draftUrl = withDatabase(clusterUrl, draft);
+  await provisionDatabase(draftUrl, [role]);
+  const sql = openSql({
+    url: serviceDatabaseUrl(draftUrl, role),
+    poolSize: 1,
+    applicationName: "test-migrate",
+  });
+  await migrate(sql, folder);
+  await sql.end({ timeout: 1 });
+  await cluster.unsafe(`alter database ${draft} rename to ${name}`);
+}

@@ -1,0 +1,100 @@
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { handleEvents, startConsumer } from "#src/bus/consumer.ts";
+import { createPostgresBus } from "#src/bus/postgres.ts";
+import { appendEvent, appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
+import { startRelay } from "#src/outbox/relay.ts";
+import { runInContext } from "#src/request-context.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const topic = "accounts.events.v1";
+const source = "/postrider/sample";
+
+test("an appended event reaches a handler of another group with its id, message and trace context", async () => {
+  const { sql, url } = database;
+  await using bus = createPostgresBus({ sql, listenUrl: url, logger });
+  await using relay = startRelay({ sql, bus, topic, source, logger });
+  const seen: unknown[] = [];
+  const handler = handleEvents(AccountConnectedSchema, (_tx, events) => {
+    seen.push(
+      ...events.map(({ message, traceparent }) => ({
+        accountId: message.accountId,
+        version: message.version,
+        traceparent,
+      })),
+    );
+    return Promise.resolve();
+  });
+  await using _consumer = await startConsumer({
+    bus,
+    sql,
+    group: "delivery",
+    topic,
+    handlers: [handler],
+    logger,
+  });
+
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  await runInContext({ requestId: "req-1", traceparent }, () =>
+    sql.begin((tx) =>
+      appendEvent(tx, AccountConnectedSchema, { accountId: "a1", version: 7n }, "a1"),
+    ),
+  );
+  relay.nudge();
+
+  await eventually(() => expect(seen).toEqual([{ accountId: "a1", version: 7n, traceparent }]));
+  const [record] = await sql<
+    { headers: Record<string, string> }[]
+  >`select headers from bus.records`;
+  expect(record?.headers).toMatchObject({
+    ce_type: "postrider.accounts.v1.AccountConnected",
+    ce_source: source,
+    requestid: "req-1",
+    traceparent,
+  });
+  expect(record?.headers.ce_id).toMatch(/^[0-9a-f-]{36}$/);
+  await eventually(async () =>
+    expect(await readOutboxBacklog(sql)).toEqual({ rows: 0, oldestMs: 0 }),
+  );
+});
+
+test("events appended by one statement keep their order", async () => {
+  const { sql } = database;
+  const events = Array.from({ length: 300 }, (_, index) =>
+    outboxEvent(AccountConnectedSchema, { accountId: String(index) }, "key"),
+  );
+  await sql.begin((tx) => appendEvents(tx, events));
+  const rows = await sql<{ payload: string }[]>`select payload from outbox order by id`;
+  expect(rows.map((row) => row.payload)).toEqual(
+    events.map((_, index) => `{"accountId":"${index}"}`),
+  );
+  expect((await readOutboxBacklog(sql)).rows).toBe(300);
+  await sql`delete from outbox`;
+});
+
+test("an event of a transaction that is rolled back is never published", async () => {
+  const { sql } = database;
+  const work = sql.begin(async (tx) => {
+    await appendEvent(tx, AccountConnectedSchema, { accountId: "never" }, "never");
+    throw new Error("changed my mind");
+  });
+  await expect(work).rejects.toThrow("changed my mind");
+  expect(await sql`select 1 from outbox`).toHaveLength(0);
+});
+
+test("an event of more than 64 KiB is refused when it is appended", async () => {
+  const { sql } = database;
+  const accountId = "x".repeat(70_000);
+  const work = sql.begin((tx) => appendEvent(tx, AccountConnectedSchema, { accountId }, "big"));
+  await expect(work).rejects.toThrow("at most 65536");
+});
