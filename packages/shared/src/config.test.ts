@@ -18,14 +18,9 @@ test("every fault of an environment is named at once", () => {
     error = caught;
   }
   expect(error).toBeInstanceOf(ConfigError);
-  expect((error as ConfigError).faults.map((fault) => fault.split(" ")[0])).toEqual([
-    "PORT",
-    "LEASE_SECONDS",
-    "BUS",
-    "POSTS_URL",
-    "INTERNAL_SECRET",
-    "INTERNAL_SECRET",
-  ].slice(0, 5));
+  expect((error as ConfigError).faults.map((fault) => fault.split(" ")[0])).toEqual(
+    ["PORT", "LEASE_SECONDS", "BUS", "POSTS_URL", "INTERNAL_SECRET", "INTERNAL_SECRET"].slice(0, 5),
+  );
 });
 
 test("seconds become milliseconds, empty values count as absent", () => {

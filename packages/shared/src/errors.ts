@@ -2,10 +2,21 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
 /** One fault of a request; `code` is stable, texts are made at the edge. */
-export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & { readonly code: string };
+export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
+  readonly code: string;
+};
 
 /** What class of failure a reason belongs to; decides the Connect code. */
-export type ErrorKind = "invalid" | "unauthenticated" | "forbidden" | "not_found" | "conflict" | "unprocessable" | "unavailable" | "timeout" | "internal";
+export type ErrorKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "unprocessable"
+  | "unavailable"
+  | "timeout"
+  | "internal";
 
 /**
  * The only error that services throw on purpose. `reason` is the stable REST code; no text of ours or of a library
@@ -18,7 +29,12 @@ export class ServiceError extends Error {
   readonly violations: readonly Violation[];
   readonly retryAfterMs: number | undefined;
 
-  constructor(kind: ErrorKind, reason: string, violations: readonly Violation[] = [], options: { retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(
+    kind: ErrorKind,
+    reason: string,
+    violations: readonly Violation[] = [],
+    options: { retryAfterMs?: number; cause?: unknown } = {},
+  ) {
     super(reason, options.cause === undefined ? {} : { cause: options.cause });
     this.kind = kind;
     this.reason = reason;
@@ -38,7 +54,11 @@ export function invalidRequest(violations: readonly Violation[] = []): ServiceEr
 }
 
 /** The resource's state does not allow the operation; `reason` names why. */
-export function conflict(reason: string, violations: readonly Violation[] = [], options: { retryAfterMs?: number } = {}): ServiceError {
+export function conflict(
+  reason: string,
+  violations: readonly Violation[] = [],
+  options: { retryAfterMs?: number } = {},
+): ServiceError {
   return new ServiceError("conflict", reason, violations, options);
 }
 

@@ -8,16 +8,59 @@ export type { Logger } from "pino";
  * of an object that somebody logged whole. Add a field here only if it can never hold either.
  */
 const LOGGABLE = new Set([
-  "err", "requestId", "workspaceId", "postId", "targetId", "accountId", "platform", "generation", "attempt", "outcome", "code", "reason",
-  "method", "route", "path", "statusCode", "durationMs", "rpc", "url", "port", "pid", "signal", "topic", "group", "eventType", "eventId",
-  "count", "claimed", "lag", "version", "schema", "service", "job", "step", "operation", "faults", "status", "delayMs", "bus", "partition", "metricsUrl",
+  "err",
+  "requestId",
+  "workspaceId",
+  "postId",
+  "targetId",
+  "accountId",
+  "platform",
+  "generation",
+  "attempt",
+  "outcome",
+  "code",
+  "reason",
+  "method",
+  "route",
+  "path",
+  "statusCode",
+  "durationMs",
+  "rpc",
+  "url",
+  "port",
+  "pid",
+  "signal",
+  "topic",
+  "group",
+  "eventType",
+  "eventId",
+  "count",
+  "claimed",
+  "lag",
+  "version",
+  "schema",
+  "service",
+  "job",
+  "step",
+  "operation",
+  "faults",
+  "status",
+  "delayMs",
+  "bus",
+  "partition",
+  "metricsUrl",
 ]);
 
 /** An error's name, stack and code, without the request, query parameters or other enumerable extras that libraries attach. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code: unknown = "code" in error ? error.code : undefined;
-  return { type: error.name, message: error.message, stack: error.stack, ...(code === undefined ? {} : { code }) };
+  return {
+    type: error.name,
+    message: error.message,
+    stack: error.stack,
+    ...(code === undefined ? {} : { code }),
+  };
 }
 
 function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
@@ -39,7 +82,10 @@ export function createLogger(options: { readonly service: string; readonly level
     mixin: () => {
       const context = findContext();
       if (context === undefined) return {};
-      return { requestId: context.requestId, ...(context.workspaceId === undefined ? {} : { workspaceId: context.workspaceId }) };
+      return {
+        requestId: context.requestId,
+        ...(context.workspaceId === undefined ? {} : { workspaceId: context.workspaceId }),
+      };
     },
   });
 }

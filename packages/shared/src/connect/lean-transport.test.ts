@@ -1,15 +1,15 @@
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
 import { Agent } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { conflict, notFound, ServiceError, unprocessable } from "../errors.ts";
+import { findContext, runInContext } from "../request-context.ts";
 import { connectPeer } from "./client.ts";
 import { createLeanTransport } from "./lean-transport.ts";
 import { createServiceServer } from "./server.ts";
-import { conflict, notFound, ServiceError, unprocessable } from "../errors.ts";
-import { findContext, runInContext } from "../request-context.ts";
 
 const SECRET = "s".repeat(32);
 let baseUrl = "";
@@ -26,8 +26,14 @@ beforeAll(async () => {
           const context = findContext();
           seen.push(`${context?.requestId ?? "-"}/${context?.workspaceId ?? "-"}`);
           if (id === "missing") throw notFound();
-          if (id === "conflict") throw conflict("post_publishing", [{ code: "x", accountId: "a" }], { retryAfterMs: 1500 });
-          if (id === "invalid") throw unprocessable("validation_failed", [{ code: "content_too_long", limit: 280, actual: 281 }]);
+          if (id === "conflict")
+            throw conflict("post_publishing", [{ code: "x", accountId: "a" }], {
+              retryAfterMs: 1500,
+            });
+          if (id === "invalid")
+            throw unprocessable("validation_failed", [
+              { code: "content_too_long", limit: 280, actual: 281 },
+            ]);
           if (id === "crash") throw new Error("secret text of a library");
           if (id === "slow") await new Promise((resolve) => setTimeout(resolve, 2000));
           return { post: { id, content: "héllo 🎉", version: 7n } };
@@ -43,10 +49,17 @@ afterAll(() => close());
 
 async function outcome(transport: Transport, id: string, timeoutMs = 1000): Promise<unknown> {
   try {
-    return await createClient(PostService, transport).getPost({ id }, { timeoutMs, headers: { authorization: `Bearer ${SECRET}` } });
+    return await createClient(PostService, transport).getPost(
+      { id },
+      { timeoutMs, headers: { authorization: `Bearer ${SECRET}` } },
+    );
   } catch (error) {
     const { code, rawMessage, details } = ConnectError.from(error);
-    return { code: Code[code], rawMessage: code === Code.DeadlineExceeded ? "" : rawMessage, details: details.length };
+    return {
+      code: Code[code],
+      rawMessage: code === Code.DeadlineExceeded ? "" : rawMessage,
+      details: details.length,
+    };
   }
 }
 
@@ -54,22 +67,64 @@ describe("the lean transport answers like the stock client", () => {
   const agent = new Agent();
   afterAll(() => agent.close());
   test.each(["p1", "missing", "conflict", "invalid", "crash"])("for %s", async (id) => {
-    const lean = createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, interceptors: [] });
+    const lean = createLeanTransport({
+      baseUrl,
+      dispatcher: agent,
+      timeoutMs: 1000,
+      internalSecret: SECRET,
+    });
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     expect(await outcome(lean, id)).toEqual(await outcome(stock, id));
   });
 
   test("for a deadline", async () => {
-    const lean = createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, interceptors: [] });
+    const lean = createLeanTransport({
+      baseUrl,
+      dispatcher: agent,
+      timeoutMs: 1000,
+      internalSecret: SECRET,
+    });
     expect(await outcome(lean, "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
   });
 
   test("for an RPC that the server does not have", async () => {
-    const lean = createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, interceptors: [] });
+    const lean = createLeanTransport({
+      baseUrl,
+      dispatcher: agent,
+      timeoutMs: 1000,
+      internalSecret: SECRET,
+    });
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
-    const call = (transport: Transport) => createClient(WorkspaceService, transport).listWorkspaces({}, { headers: { authorization: `Bearer ${SECRET}` } });
-    const code = async (transport: Transport) => await call(transport).then(() => "ok", (error: unknown) => ConnectError.from(error).code);
+    const call = (transport: Transport) =>
+      createClient(WorkspaceService, transport).listWorkspaces(
+        {},
+        { headers: { authorization: `Bearer ${SECRET}` } },
+      );
+    const code = async (transport: Transport) =>
+      await call(transport).then(
+        () => "ok",
+        (error: unknown) => ConnectError.from(error).code,
+      );
     expect(await code(lean)).toBe(await code(stock));
+  });
+});
+
+describe("the lean path of the server answers like the stock plugin", () => {
+  // JSON does not take the lean path.
+  test.each(["p1", "missing", "conflict", "invalid", "crash"])("for %s", async (id) => {
+    const binary = createConnectTransport({ baseUrl, httpVersion: "1.1" });
+    const json = createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false });
+    expect(await outcome(binary, id)).toEqual(await outcome(json, id));
+  });
+
+  test("for a message that is no protobuf", async () => {
+    const answer = await fetch(`${baseUrl}/postrider.posts.v1.PostService/GetPost`, {
+      method: "POST",
+      headers: { "content-type": "application/proto", authorization: `Bearer ${SECRET}` },
+      body: new Uint8Array([255, 255, 255]),
+    });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(await answer.text()).not.toContain("stack");
   });
 });
 
@@ -81,26 +136,40 @@ describe("a peer", () => {
     expect(seen.at(-1)).toBe("r-1/w-1");
     const error = await posts.getPost({ id: "conflict" }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ServiceError);
-    expect(error).toMatchObject({ kind: "conflict", reason: "post_publishing", retryAfterMs: 1500, violations: [{ code: "x", accountId: "a" }] });
+    expect(error).toMatchObject({
+      kind: "conflict",
+      reason: "post_publishing",
+      retryAfterMs: 1500,
+      violations: [{ code: "x", accountId: "a" }],
+    });
   });
 
   test("never shows the text of an unexpected error", async () => {
     await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
-    const error = await peer.client(PostService).getPost({ id: "crash" }).catch((caught: unknown) => caught);
+    const error = await peer
+      .client(PostService)
+      .getPost({ id: "crash" })
+      .catch((caught: unknown) => caught);
     expect(error).toMatchObject({ kind: "internal", reason: "internal" });
     expect(JSON.stringify(error)).not.toContain("secret text");
   });
 
   test("is refused with a wrong secret", async () => {
     await using peer = connectPeer({ baseUrl, internalSecret: "x".repeat(32) });
-    await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({ name: "ServiceError" });
+    await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
+      name: "ServiceError",
+    });
   });
 
   test("that is down is unavailable, and a nearer deadline of the request wins", async () => {
     await using down = connectPeer({ baseUrl: "http://127.0.0.1:1", internalSecret: SECRET });
-    await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
+      kind: "unavailable",
+    });
     await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
     const context = { requestId: "r", deadlineAt: performance.now() + 50 };
-    await expect(runInContext(context, () => peer.client(PostService).getPost({ id: "slow" }))).rejects.toMatchObject({ kind: "timeout" });
+    await expect(
+      runInContext(context, () => peer.client(PostService).getPost({ id: "slow" })),
+    ).rejects.toMatchObject({ kind: "timeout" });
   });
 });

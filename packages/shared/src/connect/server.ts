@@ -1,11 +1,11 @@
-import { createHash, timingSafeEqual } from "node:crypto";
-import { Code, ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
+import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import fastify, { type FastifyInstance } from "fastify";
+import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { addLeanPath } from "#src/connect/lean-server.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
-import { newId } from "#src/ids.ts";
 import type { Logger } from "#src/logger.ts";
-import { runInContext, type RequestContext } from "#src/request-context.ts";
+import { runInContext } from "#src/request-context.ts";
 
 /** The longest deadline that a caller may ask for. */
 const MAX_TIMEOUT_MS = 120_000;
@@ -17,37 +17,15 @@ export interface ServiceServerOptions {
   readonly logger: Logger;
 }
 
-function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
-}
-
-/** Refuses callers without the shared secret, in constant time. */
-function createAuthInterceptor(internalSecret: string): Interceptor {
-  const expected = digest(`Bearer ${internalSecret}`);
+/** Refuses callers without the shared secret and makes the caller's ids visible to everything that the handler calls. */
+function createCallerInterceptor(internalSecret: string): Interceptor {
+  const authorize = createAuthorizer(internalSecret);
   return (next) => async (request) => {
-    const given = request.header.get("authorization") ?? "";
-    // Hashing first makes the comparison independent of the length of what was sent.
-    if (!timingSafeEqual(digest(given), expected)) throw new ConnectError("wrong internal secret", Code.Unauthenticated);
-    return await next(request);
+    authorize(request.header.get("authorization") ?? "");
+    const context = toRequestContext((name) => request.header.get(name) ?? undefined);
+    return await runInContext(context, () => next(request));
   };
 }
-
-/** Makes the caller's ids visible to everything that the handler calls. */
-const contextInterceptor: Interceptor = (next) => (request) => {
-  const { header } = request;
-  const timeoutMs = Number(header.get("connect-timeout-ms"));
-  const workspaceId = header.get("x-workspace-id");
-  const createdVia = header.get("x-created-via");
-  const traceparent = header.get("traceparent");
-  const context: RequestContext = {
-    requestId: header.get("x-request-id") ?? newId(),
-    ...(workspaceId === null ? {} : { workspaceId }),
-    ...(createdVia === null ? {} : { createdVia }),
-    ...(traceparent === null ? {} : { traceparent }),
-    ...(timeoutMs > 0 ? { deadlineAt: performance.now() + timeoutMs } : {}),
-  };
-  return runInContext(context, () => next(request));
-};
 
 /**
  * `app.close()` waits for kept-alive connections that an RPC in flight was using (70 s measured); closing idle ones in a
@@ -62,8 +40,12 @@ export function closeIdleConnectionsWhileClosing(app: FastifyInstance): void {
   });
 }
 
-/** A Connect server over HTTP/1.1 on fastify. The caller adds probes and listens. */
+/**
+ * A Connect server over HTTP/1.1 on fastify. The caller adds probes and listens. Our own clients are answered on a lean
+ * path; every other Connect, gRPC-web or JSON client by the stock plugin.
+ */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
+  const { internalSecret, logger, routes } = options;
   const app = fastify({
     // A connection is given up after so many calls, so that a new replica soon gets its share.
     maxRequestsPerSocket: 1000,
@@ -71,9 +53,10 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
     bodyLimit: MAX_MESSAGE_BYTES,
   });
   closeIdleConnectionsWhileClosing(app);
+  addLeanPath(app, { routes, internalSecret, logger, maxMessageBytes: MAX_MESSAGE_BYTES });
   await app.register(fastifyConnectPlugin, {
-    routes: options.routes,
-    interceptors: [createAuthInterceptor(options.internalSecret), contextInterceptor, createServerErrorInterceptor(options.logger)],
+    routes,
+    interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
     maxTimeoutMs: MAX_TIMEOUT_MS,
     readMaxBytes: MAX_MESSAGE_BYTES,
     writeMaxBytes: MAX_MESSAGE_BYTES,

@@ -16,7 +16,9 @@ const CODES = {
   internal: Code.Internal,
 } satisfies Record<ErrorKind, Code>;
 
-const KINDS = new Map<Code, ErrorKind>(Object.entries(CODES).map(([kind, code]) => [code, kind as ErrorKind]));
+const KINDS = new Map<Code, ErrorKind>(
+  Object.entries(CODES).map(([kind, code]) => [code, kind as ErrorKind]),
+);
 
 function toConnectError(error: ServiceError): ConnectError {
   const value = {
@@ -24,26 +26,33 @@ function toConnectError(error: ServiceError): ConnectError {
     violations: error.violations.slice(0, 100),
     ...(error.retryAfterMs === undefined ? {} : { retryAfterMs: BigInt(error.retryAfterMs) }),
   };
-  return new ConnectError(error.reason, CODES[error.kind], undefined, [{ desc: ErrorInfoSchema, value }]);
+  return new ConnectError(error.reason, CODES[error.kind], undefined, [
+    { desc: ErrorInfoSchema, value },
+  ]);
 }
 
 /**
- * Server side: maps what a handler threw to a Connect error. A `ServiceError` keeps its reason; trouble with the
- * database becomes `unavailable`; anything else is logged here and leaves as `internal` without its text.
+ * What a handler threw as a Connect error. A `ServiceError` keeps its reason; trouble with the database becomes
+ * `unavailable`; anything else is logged here and leaves as `internal` without its text.
  */
+export function mapServerError(error: unknown, rpc: string, logger: Logger): ConnectError {
+  if (error instanceof ServiceError) return toConnectError(error);
+  if (error instanceof ConnectError && error.code !== Code.Unknown) return error;
+  if (isInfrastructureError(error)) {
+    logger.warn({ err: error, rpc }, "the database did not answer");
+    return toConnectError(unavailable(error));
+  }
+  logger.error({ err: error, rpc }, "rpc failed");
+  return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
+}
+
+/** `mapServerError` for the stock server. */
 export function createServerErrorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
     try {
       return await next(request);
     } catch (error) {
-      if (error instanceof ServiceError) throw toConnectError(error);
-      if (error instanceof ConnectError && error.code !== Code.Unknown) throw error;
-      if (isInfrastructureError(error)) {
-        logger.warn({ err: error, rpc: request.method.name }, "the database did not answer");
-        throw toConnectError(unavailable(error));
-      }
-      logger.error({ err: error, rpc: request.method.name }, "rpc failed");
-      throw toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
+      throw mapServerError(error, request.method.name, logger);
     }
   };
 }

@@ -1,0 +1,108 @@
+import type { Dispatcher } from "undici";
+
+export interface Exchange {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  readonly timeoutMs: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly isJson: boolean;
+  readonly body: Uint8Array;
+}
+
+const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+
+/** Failures before a single byte of an answer; only these are retried, and only for reads. */
+const CONNECTION_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_CLOSED",
+  "UND_ERR_DESTROYED",
+]);
+
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    typeof error.code === "string" &&
+    codes.has(error.code)
+  );
+}
+
+/** The connection failed or broke: the peer is down, restarting or unreachable. */
+export function isConnectionError(error: unknown): boolean {
+  return hasCode(error, CONNECTION_CODES);
+}
+
+/** The peer did not answer within the deadline. */
+export function isTimeout(error: unknown): boolean {
+  return hasCode(error, TIMEOUTS);
+}
+
+class AnswerHandler implements Dispatcher.DispatchHandler {
+  #status = 0;
+  #isJson = false;
+  #chunks: Buffer[] = [];
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: Error) => void;
+
+  constructor(resolve: (answer: Answer) => void, reject: (error: Error) => void) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(
+    _controller: unknown,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    this.#status = status;
+    this.#isJson = String(headers["content-type"] ?? "").startsWith("application/json");
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [first] = this.#chunks;
+    const body =
+      this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, isJson: this.#isJson, body });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#reject(error);
+  }
+}
+
+/** One POST and its whole answer, without streams or signals. The deadline is undici's own time-out. */
+export async function exchange(dispatcher: Dispatcher, call: Exchange): Promise<Answer> {
+  return await new Promise<Answer>((resolve, reject) => {
+    dispatcher.dispatch(
+      {
+        origin: call.origin,
+        path: call.path,
+        method: "POST",
+        headers: call.headers,
+        body: call.body,
+        headersTimeout: call.timeoutMs,
+        bodyTimeout: call.timeoutMs,
+      },
+      new AnswerHandler(resolve, reject),
+    );
+  });
+}

@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { newId } from "#src/ids.ts";
+import type { RequestContext } from "#src/request-context.ts";
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Throws unless the header holds the shared secret. Hashing first makes the comparison independent of what was sent. */
+export function createAuthorizer(internalSecret: string): (authorization: string) => void {
+  const expected = digest(`Bearer ${internalSecret}`);
+  return (authorization) => {
+    if (!timingSafeEqual(digest(authorization), expected)) {
+      throw new ConnectError("wrong internal secret", Code.Unauthenticated);
+    }
+  };
+}
+
+/** The caller's ids and deadline, from the headers of a call between our services. */
+export function toRequestContext(header: (name: string) => string | undefined): RequestContext {
+  const timeoutMs = Number(header("connect-timeout-ms"));
+  const workspaceId = header("x-workspace-id");
+  const createdVia = header("x-created-via");
+  const traceparent = header("traceparent");
+  return {
+    requestId: header("x-request-id") ?? newId(),
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+    ...(createdVia === undefined ? {} : { createdVia }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(timeoutMs > 0 ? { deadlineAt: performance.now() + timeoutMs } : {}),
+  };
+}
