@@ -1,0 +1,168 @@
+import tlds from "tlds" with { type: "json" };
+
+/** A part of a text, in UTF-16 units; `end` is exclusive. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+// The character sets are those of twitter-text 3.1. They name UTF-16 units: a letter outside the basic plane is two.
+const NOT_IN_NAMES =
+  "\\x09-\\x0D\\x20\\x85\\xA0\\u1680\\u180E\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000" +
+  "\\u202A-\\u202E\\u061C\\u200E\\u200F\\u2066-\\u2069\\uFFFE\\uFEFF\\uFFFF" +
+  "!'#%&()*+,\\\\/:;<=>?@\\[\\]^{|}~$";
+const RUN = new RegExp(`[^${NOT_IN_NAMES}]+`, "g");
+const NO_NAME_AFTER = /[A-Za-z0-9@＠$#＃\uFFFE\uFEFF\uFFFF]/;
+const NO_TLD_BEFORE = /[0-9a-zA-Z@+-]/;
+const PUNYCODE_TLD = /xn--[-0-9a-z]+/iy;
+
+export const LATIN_ACCENTS =
+  "\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u024F\\u0253\\u0254\\u0256\\u0257\\u0259\\u025B\\u0263\\u0268\\u026F\\u0272\\u0289\\u028B\\u02BB\\u0300-\\u036F\\u1E00-\\u1EFF";
+const LATIN_LABELS = new RegExp(`(?:[-a-z0-9${LATIN_ACCENTS}]+\\.)+`, "gi");
+
+const TOP_LEVEL = new Set(tlds);
+const LONGEST_TLD = Math.max(...tlds.map((name) => name.length));
+
+/** The next stretch of characters that domain names are made of, with dots, hyphens and underscores. */
+export function nextRun(text: string, from: number): TextRange | undefined {
+  RUN.lastIndex = from;
+  const match = RUN.exec(text);
+  return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
+}
+
+/** Whether a URL may begin at `start`, when everything before `consumed` belongs to the URL before it. */
+export function mayBegin(text: string, start: number, consumed: number): boolean {
+  if (start === 0) return true;
+  return start > consumed && !NO_NAME_AFTER.test(text.charAt(start - 1));
+}
+
+/**
+ * The domain names in one run, each as long as it can be: labels, then a known top-level domain. The first one may
+ * not begin before `consumed`. Every character is looked at a fixed number of times.
+ */
+export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
+  const labels = splitLabels(text, run);
+  const lastDots = findLastDots(text, labels);
+  let position = consumed;
+  for (const [index, label] of labels.entries()) {
+    const lastDot = lastDots[index];
+    if (lastDot === undefined || label.end < position) continue;
+    // The label in front of the top-level domain must not contain an underscore, the others may.
+    const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
+    const start = findStart(text, { start: floor, end: label.end }, position);
+    if (start === undefined) continue;
+    yield { start, end: lastDot.end };
+    position = lastDot.end;
+  }
+}
+
+interface Label extends TextRange {
+  /** Where its last underscore stands, or -1. */
+  readonly underscore: number;
+}
+
+function splitLabels(text: string, run: TextRange): Label[] {
+  let start = run.start;
+  return text
+    .slice(run.start, run.end)
+    .split(".")
+    .map((part) => {
+      const label = { start, end: start + part.length, underscore: start + part.lastIndexOf("_") };
+      start = label.end + 1;
+      return part.includes("_") ? label : { ...label, underscore: -1 };
+    });
+}
+
+interface LastDot {
+  /** The label in front of the top-level domain. */
+  readonly index: number;
+  /** Where the top-level domain ends. */
+  readonly end: number;
+}
+
+/**
+ * For each label, the last dot that a name beginning in it can reach and that a top-level domain follows.
+ * Walks from the last label to the first, so that each is looked at once.
+ */
+function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
+  const found: (LastDot | undefined)[] = [];
+  // How far a name gets that began in an earlier label and takes the label behind as a whole.
+  let onward: LastDot | undefined;
+  for (const [index, label] of [...labels.entries()].toReversed()) {
+    const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
+    const last = isClosed(text, label) ? (onward ?? here) : undefined;
+    found[index] = last;
+    const whole = last !== here || label.underscore < 0;
+    onward = whole && !isJoiner(text, label.start) ? last : undefined;
+  }
+  return found;
+}
+
+function dotAfter(text: string, index: number, next: Label | undefined): LastDot | undefined {
+  const end = next === undefined ? undefined : endOfTopLevel(text, next);
+  return end === undefined ? undefined : { index, end };
+}
+
+/** Whether a name may go on behind this label. */
+function isClosed(text: string, label: Label): boolean {
+  return label.end > label.start && !isJoiner(text, label.end - 1);
+}
+
+function isJoiner(text: string, position: number): boolean {
+  const character = text.charAt(position);
+  return character === "-" || character === "_";
+}
+
+function findStart(text: string, within: TextRange, consumed: number): number | undefined {
+  const first = firstStart(text, within, Math.max(within.start, consumed), consumed);
+  if (first !== 0) return first;
+  // The grammar prefers to see a character in front of a URL, even if that is the first one of the text.
+  return !isJoiner(text, 1) && within.end > 1 && mayBegin(text, 1, 0) ? 1 : 0;
+}
+
+function firstStart(
+  text: string,
+  within: TextRange,
+  from: number,
+  consumed: number,
+): number | undefined {
+  for (let at = from; at < within.end; at += 1) {
+    if (!isJoiner(text, at) && mayBegin(text, at, consumed)) return at;
+  }
+  return undefined;
+}
+
+/** Where the top-level domain ends that begins a label, or undefined if none does. */
+function endOfTopLevel(text: string, label: TextRange): number | undefined {
+  const longest = Math.min(LONGEST_TLD, label.end - label.start);
+  const candidate = text.slice(label.start, label.start + longest).toLowerCase();
+  for (let length = longest; length > 1; length -= 1) {
+    if (!TOP_LEVEL.has(candidate.slice(0, length))) continue;
+    const end = label.start + length;
+    if (!NO_TLD_BEFORE.test(text.charAt(end))) return end;
+  }
+  PUNYCODE_TLD.lastIndex = label.start;
+  return PUNYCODE_TLD.test(text) ? PUNYCODE_TLD.lastIndex : undefined;
+}
+
+/** The parts of a domain name that are names in Latin letters by themselves. */
+export function latinDomains(domain: string): TextRange[] {
+  const found: TextRange[] = [];
+  LATIN_LABELS.lastIndex = 0;
+  for (let match = LATIN_LABELS.exec(domain); match !== null; match = LATIN_LABELS.exec(domain)) {
+    const end = endOfLatinDomain(domain, match.index, LATIN_LABELS.lastIndex);
+    if (end === undefined) continue;
+    found.push({ start: match.index, end });
+    LATIN_LABELS.lastIndex = end;
+  }
+  return found;
+}
+
+/** Tries the dots from the last to the first: the name is as long as it can be. */
+function endOfLatinDomain(domain: string, start: number, labelsEnd: number): number | undefined {
+  for (let dot = labelsEnd - 1; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {
+    const end = endOfTopLevel(domain, { start: dot + 1, end: domain.length });
+    if (end !== undefined) return end;
+  }
+  return undefined;
+}
