@@ -1,0 +1,73 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import autocannon from "autocannon";
+
+const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"]).toString());
+
+/** CPU seconds that a process has used so far, user and system. */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+export interface Load {
+  readonly name: string;
+  readonly url: string;
+  readonly method?: "GET" | "POST";
+  readonly headers?: Record<string, string>;
+  /** `[<id>]` in it becomes unique per request. */
+  readonly body?: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Processes whose CPU is charged to the requests, by name. */
+  readonly pids?: Readonly<Record<string, number>>;
+}
+
+export interface Measured {
+  readonly name: string;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers that were not 2xx, and broken connections. */
+  readonly failures: number;
+  /** CPU microseconds per request of each process named in the load. */
+  readonly cpuUs: Readonly<Record<string, number>>;
+}
+
+async function run(load: Load, seconds: number) {
+  return await autocannon({
+    url: load.url,
+    method: load.method ?? "GET",
+    connections: load.connections,
+    duration: seconds,
+    ...(load.headers === undefined ? {} : { headers: load.headers }),
+    ...(load.body === undefined ? {} : { body: load.body, idReplacement: load.body.includes("[<id>]") }),
+  });
+}
+
+/** Warms up for 2 s, then measures. The load generator runs in this process, on the same machine: compare, do not boast. */
+export async function measure(load: Load): Promise<Measured> {
+  await run(load, 2);
+  const pids = Object.entries(load.pids ?? {});
+  const before = pids.map(([, pid]) => cpuSeconds(pid));
+  const result = await run(load, load.seconds);
+  const requests = result["2xx"] + result.non2xx;
+  const cpuUs = Object.fromEntries(
+    pids.map(([name, pid], index) => [name, Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / Math.max(1, requests))]),
+  );
+  return {
+    name: load.name,
+    requestsPerSecond: Math.round(result.requests.average),
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    failures: result.non2xx + result.errors + result.timeouts,
+    cpuUs,
+  };
+}
+
+/** The value below which `share` of the sorted samples lie. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

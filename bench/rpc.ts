@@ -1,0 +1,66 @@
+/**
+ * One RPC hop between two of our services: the stock Connect client and server against the lean ones of
+ * `packages/shared/connect`, same message, same machine, 50 calls in flight. Prints a Markdown table.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient, type Client, type ConnectRouter } from "@connectrpc/connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { connectPeer } from "@postrider/shared/connect/client";
+import { createServiceServer } from "@postrider/shared/connect/server";
+import { createLogger } from "@postrider/shared/logger";
+import fastify from "fastify";
+import { cpuSeconds } from "./measure.ts";
+
+const SECRET = "bench".repeat(8);
+const CALLS = 10_000;
+const IN_FLIGHT = 50;
+
+const now = timestampFromDate(new Date());
+const target = { id: "t", accountId: "a", platform: "x", status: "published", externalId: "1", permalink: "https://x.com/i/1", publishedAt: now };
+const post = { id: "p", workspaceId: "w", status: "published", content: "A post of ordinary length. ".repeat(4), createdAt: now, updatedAt: now, targets: [target, target, target] };
+const routes = (router: ConnectRouter) => router.service(PostService, { getPost: () => ({ post }) });
+
+async function serve(kind: string): Promise<void> {
+  const logger = createLogger({ service: "bench", level: "silent" });
+  const app = kind === "lean" ? await createServiceServer({ internalSecret: SECRET, logger, routes }) : fastify();
+  if (kind === "stock") await app.register(fastifyConnectPlugin, { routes });
+  process.send?.(await app.listen({ host: "127.0.0.1", port: 0 }));
+}
+
+async function call(client: Client<typeof PostService>, calls: number): Promise<void> {
+  let started = 0;
+  const worker = async (): Promise<void> => {
+    while (started++ < calls) await client.getPost({ workspaceId: "w", id: "p" });
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+}
+
+async function measurePair(kind: string): Promise<string> {
+  const server = fork(fileURLToPath(import.meta.url), [kind]);
+  const [baseUrl] = (await once(server, "message")) as [string];
+  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  const client = kind === "lean" ? connectPeer({ baseUrl, internalSecret: SECRET }).client(PostService) : stock;
+  await call(client, 2000);
+  const pids = [process.pid, server.pid ?? 0];
+  const before = pids.map(cpuSeconds);
+  const startedAt = performance.now();
+  await call(client, CALLS);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [clientUs, serverUs] = pids.map((pid, index) => Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / CALLS));
+  server.kill();
+  return `| ${kind} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
+}
+
+const kind = process.argv[2];
+if (kind === undefined) {
+  const rows = [await measurePair("stock"), await measurePair("lean")];
+  process.stdout.write(`| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`);
+  process.exit(0);
+} else {
+  await serve(kind);
+}
