@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { toRoute } from "#src/bluesky/endpoint.ts";
+import { statusError, xrpcError } from "#src/bluesky/errors.ts";
+import { createNetwork, findActor } from "#src/bluesky/network.ts";
+import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { READ_METHODS } from "#src/bluesky/read-methods.ts";
+import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
+import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
+import { bearerToken, jsonObject } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import type { IssuedAccount, Platform } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { inventName } from "#src/world/names.ts";
+import type { World } from "#src/world/world.ts";
+
+const DEFAULT_DOMAIN = "bsky.social";
+const NAME = /^[a-z0-9](?:[a-z0-9-]{1,16}[a-z0-9])$/i;
+const HANDLE = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const MAX_HANDLE = 253;
+const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+const DID_CHARACTERS = 24;
+const SIMULATED_WAIT_SECONDS = 1;
+
+/** A name without a domain is one below the network's own. */
+function handleOf(username: string): string {
+  const lower = username.toLowerCase();
+  return lower.includes(".") ? lower : `${lower}.${DEFAULT_DOMAIN}`;
+}
+
+function usernameFault(username: string): string | undefined {
+  if (!username.includes(".")) {
+    return NAME.test(username) ? undefined : "3 to 18 letters, digits and - inside";
+  }
+  return HANDLE.test(username) && username.length <= MAX_HANDLE ? undefined : "not a domain name";
+}
+
+function newDid(): string {
+  const letters = [...randomBytes(DID_CHARACTERS)].map((byte) => DID_ALPHABET[byte & 31]);
+  return `did:plc:${letters.join("")}`;
+}
+
+function issueAccount(network: BlueskyNetwork, username: string | undefined): IssuedAccount {
+  const { accounts } = network.world;
+  const nameOf = (words: readonly string[], number: number) =>
+    handleOf(`${words.join("")}${number}`);
+  const invented = inventName(
+    ({ words, number }) => accounts.byUsername("bluesky", nameOf(words, number)) !== undefined,
+  );
+  const handle =
+    username === undefined ? nameOf(invented.words, invented.number) : handleOf(username);
+  const account =
+    accounts.byUsername("bluesky", handle) ??
+    accounts.add({
+      platform: "bluesky",
+      externalId: newDid(),
+      username: handle,
+      displayName: invented.displayName,
+    });
+  const appPassword = network.sessions.issueAppPassword(account.externalId);
+  return { account, credentials: { identifier: account.username, appPassword } };
+}
+
+/** By the token; calls without one by the repository or the login that they name. */
+function accountOf(network: BlueskyNetwork, call: Call): Account | undefined {
+  const token = bearerToken(call);
+  if (token !== undefined) {
+    return findActor(network, network.sessions.ownerOf(token) ?? "");
+  }
+  const named =
+    call.query.get("repo") ??
+    (call.path.endsWith(".createSession") ? jsonObject(call)?.["identifier"] : undefined);
+  return typeof named === "string" ? findActor(network, named) : undefined;
+}
+
+function errorReply(status: number): Reply {
+  const reply = statusError(status);
+  return status === 429
+    ? { ...reply, headers: { "retry-after": String(SIMULATED_WAIT_SECONDS) } }
+    : reply;
+}
+
+function refusal(operation: string): Reply {
+  switch (operation) {
+    case "refresh":
+      return xrpcError(400, "ExpiredToken", "Token has been revoked");
+    case "login":
+      return xrpcError(401, "AuthenticationRequired", "Invalid identifier or password");
+    default:
+      return xrpcError(400, "InvalidRequest", "Invalid app.bsky.feed.post record: refused at $");
+  }
+}
+
+/** A Bluesky PDS with the reads that it passes on to the network's index. */
+export function createBluesky(world: World): Platform {
+  const network = createNetwork(world);
+  const methods = [...SESSION_METHODS, ...WRITE_METHODS, ...READ_METHODS];
+  return {
+    id: "bluesky",
+    routes: methods.map((method) => toRoute(network, method)),
+    usernameFault,
+    issueAccount: (username) => issueAccount(network, username),
+    accountOf: (call) => accountOf(network, call),
+    loggedPath: (path) => path,
+    errorReply,
+    refusal,
+    notFound: () => statusError(501),
+    newCommentId: (now) => `at://${newDid()}/app.bsky.feed.post/${network.tids.next(now)}`,
+  };
+}

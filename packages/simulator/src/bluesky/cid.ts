@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { isRecord } from "#src/http/call.ts";
+
+const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
+/** CID version 1, DAG-CBOR, SHA-256 of 32 bytes. */
+const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
+
+function base32(bytes: Buffer): string {
+  let text = "";
+  let bits = 0;
+  let value = 0;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      text += ALPHABET[(value >>> (bits - 5)) & 31] ?? "";
+      bits -= 5;
+    }
+    value &= (1 << bits) - 1;
+  }
+  return bits > 0 ? text + (ALPHABET[(value << (5 - bits)) & 31] ?? "") : text;
+}
+
+/** JSON with sorted keys, so that the order in which fields were sent does not matter. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) {
+    return `[${value.map(canonical).join(",")}]`;
+  }
+  if (!isRecord(value)) {
+    return JSON.stringify(value) ?? "null";
+  }
+  const fields = Object.keys(value).sort();
+  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+}
+
+/** A content id with the form of a real one: equal for equal content, not equal to what a real PDS computes. */
+export function cidOf(content: unknown): string {
+  const digest = createHash("sha256").update(canonical(content)).digest();
+  return `b${base32(Buffer.concat([PREFIX, digest]))}`;
+}

@@ -1,0 +1,160 @@
+import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
+import { findActor } from "#src/bluesky/network.ts";
+import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import type { Operation } from "#src/faults/rule.ts";
+import { Refused, answering, bearerToken, contentType, jsonObject } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { LimitRule, LimitStanding } from "#src/world/limits.ts";
+
+const FIVE_MINUTES_MS = 300_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const CALLS_PER_ADDRESS = 3000;
+const POINTS_PER_HOUR = 5000;
+const POINTS_PER_DAY = 35_000;
+
+/** A call of a method, with the limits that it has spent on so far. */
+export interface XrpcCall extends Moment {
+  readonly call: Call;
+  /** Spends on further limits; ends the call with 429 when one of them is exhausted. */
+  readonly spend: (rules: readonly LimitRule[]) => void;
+}
+
+export interface XrpcMethod {
+  readonly nsid: string;
+  /** Procedures are POST, queries GET. */
+  readonly kind: "procedure" | "query";
+  readonly operations: readonly [Operation, ...Operation[]];
+  readonly reads?: boolean;
+  readonly handle: (network: BlueskyNetwork, call: XrpcCall) => Reply;
+}
+
+function rateHeaders(standing: LimitStanding): Record<string, string> {
+  return {
+    "ratelimit-limit": String(standing.limit),
+    "ratelimit-remaining": String(standing.remaining),
+    "ratelimit-reset": String(Math.ceil(standing.resetAt / 1000)),
+    "ratelimit-policy": `${standing.limit};w=${standing.windowMs / 1000}`,
+  };
+}
+
+/** The limit that a client feels first. */
+function tightest(standings: readonly LimitStanding[]): LimitStanding | undefined {
+  return standings.reduce<LimitStanding | undefined>(
+    (least, one) => (least === undefined || one.remaining < least.remaining ? one : least),
+    undefined,
+  );
+}
+
+/** Spends for one call, and remembers what its headers have to tell. */
+class RateMeter {
+  headers: Record<string, string> = {};
+  readonly #network: BlueskyNetwork;
+  readonly #now: number;
+
+  constructor(network: BlueskyNetwork, now: number) {
+    this.#network = network;
+    this.#now = now;
+  }
+
+  spend(rules: readonly LimitRule[]): void {
+    const { allowed, standings } = this.#network.world.limits.spend(rules, this.#now);
+    const standing = tightest(standings);
+    this.headers = standing === undefined ? {} : rateHeaders(standing);
+    if (!allowed) {
+      const waitMs = (standing?.resetAt ?? this.#now) - this.#now;
+      this.headers["retry-after"] = String(Math.max(1, Math.ceil(waitMs / 1000)));
+      throw new Refused(statusError(429));
+    }
+  }
+}
+
+const CALL_RULES: readonly LimitRule[] = [
+  { key: "bluesky:calls:address", limit: CALLS_PER_ADDRESS, windowMs: FIVE_MINUTES_MS },
+];
+
+/** Puts the rate limits with their headers around a method. */
+export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
+  const { operations, reads } = method;
+  return {
+    method: method.kind === "procedure" ? "POST" : "GET",
+    path: `/xrpc/${method.nsid}`,
+    operations: () => operations,
+    ...(reads === undefined ? {} : { reads }),
+    handle: (call, moment) => {
+      const meter = new RateMeter(network, moment.now);
+      const reply = answering(() => {
+        meter.spend(CALL_RULES);
+        return method.handle(network, { call, ...moment, spend: (rules) => meter.spend(rules) });
+      });
+      return { ...reply, headers: { ...meter.headers, ...reply.headers } };
+    },
+  };
+}
+
+/** The limits on writes to a repository. */
+export function pointRules(did: string, cost: number): LimitRule[] {
+  return [
+    { key: `bluesky:points:hour:${did}`, limit: POINTS_PER_HOUR, windowMs: HOUR_MS, cost },
+    { key: `bluesky:points:day:${did}`, limit: POINTS_PER_DAY, windowMs: DAY_MS, cost },
+  ];
+}
+
+/** The limits on logins of an account. */
+export function loginRules(did: string): LimitRule[] {
+  return [
+    { key: `bluesky:logins:short:${did}`, limit: 30, windowMs: FIVE_MINUTES_MS },
+    { key: `bluesky:logins:day:${did}`, limit: 300, windowMs: DAY_MS },
+  ];
+}
+
+/** Input of a procedure. */
+export function inputOf(call: Call): Record<string, unknown> {
+  if (contentType(call) === "") {
+    return refuseInput("Request encoding (Content-Type) required but not provided");
+  }
+  if (contentType(call) !== "application/json") {
+    return refuseInput(`Wrong request encoding (Content-Type): ${contentType(call)}`);
+  }
+  return jsonObject(call) ?? refuseInput("Invalid request body");
+}
+
+export function inputText(input: Record<string, unknown>, name: string): string {
+  const value = input[name];
+  if (value === undefined) {
+    return refuseInput(`Input must have the property "${name}"`);
+  }
+  return typeof value === "string" ? value : refuseInput(`Input/${name} must be a string`);
+}
+
+export function queryText(call: Call, name: string): string {
+  const value = call.query.get(name);
+  return value === null || value === ""
+    ? refuseInput(`Params must have the property "${name}"`)
+    : value;
+}
+
+/** The owner of the bearer token, if it is a live one of that kind. */
+export function requireAuth(
+  network: BlueskyNetwork,
+  { call, now }: XrpcCall,
+  kind: "access" | "refresh",
+): { readonly account: Account; readonly session: string } {
+  const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
+  const check = network.sessions.check(token, kind, now);
+  if (check === "expired") {
+    return refuse(400, "ExpiredToken", "Token has expired");
+  }
+  if (check === "revoked") {
+    return refuse(400, "ExpiredToken", "Token has been revoked");
+  }
+  if (typeof check === "string") {
+    const message = check === "unknown" ? "Token could not be verified" : "Bad token scope";
+    return refuse(400, "InvalidToken", message);
+  }
+  const account =
+    findActor(network, check.did) ?? refuse(400, "InvalidToken", "Token could not be verified");
+  return { account, session: check.session };
+}

@@ -1,0 +1,27 @@
+import { Records } from "#src/bluesky/records.ts";
+import { Sessions } from "#src/bluesky/sessions.ts";
+import { Tids } from "#src/bluesky/tid.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { World } from "#src/world/world.ts";
+
+/** What Bluesky keeps besides the shared world. */
+export interface BlueskyNetwork {
+  readonly world: World;
+  readonly sessions: Sessions;
+  readonly records: Records;
+  readonly tids: Tids;
+}
+
+export function createNetwork(world: World): BlueskyNetwork {
+  return {
+    world,
+    sessions: new Sessions(world.store, world.secrets),
+    records: new Records(world.store),
+    tids: new Tids(),
+  };
+}
+
+/** The account of a handle or DID. */
+export function findActor({ world }: BlueskyNetwork, identifier: string): Account | undefined {
+  return world.accounts.find("bluesky", identifier.replace(/^@/, ""));
+}

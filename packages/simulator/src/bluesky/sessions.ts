@@ -1,0 +1,151 @@
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+import type { Secrets } from "#src/world/secrets.ts";
+
+const ACCESS_LIFE_MS = 7_200_000;
+const REFRESH_LIFE_MS = 90 * 86_400_000;
+/** How long a rotated refresh token goes on working. */
+const GRACE_MS = 7_200_000;
+
+interface Token {
+  readonly kind: "access" | "refresh";
+  readonly did: string;
+  readonly session: string;
+  readonly expiresAt: number;
+  readonly revoked: boolean;
+}
+
+interface AppPassword {
+  readonly name: string;
+  readonly did: string;
+}
+
+export interface SessionTokens {
+  readonly accessJwt: string;
+  readonly refreshJwt: string;
+}
+
+/** What a bearer token is worth. */
+export type TokenCheck =
+  | { readonly did: string; readonly session: string }
+  | "unknown"
+  | "expired"
+  | "revoked"
+  | "wrong_scope";
+
+function encode(part: unknown): string {
+  return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
+
+/** App passwords and the sessions made with them; tokens are real JWTs, so that clients can read when they expire. */
+export class Sessions {
+  readonly #tokens: Table<Token>;
+  readonly #passwords: Table<AppPassword>;
+  readonly #secrets: Secrets;
+  readonly #signingKey = randomBytes(32);
+
+  constructor(store: Store, secrets: Secrets) {
+    this.#tokens = store.table<Token>("bluesky.tokens", { keptOnReset: true });
+    this.#passwords = store.table<AppPassword>("bluesky.app_passwords", { keptOnReset: true });
+    this.#secrets = secrets;
+  }
+
+  issueAppPassword(did: string): string {
+    const letters = [...randomBytes(16)].map(
+      (byte) => "abcdefghijklmnopqrstuvwxyz234567"[byte & 31],
+    );
+    const password = letters.join("").replaceAll(/(.{4})(?=.)/g, "$1-");
+    this.#passwords.put(password, { did, name: `simulated-${randomUUID().slice(0, 8)}` });
+    return this.#secrets.issue(password);
+  }
+
+  isPassword(did: string, password: string): boolean {
+    return this.#passwords.get(password)?.did === did;
+  }
+
+  passwordNames(did: string): string[] {
+    return [...this.#passwords.values()].filter((row) => row.did === did).map((row) => row.name);
+  }
+
+  /** New logins fail afterwards; sessions go on until their refresh. */
+  revokeAppPassword(did: string, name: string): void {
+    for (const [key, row] of this.#passwords.entries()) {
+      if (row.did === did && row.name === name) {
+        this.#passwords.delete(key);
+      }
+    }
+  }
+
+  create(did: string, now: number): SessionTokens {
+    return this.#issue(did, randomUUID(), now);
+  }
+
+  check(token: string, kind: Token["kind"], now: number): TokenCheck {
+    const row = this.#tokens.get(token);
+    if (row === undefined) {
+      return "unknown";
+    }
+    if (row.kind !== kind) {
+      return "wrong_scope";
+    }
+    if (row.revoked) {
+      return "revoked";
+    }
+    return now < row.expiresAt ? { did: row.did, session: row.session } : "expired";
+  }
+
+  ownerOf(token: string): string | undefined {
+    return this.#tokens.get(token)?.did;
+  }
+
+  /** A new pair for a live refresh token, which goes on working for its grace time. */
+  rotate(refreshJwt: string, now: number): SessionTokens | undefined {
+    const row = this.#tokens.get(refreshJwt);
+    if (row === undefined) {
+      return undefined;
+    }
+    this.#tokens.put(refreshJwt, { ...row, expiresAt: Math.min(row.expiresAt, now + GRACE_MS) });
+    return this.#issue(row.did, row.session, now);
+  }
+
+  /** Revokes the session's refresh tokens; its access tokens live until they expire. */
+  end(session: string): void {
+    for (const [key, row] of this.#tokens.entries()) {
+      if (row.session === session && row.kind === "refresh" && !row.revoked) {
+        this.#tokens.put(key, { ...row, revoked: true });
+      }
+    }
+  }
+
+  sessionOf(refreshJwt: string): string | undefined {
+    const row = this.#tokens.get(refreshJwt);
+    return row?.kind === "refresh" ? row.session : undefined;
+  }
+
+  #issue(did: string, session: string, now: number): SessionTokens {
+    return {
+      accessJwt: this.#token("access", did, session, now, ACCESS_LIFE_MS),
+      refreshJwt: this.#token("refresh", did, session, now, REFRESH_LIFE_MS),
+    };
+  }
+
+  #token(kind: Token["kind"], did: string, session: string, now: number, lifeMs: number): string {
+    const expiresAt = now + lifeMs;
+    const header = encode({ typ: kind === "access" ? "at+jwt" : "refresh+jwt", alg: "HS256" });
+    const payload = encode({
+      scope: kind === "access" ? "com.atproto.appPass" : "com.atproto.refresh",
+      sub: did,
+      aud: "did:web:pds.simulated.example",
+      jti: randomUUID(),
+      iat: Math.floor(now / 1000),
+      exp: Math.floor(expiresAt / 1000),
+    });
+    const signature = createHmac("sha256", this.#signingKey)
+      .update(`${header}.${payload}`)
+      .digest("base64url");
+    const token = this.#secrets.issue(`${header}.${payload}.${signature}`);
+    this.#tokens.put(token, { kind, did, session, expiresAt, revoked: false });
+    return token;
+  }
+}

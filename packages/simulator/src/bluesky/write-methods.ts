@@ -1,0 +1,196 @@
+import { cidOf } from "#src/bluesky/cid.ts";
+import { inputOf, inputText, pointRules, requireAuth } from "#src/bluesky/endpoint.ts";
+import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
+import { findActor } from "#src/bluesky/network.ts";
+import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { POST_COLLECTION, checkPostRecord } from "#src/bluesky/post-record.ts";
+import { uriOf } from "#src/bluesky/records.ts";
+import type { StoredRecord } from "#src/bluesky/records.ts";
+import { isTid } from "#src/bluesky/tid.ts";
+import { isRecord } from "#src/http/call.ts";
+import type { Reply } from "#src/http/call.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+const NSID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
+const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
+const CREATE_POINTS = 3;
+const UPDATE_POINTS = 2;
+const DELETE_POINTS = 1;
+
+/** Where a write goes. */
+interface Place {
+  readonly account: Account;
+  readonly collection: string;
+}
+
+function placeOf(network: BlueskyNetwork, xrpc: XrpcCall, input: Record<string, unknown>): Place {
+  const { account } = requireAuth(network, xrpc, "access");
+  const repo = inputText(input, "repo");
+  const collection = inputText(input, "collection");
+  if (findActor(network, repo)?.externalId !== account.externalId) {
+    return refuse(401, "AuthenticationRequired", "Authentication Required");
+  }
+  if (!NSID.test(collection)) {
+    return refuseInput("Input/collection must be a valid nsid");
+  }
+  return { account, collection };
+}
+
+function checkedKey(collection: string, rkey: string): string {
+  if (!RECORD_KEY.test(rkey)) {
+    return refuseInput("Input/rkey must be a valid Record Key");
+  }
+  return collection === POST_COLLECTION && !isTid(rkey)
+    ? refuseInput(`Invalid TID string (got "${rkey}") at $.rkey`)
+    : rkey;
+}
+
+function checkedValue(input: Record<string, unknown>, collection: string): Record<string, unknown> {
+  const record = input["record"];
+  if (!isRecord(record)) {
+    return refuseInput('Input must have the property "record"');
+  }
+  const value: Record<string, unknown> = { $type: collection, ...record };
+  if (value["$type"] !== collection) {
+    return refuseInput(`Invalid $type: expected ${collection}, got ${String(value["$type"])}`);
+  }
+  if (collection === POST_COLLECTION) {
+    checkPostRecord(value);
+  }
+  return value;
+}
+
+/** The id that the caller expects to replace: `null` = none, `undefined` = any. */
+function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
+  const expected = input["swapRecord"];
+  if (expected !== undefined && expected !== (current?.cid ?? null)) {
+    refuse(400, "InvalidSwap", `Record was at ${current?.cid ?? "null"}`);
+  }
+}
+
+function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number): unknown {
+  const rev = network.tids.next(now);
+  return { cid: cidOf({ uri, cid, rev }), rev };
+}
+
+/** Shows a written post to readers: a new one, a changed one, or one that is made again after its deletion. */
+function showPost(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
+  const { posts } = network.world;
+  const id = uriOf(record);
+  const { text, reply } = record.value;
+  const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
+  const shown = {
+    text: String(text),
+    createdAt: record.createdAt,
+    deletedAt: null,
+    ...(typeof parent === "string" ? { replyTo: parent } : {}),
+  };
+  const before = posts.get(account, id);
+  if (before === undefined) {
+    const owner = account.externalId;
+    posts.add({ platform: "bluesky", account: owner, id, media: [], createCalls: 1, ...shown });
+  } else {
+    posts.change(before, { ...shown, createCalls: before.createCalls + 1 });
+  }
+}
+
+function write(
+  network: BlueskyNetwork,
+  place: Place,
+  rkey: string,
+  xrpc: XrpcCall,
+  value: Record<string, unknown>,
+): Reply {
+  const { account, collection } = place;
+  const { now } = xrpc;
+  const did = account.externalId;
+  const current = network.records.find(did, collection, rkey, now);
+  const cid = cidOf(value);
+  const createdAt = current?.createdAt ?? now;
+  const record = { did, collection, rkey, cid, value, createdAt, deletedAt: null };
+  network.records.put(record);
+  if (collection === POST_COLLECTION) {
+    showPost(network, account, record);
+  }
+  const uri = uriOf(record);
+  const validationStatus = collection.startsWith("app.bsky.") ? "valid" : "unknown";
+  const commit = commitOf(network, uri, cid, now);
+  return { status: 200, body: { uri, cid, commit, validationStatus } };
+}
+
+function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const input = inputOf(xrpc.call);
+  const place = placeOf(network, xrpc, input);
+  const { account, collection } = place;
+  const rkey = checkedKey(collection, inputText(input, "rkey"));
+  const value = checkedValue(input, collection);
+  const current = network.records.find(account.externalId, collection, rkey, xrpc.now);
+  xrpc.spend(pointRules(account.externalId, current === undefined ? CREATE_POINTS : UPDATE_POINTS));
+  if (current !== undefined && current.cid === cidOf(value)) {
+    // The same record again makes no commit, whatever the caller expected to replace.
+    countRepeat(network, account, current);
+    const { cid } = current;
+    return { status: 200, body: { uri: uriOf(current), cid, validationStatus: "valid" } };
+  }
+  checkSwap(input, current);
+  return write(network, place, rkey, xrpc, value);
+}
+
+function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
+  const post = network.world.posts.get(account, uriOf(record));
+  if (post !== undefined) {
+    network.world.posts.change(post, { createCalls: post.createCalls + 1 });
+  }
+}
+
+function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const input = inputOf(xrpc.call);
+  const place = placeOf(network, xrpc, input);
+  const { account, collection } = place;
+  const chosen = input["rkey"] === undefined ? undefined : inputText(input, "rkey");
+  const rkey = chosen === undefined ? network.tids.next(xrpc.now) : checkedKey(collection, chosen);
+  const value = checkedValue(input, collection);
+  xrpc.spend(pointRules(account.externalId, CREATE_POINTS));
+  if (network.records.find(account.externalId, collection, rkey, xrpc.now) !== undefined) {
+    return statusError(500);
+  }
+  return write(network, place, rkey, xrpc, value);
+}
+
+function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const input = inputOf(xrpc.call);
+  const { account, collection } = placeOf(network, xrpc, input);
+  const rkey = inputText(input, "rkey");
+  const { now } = xrpc;
+  xrpc.spend(pointRules(account.externalId, DELETE_POINTS));
+  const current = network.records.find(account.externalId, collection, rkey, now);
+  checkSwap(input, current);
+  if (current === undefined) {
+    return { status: 200, body: {} };
+  }
+  network.records.put({ ...current, deletedAt: now });
+  const post = network.world.posts.get(account, uriOf(current));
+  if (post !== undefined) {
+    network.world.posts.change(post, { deletedAt: now });
+  }
+  return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
+}
+
+const REPO = "com.atproto.repo";
+
+export const WRITE_METHODS: readonly XrpcMethod[] = [
+  {
+    nsid: `${REPO}.putRecord`,
+    kind: "procedure",
+    operations: ["publish", "create"],
+    handle: putRecord,
+  },
+  {
+    nsid: `${REPO}.createRecord`,
+    kind: "procedure",
+    operations: ["publish", "create"],
+    handle: createRecord,
+  },
+  { nsid: `${REPO}.deleteRecord`, kind: "procedure", operations: ["delete"], handle: deleteRecord },
+];

@@ -1,0 +1,25 @@
+/** What the process reads from its environment. */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir?: string;
+}
+
+const HIGHEST_PORT = 65_535;
+
+/** Reads HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR; throws on a port that is none. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const port = Number(env["PORT"] || "0");
+  if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT) {
+    throw new Error(`PORT needs a whole number from 0 to ${HIGHEST_PORT}`);
+  }
+  const dataDir = env["SIMULATOR_DATA_DIR"];
+  return {
+    host: env["HOST"] || "127.0.0.1",
+    port,
+    ...(dataDir === undefined || dataDir === "" ? {} : { dataDir }),
+  };
+}
+
+/** The configuration of this process. */
+export const config: Config = loadConfig(process.env);

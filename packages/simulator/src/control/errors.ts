@@ -1,0 +1,10 @@
+/** A control call that asks for something impossible. */
+export class ControlError extends Error {
+  override name = "ControlError";
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from "fastify";
+import { ControlError } from "#src/control/errors.ts";
+import { requirePlatform } from "#src/control/query.ts";
+import type { Query } from "#src/control/query.ts";
+import { FAULT_MODES, faultOf } from "#src/faults/rule.ts";
+import type { FaultRule } from "#src/faults/rule.ts";
+import type { Platforms } from "#src/platforms.ts";
+import type { World } from "#src/world/world.ts";
+
+const BODY = {
+  type: "object",
+  required: ["platform", "mode"],
+  additionalProperties: false,
+  properties: {
+    platform: { type: "string" },
+    operation: { type: "string" },
+    mode: { type: "string", enum: FAULT_MODES },
+    times: { type: "integer", minimum: 1 },
+    status: { type: "integer", minimum: 300, maximum: 599 },
+    delayMs: { type: "integer", minimum: 0 },
+    account: { type: "string" },
+  },
+};
+
+export function registerFaults(scope: FastifyInstance, world: World, platforms: Platforms): void {
+  scope.post<{ Body: FaultRule }>("/faults", { schema: { body: BODY } }, (request, reply) => {
+    const rule = request.body;
+    requirePlatform(platforms, rule.platform);
+    const wrong = faultOf(rule);
+    if (wrong !== undefined) {
+      throw new ControlError(400, wrong);
+    }
+    return reply.code(201).send({ id: world.faults.add(rule).id });
+  });
+
+  scope.get<{ Querystring: Query }>("/faults", (request) =>
+    world.faults.list(request.query["platform"]),
+  );
+
+  scope.delete<{ Querystring: Query }>("/faults", (request) => ({
+    forgotten: world.faults.forgetAll(request.query["platform"]),
+  }));
+
+  scope.delete<{ Params: { id: string } }>("/faults/:id", (request) => {
+    if (!world.faults.forget(request.params.id)) {
+      throw new ControlError(404, "there is no such fault");
+    }
+    return { forgotten: 1 };
+  });
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from "fastify";
+import { countOf, findAccount, instantOf } from "#src/control/query.ts";
+import type { Query } from "#src/control/query.ts";
+import type { Platforms } from "#src/platforms.ts";
+import type { Post, PostFilter } from "#src/world/posts.ts";
+import type { World } from "#src/world/world.ts";
+
+function toVisible({ platform, account, id, text, media, createdAt, createCalls }: Post): unknown {
+  const created = new Date(createdAt).toISOString();
+  return { platform, account, id, text, media, createdAt: created, createCalls };
+}
+
+/** What to look for; undefined if the account asked for does not exist, which shows nothing. */
+function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
+  const { platform, account: either } = query;
+  const since = instantOf(query["since"], "since");
+  const limit = countOf(query["limit"], "limit");
+  const bounds = {
+    ...(since === undefined ? {} : { since }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+  if (either === undefined || either === "") {
+    return platform === undefined ? bounds : { ...bounds, platform };
+  }
+  const account = findAccount(world, platforms, platform, either);
+  return account === undefined ? undefined : { ...bounds, account };
+}
+
+export function registerInspection(
+  scope: FastifyInstance,
+  world: World,
+  platforms: Platforms,
+): void {
+  scope.get<{ Querystring: Query }>("/visible", (request) => {
+    const filter = filterOf(world, platforms, request.query);
+    return filter === undefined
+      ? []
+      : world.posts.visible(filter, world.clock.now()).map(toVisible);
+  });
+
+  scope.get<{ Querystring: Query }>("/requests", (request) => {
+    const platform = request.query["platform"];
+    const since = instantOf(request.query["since"], "since");
+    return world.log
+      .list({
+        ...(platform === undefined ? {} : { platform }),
+        ...(since === undefined ? {} : { since }),
+      })
+      .map((entry) => ({ ...entry, time: new Date(entry.time).toISOString() }));
+  });
+
+  scope.get("/secrets", () => world.secrets.all());
+}

@@ -1,0 +1,71 @@
+export const FAULT_MODES = [
+  "drop_before",
+  "drop_after_commit",
+  "commit_late",
+  "status_after_commit",
+  "status",
+  "refuse",
+  "delay",
+  "garbage_body",
+  "stale_reads",
+] as const;
+
+export type FaultMode = (typeof FAULT_MODES)[number];
+
+/** Names of calls that mean the same on every platform, though their paths differ. */
+export const OPERATIONS = [
+  "create",
+  "publish",
+  "upload",
+  "status",
+  "delete",
+  "metrics",
+  "comments",
+  "reply",
+  "refresh",
+  "revoke",
+  "login",
+  "account",
+  "hide",
+  "other",
+] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
+
+/** What a test asks for. */
+export interface FaultRule {
+  readonly platform: string;
+  /** An operation's name or `METHOD /path` with `*`; absent only for `stale_reads`. */
+  readonly operation?: string;
+  readonly mode: FaultMode;
+  readonly times?: number;
+  readonly status?: number;
+  readonly delayMs?: number;
+  /** External id or username. */
+  readonly account?: string;
+}
+
+/** A rule and how often it was met. */
+export interface Fault extends FaultRule {
+  readonly id: string;
+  readonly times: number;
+  readonly remaining: number;
+  readonly hits: number;
+}
+
+const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
+
+/** What is wrong with a rule whose fields have the right types; undefined if it can be met. */
+export function faultOf(rule: FaultRule): string | undefined {
+  if (rule.mode === "stale_reads") {
+    return rule.operation === undefined ? undefined : "stale_reads takes no operation";
+  }
+  if (rule.operation === undefined) {
+    return `${rule.mode} needs an operation`;
+  }
+  const known: readonly string[] = OPERATIONS;
+  if (!known.includes(rule.operation) && !PATH_PATTERN.test(rule.operation)) {
+    return `operation is one of ${OPERATIONS.join(", ")}, or "METHOD /path" with *`;
+  }
+  return undefined;
+}

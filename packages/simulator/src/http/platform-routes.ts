@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Call, Reply } from "#src/http/call.ts";
+import { doHeld, serve } from "#src/http/serve.ts";
+import type { ServeDeps } from "#src/http/serve.ts";
+import type { Platform, Route } from "#src/platform.ts";
+import type { Platforms } from "#src/platforms.ts";
+
+const NO_BODY = Buffer.alloc(0);
+const MAX_BODY_BYTES = 64_000_000;
+
+function toCall(platform: Platform, request: FastifyRequest): Call {
+  const [pathname = "", search = ""] = request.url.split("?", 2);
+  return {
+    method: request.method,
+    path: pathname.slice(platform.id.length + 1),
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(search),
+    headers: request.headers,
+    body: Buffer.isBuffer(request.body) ? request.body : NO_BODY,
+    baseUrl: `http://${request.headers.host ?? "127.0.0.1"}/${platform.id}`,
+  };
+}
+
+/** Closes the connection as a crashed server would: no answer, no farewell. */
+function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
+  if (!reply.sent) {
+    reply.hijack();
+  }
+  request.raw.socket.destroy();
+}
+
+async function send(reply: FastifyReply, answer: Reply): Promise<void> {
+  const isText = typeof answer.body === "string";
+  await reply
+    .code(answer.status)
+    .headers({ "content-type": isText ? "text/html" : "application/json; charset=utf-8" })
+    .headers(answer.headers ?? {})
+    .send(isText ? answer.body : JSON.stringify(answer.body));
+}
+
+/** Every path that a platform does not have. */
+function missingRoute(platform: Platform): Route {
+  return {
+    method: "GET",
+    path: "*",
+    operations: () => ["other"],
+    handle: () => platform.notFound(),
+  };
+}
+
+/** Serves each platform below `/<id>`, and goes on with the calls that an earlier process still held. */
+export function registerPlatforms(
+  app: FastifyInstance,
+  platforms: Platforms,
+  deps: ServeDeps,
+): void {
+  const answer =
+    (platform: Platform, route: Route) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const close = () => closeConnection(request, reply);
+      try {
+        const answer = await serve(deps, platform, route, toCall(platform, request), close);
+        await (answer === undefined ? close() : send(reply, answer));
+      } catch (error) {
+        if (!deps.stopping.aborted) {
+          throw error;
+        }
+        close();
+      }
+    };
+  for (const platform of platforms.values()) {
+    void app.register(
+      async (scope) => {
+        // Bytes as they are: what counts as a valid body is the platform's business.
+        scope.removeAllContentTypeParsers();
+        scope.addContentTypeParser(
+          "*",
+          { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
+          (_request, body, done) => done(null, body),
+        );
+        for (const route of platform.routes) {
+          scope.route({ method: route.method, url: route.path, handler: answer(platform, route) });
+        }
+        scope.setNotFoundHandler(answer(platform, missingRoute(platform)));
+      },
+      { prefix: `/${platform.id}` },
+    );
+  }
+}
+
+/** Does what `commit_late` had accepted before the last stop. */
+export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
+  for (const [id, held] of deps.held.all()) {
+    const platform = platforms.get(held.platform);
+    const route = platform?.routes.find(
+      (candidate) => candidate.path === held.routePath && candidate.method === held.method,
+    );
+    if (platform !== undefined && route !== undefined) {
+      doHeld(deps, id, platform, route, held.dueAt).catch((error: unknown) => {
+        if (!deps.stopping.aborted) {
+          throw error;
+        }
+      });
+    }
+  }
+}

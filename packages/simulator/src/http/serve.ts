@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { planFor } from "#src/faults/plan.ts";
+import type { Plan } from "#src/faults/plan.ts";
+import { answering } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import type { HeldCalls } from "#src/http/held-calls.ts";
+import { GARBAGE_PAGE, proxyPage } from "#src/http/server-pages.ts";
+import type { Platform, Route } from "#src/platform.ts";
+import type { LoggedRequest } from "#src/world/request-log.ts";
+import type { World } from "#src/world/world.ts";
+
+export interface ServeDeps {
+  readonly world: World;
+  readonly held: HeldCalls;
+  /** Ends every wait when the simulator stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** A call with everything known about it on arrival. */
+interface Arrival {
+  readonly platform: Platform;
+  readonly route: Route;
+  readonly call: Call;
+  readonly logged: LoggedRequest;
+}
+
+/**
+ * Serves one request under the rule that it meets. What it changed is in the journal before anything is answered.
+ * `undefined` = close the connection without an answer, which `close` does at once for `commit_late`.
+ */
+export async function serve(
+  deps: ServeDeps,
+  platform: Platform,
+  route: Route,
+  call: Call,
+  close: () => void,
+): Promise<Reply | undefined> {
+  const { world } = deps;
+  const account = platform.accountOf(call);
+  const operations = route.operations(call);
+  const { method, path } = call;
+  const logged = world.log.open({
+    platform: platform.id,
+    method,
+    path: platform.loggedPath(path),
+    operation: operations[0],
+    time: world.clock.now(),
+    account: account?.externalId ?? null,
+  });
+  const met = { platform: platform.id, operations, method, path, account };
+  const plan = planFor(world.faults.meet(met));
+  const arrival: Arrival = { platform, route, call, logged };
+  if (plan.acts === "late") {
+    close();
+    await actLate(deps, arrival, plan.holdMs);
+    return undefined;
+  }
+  const own = plan.acts === "now" ? act(deps, platform, route, call) : undefined;
+  world.store.commit();
+  await hold(deps, plan);
+  logged.outcome = outcomeOf(plan, own);
+  return answerOf(plan, own, arrival, world.clock.now());
+}
+
+/** Does what the call asks; a refusal is an answer too. */
+function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Reply {
+  const { clock, faults } = deps.world;
+  const now = clock.now();
+  const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
+  return answering(() => route.handle(call, { now, asOf: now - lagMs }));
+}
+
+async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promise<void> {
+  const id = randomUUID();
+  const { platform, route, call, logged } = arrival;
+  const dueAt = Date.now() + holdMs;
+  deps.held.hold(id, call, { platform: platform.id, routePath: route.path, dueAt });
+  deps.world.store.commit();
+  const reply = await doHeld(deps, id, platform, route, dueAt);
+  logged.outcome = reply === undefined ? "dropped" : outcomeFrom(reply);
+}
+
+/** Does a held call when it is due; undefined if it was forgotten meanwhile. */
+export async function doHeld(
+  deps: ServeDeps,
+  id: string,
+  platform: Platform,
+  route: Route,
+  dueAt: number,
+): Promise<Reply | undefined> {
+  await wait(Math.max(0, dueAt - Date.now()), undefined, { signal: deps.stopping });
+  const call = deps.held.take(id);
+  if (call === undefined) {
+    return undefined;
+  }
+  const reply = act(deps, platform, route, call);
+  deps.world.store.commit();
+  return reply;
+}
+
+async function hold({ world, stopping }: ServeDeps, plan: Plan): Promise<void> {
+  const latencyMs = plan.answer === "close" ? 0 : world.settings.values.latencyMs;
+  const holdMs = plan.holdMs + latencyMs;
+  if (holdMs > 0) {
+    await wait(holdMs, undefined, { signal: stopping });
+  }
+}
+
+function outcomeOf(plan: Plan, own: Reply | undefined): LoggedRequest["outcome"] {
+  if (own !== undefined) {
+    return outcomeFrom(own);
+  }
+  return plan.answer === "close" ? "dropped" : "refused";
+}
+
+function outcomeFrom(reply: Reply): LoggedRequest["outcome"] {
+  return reply.status < 400 ? "done" : "refused";
+}
+
+function answerOf(
+  plan: Plan,
+  own: Reply | undefined,
+  { platform, call, logged }: Arrival,
+  now: number,
+): Reply | undefined {
+  switch (plan.answer) {
+    case "own":
+      return own;
+    case "proxy":
+      return proxyPage(plan.status);
+    case "garbage":
+      return GARBAGE_PAGE;
+    case "error":
+      return platform.errorReply(plan.status, call, now);
+    case "refusal":
+      return platform.refusal(logged.operation);
+    case "close":
+      return undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import { createBluesky } from "#src/bluesky/bluesky.ts";
+import type { Platform, PlatformFactory } from "#src/platform.ts";
+import { createTelegram } from "#src/telegram/telegram.ts";
+import type { World } from "#src/world/world.ts";
+import { createX } from "#src/x/x.ts";
+
+const FACTORIES: readonly PlatformFactory[] = [createX, createTelegram, createBluesky];
+
+export type Platforms = ReadonlyMap<string, Platform>;
+
+/** Every simulated platform by its id. */
+export function createPlatforms(world: World): Platforms {
+  return new Map(
+    FACTORIES.map((create) => {
+      const platform = create(world);
+      return [platform.id, platform];
+    }),
+  );
+}

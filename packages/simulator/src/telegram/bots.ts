@@ -1,0 +1,64 @@
+import { randomInt } from "node:crypto";
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+import type { Secrets } from "#src/world/secrets.ts";
+
+export interface Bot {
+  readonly id: number;
+  readonly token: string;
+  readonly username: string;
+}
+
+/** What a bot may do in a channel; absent = it is not a member. */
+export interface Membership {
+  readonly canPostMessages: boolean;
+  readonly canDeleteMessages: boolean;
+}
+
+const TOKEN = /^\d{6,12}:[A-Za-z0-9_-]{30,50}$/;
+const SECRET_CHARACTERS = 35;
+
+/** Bots, their tokens and the channels that they administer. */
+export class Bots {
+  readonly #bots: Table<Bot>;
+  readonly #memberships: Table<Membership>;
+  readonly #secrets: Secrets;
+
+  constructor(store: Store, secrets: Secrets) {
+    this.#bots = store.table<Bot>("telegram.bots", { keptOnReset: true });
+    this.#memberships = store.table<Membership>("telegram.members", { keptOnReset: true });
+    this.#secrets = secrets;
+  }
+
+  /** A new bot that administers the channel. */
+  issueFor(chatId: string): Bot {
+    const id = randomInt(1_000_000_000, 9_000_000_000);
+    const secret = this.#secrets.issueToken(SECRET_CHARACTERS);
+    const bot = { id, token: this.#secrets.issue(`${id}:${secret}`), username: `sim${id}_bot` };
+    this.#bots.put(bot.token, bot);
+    this.#memberships.put(`${id}:${chatId}`, { canPostMessages: true, canDeleteMessages: true });
+    return bot;
+  }
+
+  byToken(token: string): Bot | undefined {
+    return this.#bots.get(token);
+  }
+
+  membership(bot: Bot, chatId: string): Membership | undefined {
+    return this.#memberships.get(`${bot.id}:${chatId}`);
+  }
+
+  leave(bot: Bot, chatId: string): void {
+    this.#memberships.delete(`${bot.id}:${chatId}`);
+  }
+
+  /** Bots in the channel. */
+  administrators(chatId: string): Bot[] {
+    return [...this.#bots.values()].filter((bot) => this.#memberships.has(`${bot.id}:${chatId}`));
+  }
+}
+
+/** Whether a text looks like a token at all: others are answered as unknown paths. */
+export function isTokenShaped(text: string): boolean {
+  return TOKEN.test(text);
+}

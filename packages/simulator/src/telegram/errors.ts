@@ -1,0 +1,48 @@
+import { Refused } from "#src/http/call.ts";
+import type { Reply } from "#src/http/call.ts";
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: "Bad Request: message can't be processed",
+  401: "Unauthorized",
+  403: "Forbidden: bot was kicked from the channel chat",
+  404: "Not Found",
+  409: "Conflict: terminated by other getUpdates request",
+  413: "Request Entity Too Large",
+  500: "Internal Server Error",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+export function failure(code: number, description: string): Reply {
+  return { status: code, body: { ok: false, error_code: code, description } };
+}
+
+/** How the Bot API answers a status when nothing more is known. */
+export function statusFailure(code: number): Reply {
+  return failure(code, DESCRIPTIONS[code] ?? "Error");
+}
+
+/** The server refused: nothing was sent, and it says how long to wait. */
+export function tooManyRequests(seconds: number): Reply {
+  return {
+    status: 429,
+    headers: { "retry-after": String(seconds) },
+    body: {
+      ok: false,
+      error_code: 429,
+      description: `Too Many Requests: retry after ${seconds}`,
+      parameters: { retry_after: seconds },
+    },
+  };
+}
+
+/** Ends the call with a 400. */
+export function refuse(description: string): never {
+  throw new Refused(failure(400, `Bad Request: ${description}`));
+}
+
+/** Ends the call with a 403. */
+export function forbid(description: string): never {
+  throw new Refused(failure(403, `Forbidden: ${description}`));
+}

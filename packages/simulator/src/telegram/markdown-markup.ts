@@ -1,0 +1,71 @@
+import { refuse } from "#src/telegram/errors.ts";
+
+const RESERVED = new Set("_*[]()~`>#+-=|{}.!");
+const PAIRED = ["```", "||", "__", "*", "_", "~", "`"];
+const LINK = /\[((?:\\.|[^\]\\])*)\]\((?:\\.|[^)\\])*\)/y;
+
+interface Scan {
+  readonly source: string;
+  at: number;
+  text: string;
+  readonly open: string[];
+}
+
+/** Takes an escape or a link, if one begins here. */
+function takeEscapeOrLink(scan: Scan): boolean {
+  if (scan.source[scan.at] === "\\") {
+    scan.text += scan.source[scan.at + 1] ?? "";
+    scan.at += 2;
+    return true;
+  }
+  LINK.lastIndex = scan.at;
+  const link = LINK.exec(scan.source);
+  if (link === null) {
+    return false;
+  }
+  scan.text += markdownText(link[1] ?? "");
+  scan.at += link[0].length;
+  return true;
+}
+
+/** Takes a marker that opens or closes a style, or a quote's `>` at a line's start. */
+function takeMarker(scan: Scan): boolean {
+  const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
+  if (scan.source[scan.at] === ">" && isLineStart) {
+    scan.at += 1;
+    return true;
+  }
+  const marker = PAIRED.find((candidate) => scan.source.startsWith(candidate, scan.at));
+  if (marker === undefined) {
+    return false;
+  }
+  if (scan.open.at(-1) === marker) {
+    scan.open.pop();
+  } else {
+    scan.open.push(marker);
+  }
+  scan.at += marker.length;
+  return true;
+}
+
+/** The text that readers see of `parse_mode` MarkdownV2. A reserved character without a backslash is an error. */
+export function markdownText(source: string): string {
+  const scan: Scan = { source, at: 0, text: "", open: [] };
+  while (scan.at < source.length) {
+    if (takeEscapeOrLink(scan) || takeMarker(scan)) {
+      continue;
+    }
+    const character = source[scan.at] ?? "";
+    if (RESERVED.has(character)) {
+      refuse(
+        `can't parse entities: Character '${character}' is reserved and must be escaped with the preceding '\\'`,
+      );
+    }
+    scan.text += character;
+    scan.at += 1;
+  }
+  if (scan.open.length > 0) {
+    refuse(`can't parse entities: Can't find end of the entity starting with ${scan.open.at(-1)}`);
+  }
+  return scan.text;
+}

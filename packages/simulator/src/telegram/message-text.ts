@@ -1,0 +1,38 @@
+import { refuse } from "#src/telegram/errors.ts";
+import { htmlText } from "#src/telegram/html-markup.ts";
+import { markdownText } from "#src/telegram/markdown-markup.ts";
+import { textOf } from "#src/telegram/parameters.ts";
+import type { Parameters } from "#src/telegram/parameters.ts";
+
+/** UTF-16 units after entity parsing. */
+const MAX_TEXT = 4096;
+const MAX_RAW_BYTES = 32_768;
+
+function withoutMarkup(text: string, mode: string): string {
+  switch (mode.toLowerCase()) {
+    case "":
+      return text;
+    case "html":
+      return htmlText(text);
+    case "markdownv2":
+      return markdownText(text);
+    default:
+      return refuse("unsupported parse_mode");
+  }
+}
+
+/** The text of a message as readers see it. */
+export function messageText(parameters: Parameters): string {
+  const raw = textOf(parameters, "text");
+  if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) {
+    refuse("message is too long");
+  }
+  const text = withoutMarkup(raw, textOf(parameters, "parse_mode"));
+  if (text.trim() === "") {
+    refuse("message text is empty");
+  }
+  if (text.trim().length > MAX_TEXT) {
+    refuse("message is too long");
+  }
+  return text;
+}

@@ -1,0 +1,101 @@
+import { Refused } from "#src/http/call.ts";
+import { refuse, tooManyRequests } from "#src/telegram/errors.ts";
+import { messageText } from "#src/telegram/message-text.ts";
+import { requireRight } from "#src/telegram/network.ts";
+import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { idOf, idsOf } from "#src/telegram/parameters.ts";
+import { messageView } from "#src/telegram/views.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { Post } from "#src/world/posts.ts";
+
+const PER_CHAT = 20;
+const MINUTE_MS = 60_000;
+/** The first message of a channel is the notice that it was created. */
+const CREATION_NOTICE_ID = 1;
+const MAX_DELETED_AT_ONCE = 100;
+
+function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
+  const key = `telegram:messages:${chat.externalId}`;
+  const rule = { key, limit: PER_CHAT, windowMs: MINUTE_MS, cost: items };
+  const { allowed, standings } = world.limits.spend([rule], now);
+  if (!allowed) {
+    const waitMs = (standings[0]?.resetAt ?? now) - now;
+    throw new Refused(tooManyRequests(Math.max(1, Math.ceil(waitMs / 1000))));
+  }
+}
+
+function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Account): number {
+  const id = (latestMessageIds.get(chat.externalId) ?? CREATION_NOTICE_ID) + 1;
+  latestMessageIds.put(chat.externalId, id);
+  return id;
+}
+
+export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
+  const { parameters, now } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const text = messageText(parameters);
+  spend(network, chat, 1, now);
+  const post = network.world.posts.add({
+    platform: "telegram",
+    account: chat.externalId,
+    id: String(nextMessageId(network, chat)),
+    text,
+    media: [],
+    createdAt: now,
+    deletedAt: null,
+    createCalls: 1,
+  });
+  return messageView(chat, post);
+}
+
+function existing(
+  network: TelegramNetwork,
+  chat: Account,
+  id: number | undefined,
+): Post | undefined {
+  const post = id === undefined ? undefined : network.world.posts.get(chat, String(id));
+  return post?.deletedAt === null ? post : undefined;
+}
+
+export function editMessageText(network: TelegramNetwork, call: BotCall): unknown {
+  const { parameters, now } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const post =
+    existing(network, chat, idOf(parameters.get("message_id"))) ??
+    refuse("message to edit not found");
+  const text = messageText(parameters);
+  if (text === post.text) {
+    refuse(
+      "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message",
+    );
+  }
+  return messageView(chat, network.world.posts.change(post, { text }), now);
+}
+
+export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown {
+  const chat = requireRight(network, call, "canDeleteMessages");
+  const id =
+    idOf(call.parameters.get("message_id")) ?? refuse("message identifier is not specified");
+  const post = existing(network, chat, id) ?? refuse("message to delete not found");
+  network.world.posts.change(post, { deletedAt: call.now });
+  return true;
+}
+
+/** Messages that are not there are skipped, as the Bot API does. */
+export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown {
+  const chat = requireRight(network, call, "canDeleteMessages");
+  const ids = idsOf(call.parameters, "message_ids");
+  if (ids.length === 0) {
+    refuse("message identifiers are not specified");
+  }
+  if (ids.length > MAX_DELETED_AT_ONCE) {
+    refuse("too many message identifiers specified");
+  }
+  for (const id of ids) {
+    const post = existing(network, chat, id);
+    if (post !== undefined) {
+      network.world.posts.change(post, { deletedAt: call.now });
+    }
+  }
+  return true;
+}

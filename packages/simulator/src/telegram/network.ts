@@ -1,0 +1,59 @@
+import type { Moment } from "#src/http/call.ts";
+import type { Table } from "#src/store/table.ts";
+import { Bots } from "#src/telegram/bots.ts";
+import type { Bot } from "#src/telegram/bots.ts";
+import { forbid, refuse } from "#src/telegram/errors.ts";
+import { textOf } from "#src/telegram/parameters.ts";
+import type { Parameters } from "#src/telegram/parameters.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { World } from "#src/world/world.ts";
+
+/** What Telegram keeps besides the shared world. */
+export interface TelegramNetwork {
+  readonly world: World;
+  readonly bots: Bots;
+  /** The latest message id of each channel. It survives a reset: ids are never used twice. */
+  readonly latestMessageIds: Table<number>;
+}
+
+/** A call of a method by a known bot. */
+export interface BotCall extends Moment {
+  readonly bot: Bot;
+  readonly parameters: Parameters;
+}
+
+export function createNetwork(world: World): TelegramNetwork {
+  return {
+    world,
+    bots: new Bots(world.store, world.secrets),
+    latestMessageIds: world.store.table<number>("telegram.message_ids", { keptOnReset: true }),
+  };
+}
+
+/** The channel that `chat_id` names by number or by `@username`, whoever asks. */
+export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
+  const chatId = textOf(parameters, "chat_id");
+  return chatId.startsWith("@")
+    ? world.accounts.byUsername("telegram", chatId.slice(1))
+    : world.accounts.byId("telegram", chatId);
+}
+
+export function requireChat(network: TelegramNetwork, parameters: Parameters): Account {
+  if (textOf(parameters, "chat_id") === "") {
+    refuse("chat_id is empty");
+  }
+  return findChat(network, parameters) ?? refuse("chat not found");
+}
+
+/** The channel, if the bot administers it with that right. */
+export function requireRight(
+  network: TelegramNetwork,
+  { bot, parameters }: BotCall,
+  right: "canPostMessages" | "canDeleteMessages",
+): Account {
+  const chat = requireChat(network, parameters);
+  const membership =
+    network.bots.membership(bot, chat.externalId) ??
+    forbid("bot is not a member of the channel chat");
+  return membership[right] ? chat : refuse("need administrator rights in the channel chat");
+}

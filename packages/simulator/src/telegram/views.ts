@@ -1,0 +1,47 @@
+import type { Bot } from "#src/telegram/bots.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { Post } from "#src/world/posts.ts";
+
+export function botView(bot: Bot): Record<string, unknown> {
+  return { id: bot.id, is_bot: true, first_name: "Simulated bot", username: bot.username };
+}
+
+export function chatView(chat: Account): Record<string, unknown> {
+  const { externalId, displayName, username } = chat;
+  return { id: Number(externalId), title: displayName, username, type: "channel" };
+}
+
+/** A message as the methods that send or edit it return it. */
+export function messageView(chat: Account, post: Post, editedAt?: number): Record<string, unknown> {
+  const channel = chatView(chat);
+  return {
+    message_id: Number(post.id),
+    sender_chat: channel,
+    chat: channel,
+    date: Math.floor(post.createdAt / 1000),
+    ...(editedAt === undefined ? {} : { edit_date: Math.floor(editedAt / 1000) }),
+    text: post.text.trim(),
+  };
+}
+
+/** A bot's place in a channel that it administers. */
+export function administratorView(bot: Bot): Record<string, unknown> {
+  return {
+    user: botView(bot),
+    status: "administrator",
+    can_be_edited: false,
+    is_anonymous: false,
+    can_manage_chat: true,
+    can_delete_messages: true,
+    can_manage_video_chats: false,
+    can_restrict_members: false,
+    can_promote_members: false,
+    can_change_info: false,
+    can_invite_users: false,
+    can_post_messages: true,
+    can_edit_messages: true,
+    can_post_stories: false,
+    can_edit_stories: false,
+    can_delete_stories: false,
+  };
+}

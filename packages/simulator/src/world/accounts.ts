@@ -1,0 +1,47 @@
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+
+/** An account on a platform. */
+export interface Account {
+  readonly platform: string;
+  /** The platform's own id: a user id, a chat id, a DID. */
+  readonly externalId: string;
+  readonly username: string;
+  readonly displayName: string;
+}
+
+/** Every account of every platform. Usernames are unique per platform, whatever their case. They survive a reset. */
+export class Accounts {
+  readonly #rows: Table<Account>;
+  readonly #byName = new Map<string, Account>();
+
+  constructor(store: Store) {
+    this.#rows = store.table<Account>("accounts", { keptOnReset: true });
+    for (const account of this.#rows.values()) {
+      this.#byName.set(nameKey(account.platform, account.username), account);
+    }
+  }
+
+  byId(platform: string, externalId: string): Account | undefined {
+    return this.#rows.get(`${platform}:${externalId}`);
+  }
+
+  byUsername(platform: string, username: string): Account | undefined {
+    return this.#byName.get(nameKey(platform, username));
+  }
+
+  /** Finds by what tests have at hand: the external id or the username. */
+  find(platform: string, either: string): Account | undefined {
+    return this.byId(platform, either) ?? this.byUsername(platform, either);
+  }
+
+  add(account: Account): Account {
+    this.#rows.put(`${account.platform}:${account.externalId}`, account);
+    this.#byName.set(nameKey(account.platform, account.username), account);
+    return account;
+  }
+}
+
+function nameKey(platform: string, username: string): string {
+  return `${platform}:${username.toLowerCase()}`;
+}

@@ -1,0 +1,31 @@
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+
+const OFFSET = "offsetMs";
+
+/** The platforms' time: the machine's, moved forward by what tests advanced. It never runs backwards between resets. */
+export class Clock {
+  readonly #row: Table<number>;
+  #latest = 0;
+
+  constructor(store: Store) {
+    this.#row = store.table<number>("clock");
+    store.onReset(() => {
+      this.#latest = 0;
+    });
+  }
+
+  /** Unix milliseconds. */
+  now(): number {
+    this.#latest = Math.max(this.#latest, Date.now() + this.offsetMs);
+    return this.#latest;
+  }
+
+  get offsetMs(): number {
+    return this.#row.get(OFFSET) ?? 0;
+  }
+
+  advance(ms: number): void {
+    this.#row.put(OFFSET, this.offsetMs + ms);
+  }
+}

@@ -1,0 +1,149 @@
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { firstIndexWhere } from "#src/world/search.ts";
+
+export interface PostedMedia {
+  readonly kind: "image" | "gif" | "video";
+  /** Of the bytes as they arrived, hex. */
+  readonly sha256: string;
+}
+
+/** Something that readers of a platform saw at some time. */
+export interface Post {
+  readonly platform: string;
+  /** External id of the account. */
+  readonly account: string;
+  /** What the product stores as `externalId`. */
+  readonly id: string;
+  /** As it was sent. */
+  readonly text: string;
+  readonly media: readonly PostedMedia[];
+  /** Platform time at which it became visible, Unix milliseconds. */
+  readonly createdAt: number;
+  readonly deletedAt: number | null;
+  /** Publishing calls that this post answered: repeats that the platform folds into it count too. */
+  readonly createCalls: number;
+  /** The post that it answers, if any. */
+  readonly replyTo?: string;
+}
+
+export interface PostFilter {
+  readonly platform?: string;
+  readonly account?: Account;
+  /** Unix milliseconds, inclusive. */
+  readonly since?: number;
+  readonly limit?: number;
+}
+
+const EVERYTHING = "*";
+
+/** Whether a reader at that instant sees the post. */
+export function isVisibleAt(post: Post, instant: number): boolean {
+  return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
+}
+
+/** All posts, with lists in order of creation: over everything, per platform and per account. */
+export class Posts {
+  readonly #rows: Table<Post>;
+  readonly #order = new Map<string, string[]>();
+
+  constructor(store: Store) {
+    this.#rows = store.table<Post>("posts");
+    for (const post of [...this.#rows.values()].sort((a, b) => a.createdAt - b.createdAt)) {
+      this.#index(post);
+    }
+    store.onReset(() => this.#order.clear());
+  }
+
+  /** Also a deleted one. */
+  get(account: Account, id: string): Post | undefined {
+    return this.#rows.get(rowKey(account.platform, account.externalId, id));
+  }
+
+  add(post: Post): Post {
+    this.#rows.put(keyOf(post), post);
+    this.#index(post);
+    return post;
+  }
+
+  /** Changes a post in place. One that is made again after a deletion moves to the end of the lists. */
+  change(post: Post, part: Partial<Post>): Post {
+    const changed = { ...post, ...part };
+    this.#rows.put(keyOf(post), changed);
+    if (changed.createdAt !== post.createdAt) {
+      this.#unindex(post);
+      this.#index(changed);
+    }
+    return changed;
+  }
+
+  /** What readers see now, oldest first. */
+  visible(filter: PostFilter, now: number): Post[] {
+    const keys = this.#keys(filter);
+    const since = filter.since ?? 0;
+    const limit = filter.limit ?? Number.POSITIVE_INFINITY;
+    const found: Post[] = [];
+    const first = firstIndexWhere(keys, (key) => (this.#rows.get(key)?.createdAt ?? 0) >= since);
+    for (let index = first; index < keys.length && found.length < limit; index += 1) {
+      const post = this.#rows.get(keys[index] ?? "");
+      if (post !== undefined && isVisibleAt(post, now)) {
+        found.push(post);
+      }
+    }
+    return found;
+  }
+
+  /** Every post of an account, deleted ones too, newest first. */
+  *newestFirst(account: Account): Generator<Post> {
+    const keys = this.#keys({ account });
+    for (let index = keys.length - 1; index >= 0; index -= 1) {
+      const post = this.#rows.get(keys[index] ?? "");
+      if (post !== undefined) {
+        yield post;
+      }
+    }
+  }
+
+  all(): IteratorObject<Post> {
+    return this.#rows.values();
+  }
+
+  #keys(filter: PostFilter): readonly string[] {
+    if (filter.account !== undefined) {
+      return this.#order.get(accountKey(filter.account.platform, filter.account.externalId)) ?? [];
+    }
+    return this.#order.get(filter.platform ?? EVERYTHING) ?? [];
+  }
+
+  #index(post: Post): void {
+    for (const list of listsOf(post)) {
+      const keys = this.#order.get(list) ?? [];
+      this.#order.set(list, keys);
+      keys.push(keyOf(post));
+    }
+  }
+
+  #unindex(post: Post): void {
+    for (const list of listsOf(post)) {
+      const keys = this.#order.get(list) ?? [];
+      keys.splice(keys.lastIndexOf(keyOf(post)), 1);
+    }
+  }
+}
+
+function listsOf(post: Post): readonly string[] {
+  return [EVERYTHING, post.platform, accountKey(post.platform, post.account)];
+}
+
+function accountKey(platform: string, externalId: string): string {
+  return `${platform}:${externalId}`;
+}
+
+function keyOf(post: Post): string {
+  return rowKey(post.platform, post.account, post.id);
+}
+
+function rowKey(platform: string, account: string, id: string): string {
+  return `${platform}:${account}:${id}`;
+}

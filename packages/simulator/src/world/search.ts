@@ -1,0 +1,15 @@
+/** Index of the first item for which `test` holds, in a list where it never turns false again; the length if none. */
+export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = list[middle];
+    if (item !== undefined && test(item)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,29 @@
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+
+export interface SettingValues {
+  /** Whether rate, daily and container limits are kept. */
+  readonly quotas: boolean;
+  /** How long every platform takes to answer. */
+  readonly latencyMs: number;
+}
+
+const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0 };
+
+export class Settings {
+  readonly #row: Table<SettingValues>;
+
+  constructor(store: Store) {
+    this.#row = store.table<SettingValues>("settings");
+  }
+
+  get values(): SettingValues {
+    return this.#row.get("values") ?? DEFAULTS;
+  }
+
+  change(part: Partial<SettingValues>): SettingValues {
+    const values = { ...this.values, ...part };
+    this.#row.put("values", values);
+    return values;
+  }
+}

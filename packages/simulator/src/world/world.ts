@@ -1,0 +1,45 @@
+import { Faults } from "#src/faults/faults.ts";
+import { Store } from "#src/store/store.ts";
+import { Accounts } from "#src/world/accounts.ts";
+import { Clock } from "#src/world/clock.ts";
+import { Limits } from "#src/world/limits.ts";
+import { Posts } from "#src/world/posts.ts";
+import { Reactions } from "#src/world/reactions.ts";
+import { RequestLog } from "#src/world/request-log.ts";
+import { Secrets } from "#src/world/secrets.ts";
+import { Settings } from "#src/world/settings.ts";
+import { Snowflakes } from "#src/world/snowflake.ts";
+
+/** What all platforms share. */
+export interface World {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly limits: Limits;
+  readonly accounts: Accounts;
+  readonly posts: Posts;
+  readonly reactions: Reactions;
+  readonly secrets: Secrets;
+  readonly faults: Faults;
+  readonly log: RequestLog;
+  readonly snowflakes: Snowflakes;
+}
+
+/** The world as an earlier process left it in that folder, or an empty one. */
+export function createWorld(dataDir?: string): World {
+  const store = new Store(dataDir);
+  const settings = new Settings(store);
+  return {
+    store,
+    clock: new Clock(store),
+    settings,
+    limits: new Limits(store, settings),
+    accounts: new Accounts(store),
+    posts: new Posts(store),
+    reactions: new Reactions(store),
+    secrets: new Secrets(store),
+    faults: new Faults(store),
+    log: new RequestLog(),
+    snowflakes: new Snowflakes(),
+  };
+}

@@ -1,0 +1,110 @@
+import type { Operation } from "#src/faults/rule.ts";
+import { Refused, isRecord, jsonObject } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import type { PostedMedia } from "#src/world/posts.ts";
+import type { Endpoint, XCall } from "#src/x/endpoint.ts";
+import { DUPLICATE, NOT_PERMITTED, forbidden, refuseParameter } from "#src/x/errors.ts";
+import type { XNetwork } from "#src/x/network.ts";
+import { renderText } from "#src/x/render.ts";
+import { parseTweetBody } from "#src/x/tweet-body.ts";
+import type { TweetBody } from "#src/x/tweet-body.ts";
+import { weightedLength } from "#src/x/weighted-length.ts";
+
+const MAX_WEIGHTED_LENGTH = 280;
+const CASHTAG =
+  /(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?=$|\s|[!'#%&()*+,\\\-./:;<=>?@[\]^_{|}~$])/gi;
+
+function checkText({ text, mediaIds }: TweetBody): void {
+  if (text.trim() === "" && mediaIds.length === 0) {
+    refuseParameter("text", text, "A post needs text or media.");
+  }
+  const length = weightedLength(text);
+  if (length > MAX_WEIGHTED_LENGTH) {
+    refuseParameter(
+      "text",
+      text,
+      `Your post text is too long: ${length} of ${MAX_WEIGHTED_LENGTH}.`,
+    );
+  }
+  if ((text.match(CASHTAG)?.length ?? 0) > 1) {
+    refuseParameter("text", text, "A post can contain at most one cashtag.");
+  }
+}
+
+/** Media cannot be uploaded to this simulator yet, so no id belongs to anybody. */
+function mediaOf({ mediaIds }: TweetBody): PostedMedia[] {
+  if (mediaIds.length > 0) {
+    refuseParameter("media.media_ids", mediaIds.join(","), "Your media IDs are invalid.");
+  }
+  return [];
+}
+
+/** Own posts may be answered, and readers who named the account in their comment. */
+function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
+  const own = network.world.posts.get(account, replyTo);
+  if (own !== undefined && own.deletedAt === null) {
+    return;
+  }
+  const comment = network.world.reactions.comment("x", replyTo);
+  if (comment === undefined) {
+    throw new Refused(
+      forbidden("You attempted to reply to a Tweet that is deleted or not visible to you."),
+    );
+  }
+  if (!comment.text.toLowerCase().includes(`@${account.username.toLowerCase()}`)) {
+    throw new Refused(NOT_PERMITTED);
+  }
+}
+
+function create(network: XNetwork, xCall: XCall): Reply {
+  const { account, now, call } = xCall;
+  const body = parseTweetBody(call);
+  checkText(body);
+  const media = mediaOf(body);
+  if (body.quoted !== undefined) {
+    throw new Refused(NOT_PERMITTED);
+  }
+  const { text, replyTo } = body;
+  if (replyTo !== undefined) {
+    checkReply(network, xCall, replyTo);
+  }
+  const content = { text, media, ...(replyTo === undefined ? {} : { replyTo }) };
+  if (network.duplicates.has(account, content, now)) {
+    throw new Refused(DUPLICATE);
+  }
+  const id = network.world.snowflakes.next(now);
+  const post = network.world.posts.add({
+    platform: "x",
+    account: account.externalId,
+    id,
+    createdAt: now,
+    deletedAt: null,
+    createCalls: 1,
+    ...content,
+  });
+  network.duplicates.remember(post);
+  const data = { id, text: renderText(id, text).text, edit_history_post_ids: [id] };
+  return { status: 201, body: { data } };
+}
+
+/** A reply to a reader is a `reply`; the parts of an own thread are published like any post. */
+function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Operation[]] {
+  const reply = jsonObject(call)?.["reply"];
+  const parent = isRecord(reply) ? reply["in_reply_to_tweet_id"] : undefined;
+  const answersReader =
+    typeof parent === "string" && network.world.reactions.comment("x", parent) !== undefined;
+  return answersReader ? ["reply"] : ["publish", "create"];
+}
+
+/** `POST /2/tweets`. */
+export function createTweet(network: XNetwork): Endpoint {
+  return {
+    method: "POST",
+    path: "/2/tweets",
+    operations: (call) => operationsOf(network, call),
+    bucket: "create",
+    perUser: 100,
+    perAppDaily: 10_000,
+    handle: (call) => create(network, call),
+  };
+}

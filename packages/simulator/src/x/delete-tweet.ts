@@ -1,0 +1,33 @@
+import type { Reply } from "#src/http/call.ts";
+import type { Endpoint, XCall } from "#src/x/endpoint.ts";
+import { NOT_PERMITTED, refuseParameter } from "#src/x/errors.ts";
+import type { XNetwork } from "#src/x/network.ts";
+
+function remove(network: XNetwork, { call, account, now }: XCall): Reply {
+  const { posts } = network.world;
+  const id = call.params["id"] ?? "";
+  if (!/^[0-9]{1,19}$/.test(id)) {
+    refuseParameter("id", id, "The `id` path parameter is not valid");
+  }
+  const post = posts.get(account, id);
+  if (post === undefined && posts.all().some((one) => one.platform === "x" && one.id === id)) {
+    return NOT_PERMITTED;
+  }
+  // X's answer for a tweet that is gone is not documented; it says the same as for one that just went.
+  if (post !== undefined && post.deletedAt === null) {
+    posts.change(post, { deletedAt: now });
+  }
+  return { status: 200, body: { data: { deleted: true } } };
+}
+
+/** `DELETE /2/tweets/:id`. */
+export function deleteTweet(network: XNetwork): Endpoint {
+  return {
+    method: "DELETE",
+    path: "/2/tweets/:id",
+    operations: () => ["delete"],
+    bucket: "delete",
+    perUser: 50,
+    handle: (call) => remove(network, call),
+  };
+}

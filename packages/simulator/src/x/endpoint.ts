@@ -1,0 +1,86 @@
+import type { Operation } from "#src/faults/rule.ts";
+import { answering, bearerToken } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { LimitRule, Spending } from "#src/world/limits.ts";
+import { statusProblem } from "#src/x/errors.ts";
+import type { XNetwork } from "#src/x/network.ts";
+
+const QUARTER_HOUR_MS = 900_000;
+const DAY_MS = 86_400_000;
+
+/** An authenticated call. */
+export interface XCall extends Moment {
+  readonly call: Call;
+  readonly account: Account;
+}
+
+export interface Endpoint {
+  readonly method: Route["method"];
+  readonly path: string;
+  readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
+  readonly reads?: boolean;
+  /** Name of the rate counter. */
+  readonly bucket: string;
+  /** Calls per user and 15 minutes. */
+  readonly perUser: number;
+  /** Calls per app and 24 hours, where X has such a limit. */
+  readonly perAppDaily?: number;
+  readonly handle: (call: XCall) => Reply;
+}
+
+function rulesOf(endpoint: Endpoint, account: Account): LimitRule[] {
+  const { bucket, perUser, perAppDaily } = endpoint;
+  const key = `x:${bucket}:${account.externalId}`;
+  const user: LimitRule = { key, limit: perUser, windowMs: QUARTER_HOUR_MS };
+  return perAppDaily === undefined
+    ? [user]
+    : [user, { key: `x:${bucket}:app`, limit: perAppDaily, windowMs: DAY_MS }];
+}
+
+function rateHeaders({ standings }: Spending): Record<string, string> {
+  const [user, app] = standings;
+  const headers: Record<string, string> = {};
+  if (user !== undefined) {
+    headers["x-rate-limit-limit"] = String(user.limit);
+    headers["x-rate-limit-remaining"] = String(user.remaining);
+    headers["x-rate-limit-reset"] = String(Math.ceil(user.resetAt / 1000));
+  }
+  if (app !== undefined) {
+    headers["x-app-limit-24hour-limit"] = String(app.limit);
+    headers["x-app-limit-24hour-remaining"] = String(app.remaining);
+    headers["x-app-limit-24hour-reset"] = String(Math.ceil(app.resetAt / 1000));
+  }
+  return headers;
+}
+
+function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/** Puts the token check and the rate windows with their headers around a handler. */
+export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
+  const { method, path, operations, reads } = endpoint;
+  return {
+    method,
+    path,
+    operations,
+    ...(reads === undefined ? {} : { reads }),
+    handle: (call, moment) => {
+      const id = network.tokens.accountOf(bearerToken(call) ?? "", moment.now);
+      const account = id === undefined ? undefined : network.world.accounts.byId("x", id);
+      if (account === undefined) {
+        return statusProblem(401);
+      }
+      const spending = network.world.limits.spend(rulesOf(endpoint, account), moment.now);
+      const headers = rateHeaders(spending);
+      return spending.allowed
+        ? withHeaders(
+            answering(() => endpoint.handle({ call, account, ...moment })),
+            headers,
+          )
+        : withHeaders(statusProblem(429), headers);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { TOP_LEVEL_DOMAINS } from "#src/x/top-level-domains.ts";
+
+/** A part of a text that X replaces by a t.co link; offsets are UTF-16 units, end exclusive. */
+export interface Link {
+  readonly start: number;
+  readonly end: number;
+  readonly url: string;
+}
+
+const TOP_LEVEL = new Set(TOP_LEVEL_DOMAINS);
+const LONGEST_TOP_LEVEL = 24;
+
+const ACCENTED =
+  "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u024f\\u0253-\\u02bb\\u0300-\\u036f\\u1e00-\\u1eff";
+const DOMAIN =
+  "[^!'#%&()*+,\\\\\\-./:;<=>?@\\[\\]^_{|}~$\\s\\u0085\\u180e\\ufffe\\uffff\\u202a-\\u202e\\u061c\\u200e\\u200f\\u2066-\\u2069]";
+const LABEL = `${DOMAIN}(?:(?:[-_]|${DOMAIN})*${DOMAIN})?`;
+const PATH_CHARACTER = `[a-z\\u0400-\\u04ff0-9!*';:=+,.$/%#\\[\\]\\-\\u2013_~@|&${ACCENTED}]`;
+const PARENTHESES = `\\((?:${PATH_CHARACTER}+|${PATH_CHARACTER}*\\(${PATH_CHARACTER}+\\)${PATH_CHARACTER}*)\\)`;
+
+const CANDIDATE = new RegExp(
+  `([^A-Za-z0-9@＠$#＃\\ufffe\\ufeff\\uffff]|^)(https?://)?(${LABEL}(?:\\.${LABEL})+)`,
+  "gi",
+);
+const ASCII_DOMAIN = new RegExp(`(?:[-a-z0-9${ACCENTED}]+\\.)+[^.]+$`, "i");
+const PORT = /:[0-9]+/y;
+const PATH = new RegExp(`/(?:${PATH_CHARACTER}|${PARENTHESES})*`, "iy");
+const PATH_END = new RegExp(`(?:[+\\-a-z\\u0400-\\u04ff0-9=_#/${ACCENTED}]|\\))$`, "i");
+const QUERY = /\?[a-z0-9!?*'@();:&=+$/%#[\]\-_.,~|]*[a-z0-9\-_&=#/]/iy;
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+/** How much of a label is a top-level domain; it ends where no Latin letter, digit, `@`, `+` or `-` follows. */
+function topLevelLength(label: string, following: string): number {
+  for (let length = Math.min(label.length, LONGEST_TOP_LEVEL); length > 1; length -= 1) {
+    const next = label[length] ?? following;
+    const name = label.slice(0, length).toLowerCase();
+    if ((TOP_LEVEL.has(name) || /^xn--[-0-9a-z]+$/.test(name)) && !/[0-9a-zA-Z@+-]/.test(next)) {
+      return length;
+    }
+  }
+  return 0;
+}
+
+/** The longest beginning of a dotted name that ends in a top-level domain; empty if there is none. */
+function domainIn(host: string, following: string): string {
+  const labels = host.split(".");
+  for (let count = labels.length; count > 1; count -= 1) {
+    const last = labels[count - 1] ?? "";
+    const length = topLevelLength(last, count === labels.length ? following : ".");
+    if (length > 0 && !(labels[count - 2] ?? "").includes("_")) {
+      return [...labels.slice(0, count - 1), last.slice(0, length)].join(".");
+    }
+  }
+  return "";
+}
+
+/** Port, path and query behind a domain. */
+function tailAt(text: string, at: number): string {
+  const port = matchAt(PORT, text, at);
+  let path = matchAt(PATH, text, at + port.length);
+  while (path.length > 1 && !PATH_END.test(path)) {
+    path = path.slice(0, -1);
+  }
+  return port + path + matchAt(QUERY, text, at + port.length + path.length);
+}
+
+function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
+  const [, before = "", protocol = "", host = ""] = match;
+  const at = match.index + before.length;
+  const hostAt = at + protocol.length;
+  const domain = domainIn(host, text[hostAt + host.length] ?? "");
+  if (domain === "") {
+    return undefined;
+  }
+  const end = hostAt + domain.length + tailAt(text, hostAt + domain.length).length;
+  if (protocol !== "") {
+    return { start: at, end, url: text.slice(at, end) };
+  }
+  // Without a protocol only a Latin name is a link, and not in the middle of something longer.
+  const ascii = ASCII_DOMAIN.exec(domain)?.[0];
+  if (ascii === undefined || /[-_./]/.test(before)) {
+    return undefined;
+  }
+  const start = hostAt + domain.length - ascii.length;
+  return { start, end, url: text.slice(start, end) };
+}
+
+/** The links of a text, in order: with `http(s)://` before them, or bare names under a known top-level domain. */
+export function findLinks(text: string): Link[] {
+  const links: Link[] = [];
+  if (!text.includes(".")) {
+    return links;
+  }
+  CANDIDATE.lastIndex = 0;
+  for (let match = CANDIDATE.exec(text); match !== null; match = CANDIDATE.exec(text)) {
+    const link = linkFrom(text, match);
+    if (link !== undefined) {
+      links.push(link);
+    }
+    CANDIDATE.lastIndex = link?.end ?? match.index + 1;
+  }
+  return links;
+}

@@ -1,0 +1,127 @@
+import type { Reply } from "#src/http/call.ts";
+import { isVisibleAt } from "#src/world/posts.ts";
+import type { Post } from "#src/world/posts.ts";
+import type { Endpoint, XCall } from "#src/x/endpoint.ts";
+import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
+import type { XNetwork } from "#src/x/network.ts";
+import { checkParameters, fieldSet } from "#src/x/query.ts";
+import { TWEET_FIELDS, tweetView } from "#src/x/tweet-view.ts";
+
+const FIELD_PARAMETERS = [
+  "tweet.fields",
+  "expansions",
+  "media.fields",
+  "poll.fields",
+  "user.fields",
+  "place.fields",
+];
+const MAX_IDS = 100;
+const ID = /^[0-9]{1,19}$/;
+
+const USER_FIELDS: readonly string[] = [
+  "created_at",
+  "description",
+  "id",
+  "name",
+  "profile_image_url",
+  "protected",
+  "public_metrics",
+  "subscription_type",
+  "username",
+  "verified",
+  "verified_type",
+];
+
+function idsOf(query: URLSearchParams): string[] {
+  const text = query.get("ids") ?? "";
+  const ids = text.split(",");
+  if (ids.length > MAX_IDS || !ids.every((id) => ID.test(id))) {
+    refuseParameter("ids", text, `The \`ids\` query parameter takes 1 to ${MAX_IDS} ids`);
+  }
+  return ids;
+}
+
+function lookUp(network: XNetwork, { call, account, asOf }: XCall, ids: readonly string[]) {
+  const fields = fieldSet(call.query, "tweet.fields", TWEET_FIELDS);
+  const { posts, reactions } = network.world;
+  const found: Record<string, unknown>[] = [];
+  const errors: unknown[] = [];
+  for (const id of ids) {
+    // Foreign tweets do not exist here: nobody but the product writes to this network.
+    const post: Post | undefined = posts.get(account, id);
+    if (post !== undefined && isVisibleAt(post, asOf)) {
+      found.push(tweetView(post, reactions.metricsOf("x", id), fields));
+    } else {
+      errors.push(notFoundEntry("tweet", "ids", id));
+    }
+  }
+  return { found, errors: errors.length === 0 ? undefined : errors };
+}
+
+function lookUpMany(network: XNetwork, xCall: XCall): Reply {
+  checkParameters(xCall.call.query, ["ids", ...FIELD_PARAMETERS]);
+  const { found, errors } = lookUp(network, xCall, idsOf(xCall.call.query));
+  return { status: 200, body: { data: found.length === 0 ? undefined : found, errors } };
+}
+
+function lookUpOne(network: XNetwork, xCall: XCall): Reply {
+  checkParameters(xCall.call.query, FIELD_PARAMETERS);
+  const id = xCall.call.params["id"] ?? "";
+  if (!ID.test(id)) {
+    refuseParameter("id", id, "The `id` path parameter is not valid");
+  }
+  const { found, errors } = lookUp(network, xCall, [id]);
+  return { status: 200, body: { data: found[0], errors } };
+}
+
+function me({ call, account }: XCall): Reply {
+  checkParameters(call.query, ["user.fields", "expansions", "tweet.fields"]);
+  const fields = fieldSet(call.query, "user.fields", USER_FIELDS);
+  const optional: Record<string, unknown> = {
+    description: "",
+    profile_image_url:
+      "https://abs.twimg.com/sticky/default_profile_images/default_profile_normal.png",
+    protected: false,
+    verified: false,
+    verified_type: "none",
+  };
+  const chosen = Object.entries(optional).filter(([name]) => fields.has(name));
+  const { externalId, displayName, username } = account;
+  const data = { id: externalId, name: displayName, username, ...Object.fromEntries(chosen) };
+  return { status: 200, body: { data } };
+}
+
+/** `GET /2/tweets?ids=`, with an `errors` array for what is missing. */
+export function tweetsByIds(network: XNetwork): Endpoint {
+  return {
+    method: "GET",
+    path: "/2/tweets",
+    operations: () => ["metrics"],
+    reads: true,
+    bucket: "lookup",
+    perUser: 5000,
+    handle: (call) => lookUpMany(network, call),
+  };
+}
+
+/** `GET /2/tweets/:id`. */
+export function tweetById(network: XNetwork): Endpoint {
+  return {
+    ...tweetsByIds(network),
+    path: "/2/tweets/:id",
+    operations: () => ["status"],
+    handle: (call) => lookUpOne(network, call),
+  };
+}
+
+/** `GET /2/users/me`. */
+export function usersMe(): Endpoint {
+  return {
+    method: "GET",
+    path: "/2/users/me",
+    operations: () => ["account"],
+    bucket: "me",
+    perUser: 75,
+    handle: me,
+  };
+}

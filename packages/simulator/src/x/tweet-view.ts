@@ -1,0 +1,82 @@
+import type { Post } from "#src/world/posts.ts";
+import type { MetricValues } from "#src/world/reactions.ts";
+import { renderText } from "#src/x/render.ts";
+
+/** Fields of a tweet that can be asked for; the ones the simulator has no data for are accepted and left out. */
+export const TWEET_FIELDS: readonly string[] = [
+  "article",
+  "attachments",
+  "author_id",
+  "card_uri",
+  "community_id",
+  "context_annotations",
+  "conversation_id",
+  "created_at",
+  "display_text_range",
+  "edit_controls",
+  "edit_history_post_ids",
+  "edit_history_tweet_ids",
+  "entities",
+  "geo",
+  "id",
+  "in_reply_to_user_id",
+  "lang",
+  "media_metadata",
+  "non_public_metrics",
+  "note_tweet",
+  "organic_metrics",
+  "possibly_sensitive",
+  "promoted_metrics",
+  "public_metrics",
+  "referenced_tweets",
+  "reply_settings",
+  "scopes",
+  "source",
+  "suggested_source_links",
+  "text",
+  "withheld",
+];
+
+/** X tells seconds only. */
+export function toSeconds(instant: number): string {
+  return new Date(Math.floor(instant / 1000) * 1000).toISOString();
+}
+
+function publicMetrics(metrics: MetricValues): Record<string, number> {
+  return {
+    retweet_count: metrics.shares ?? 0,
+    reply_count: metrics.comments ?? 0,
+    like_count: metrics.likes ?? 0,
+    quote_count: 0,
+    bookmark_count: metrics.saves ?? 0,
+    impression_count: metrics.impressions ?? metrics.views ?? 0,
+  };
+}
+
+/** A tweet with the fields asked for, as every endpoint shows it. */
+export function tweetView(
+  post: Post,
+  metrics: MetricValues,
+  fields: ReadonlySet<string>,
+): Record<string, unknown> {
+  const { text, urls } = renderText(post.id, post.text);
+  const counters = publicMetrics(metrics);
+  const optional: Record<string, unknown> = {
+    author_id: post.account,
+    conversation_id: post.replyTo ?? post.id,
+    created_at: toSeconds(post.createdAt),
+    entities: urls.length === 0 ? undefined : { urls },
+    non_public_metrics: { engagements: 0, url_link_clicks: 0, user_profile_clicks: 0 },
+    organic_metrics: counters,
+    public_metrics: counters,
+    referenced_tweets:
+      post.replyTo === undefined ? undefined : [{ type: "replied_to", id: post.replyTo }],
+  };
+  const view: Record<string, unknown> = { id: post.id, text, edit_history_post_ids: [post.id] };
+  for (const [name, value] of Object.entries(optional)) {
+    if (fields.has(name) && value !== undefined) {
+      view[name] = value;
+    }
+  }
+  return view;
+}

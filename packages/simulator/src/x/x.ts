@@ -1,0 +1,90 @@
+import { bearerToken } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import type { IssuedAccount, Platform } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { inventName } from "#src/world/names.ts";
+import type { World } from "#src/world/world.ts";
+import { createTweet } from "#src/x/create-tweet.ts";
+import { deleteTweet } from "#src/x/delete-tweet.ts";
+import { toRoute } from "#src/x/endpoint.ts";
+import { NOT_PERMITTED, oauthError, statusProblem } from "#src/x/errors.ts";
+import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
+import { createNetwork } from "#src/x/network.ts";
+import type { XNetwork } from "#src/x/network.ts";
+import { formOf, oauthRoutes } from "#src/x/oauth.ts";
+import { userTimeline } from "#src/x/timeline.ts";
+
+const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
+/** How long a simulated 429 asks to wait: tests cannot wait for a real window. */
+const SIMULATED_WAIT_MS = 2000;
+
+function issueAccount({ world, tokens }: XNetwork, username: string | undefined): IssuedAccount {
+  const { accounts, clock, snowflakes } = world;
+  const now = clock.now();
+  const invented = inventName(
+    ({ words, number }) =>
+      accounts.byUsername("x", `${words.join("")}${number}`.slice(0, 15)) !== undefined,
+  );
+  const name = username ?? `${invented.words.join("")}${invented.number}`.slice(0, 15);
+  const account =
+    accounts.byUsername("x", name) ??
+    accounts.add({
+      platform: "x",
+      externalId: snowflakes.next(now),
+      username: name,
+      displayName: invented.displayName,
+    });
+  return { account, credentials: { ...tokens.issue(account.externalId, now) } };
+}
+
+function accountOf({ world, tokens }: XNetwork, call: Call): Account | undefined {
+  const token =
+    bearerToken(call) ??
+    (call.path.startsWith("/2/oauth2/")
+      ? (formOf(call).get("refresh_token") ?? formOf(call).get("token"))
+      : undefined);
+  const id = tokens.ownerOf(token ?? "");
+  return id === undefined ? undefined : world.accounts.byId("x", id);
+}
+
+function errorReply(status: number, now: number): Reply {
+  const reply = statusProblem(status);
+  if (status !== 429) {
+    return reply;
+  }
+  const reset = String(Math.ceil((now + SIMULATED_WAIT_MS) / 1000));
+  const limits = { "x-rate-limit-limit": "100", "x-rate-limit-remaining": "0" };
+  return { ...reply, headers: { ...reply.headers, ...limits, "x-rate-limit-reset": reset } };
+}
+
+function refusal(operation: string): Reply {
+  return operation === "refresh"
+    ? oauthError(400, "invalid_request", "Value passed for the token was invalid.")
+    : NOT_PERMITTED;
+}
+
+/** X, API version 2. */
+export function createX(world: World): Platform {
+  const network = createNetwork(world);
+  const endpoints = [
+    createTweet(network),
+    userTimeline(network),
+    tweetsByIds(network),
+    tweetById(network),
+    deleteTweet(network),
+    usersMe(),
+  ];
+  return {
+    id: "x",
+    routes: [...endpoints.map((endpoint) => toRoute(network, endpoint)), ...oauthRoutes(network)],
+    usernameFault: (username) =>
+      USERNAME.test(username) ? undefined : "1 to 15 letters, digits and _",
+    issueAccount: (username) => issueAccount(network, username),
+    accountOf: (call) => accountOf(network, call),
+    loggedPath: (path) => path,
+    errorReply: (status, _call, now) => errorReply(status, now),
+    refusal,
+    notFound: () => statusProblem(404),
+    newCommentId: (now) => world.snowflakes.next(now),
+  };
+}
