@@ -1,12 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 
-/** Resolves when a child process has ended, at once when it already has. */
-export function childExit(child: ChildProcess): Promise<void> {
+/** Resolves when a child process has ended, at once when it already has, with how: `SIGKILL`, `exit code 1`. */
+export function childExit(child: ChildProcess): Promise<string> {
+  const describe = (): string => child.signalCode ?? `exit code ${child.exitCode ?? "unknown"}`;
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
-    return Promise.resolve();
+    return Promise.resolve(describe());
   }
   return new Promise((resolve) => {
-    child.once("exit", () => resolve());
+    child.once("exit", () => resolve(describe()));
   });
 }
 
@@ -29,7 +30,7 @@ export async function endChild(
   await exited;
 }
 
-function endsWithin(exited: Promise<void>, waitMs: number): Promise<boolean> {
+function endsWithin(exited: Promise<unknown>, waitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), waitMs);
     void exited.then(() => {

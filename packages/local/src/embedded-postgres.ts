@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { childExit, endChild } from "#src/child-exit.ts";
-import { freePort } from "#src/free-port.ts";
+import { findStablePort } from "#src/free-port.ts";
 import { guardProcess, unguardProcess } from "#src/guardian.ts";
 import { poll } from "#src/poll.ts";
 import { findPostgresBinaries } from "#src/postgres-binaries.ts";
@@ -23,8 +23,8 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves when the server has ended, whoever ended it. */
-  readonly exited: Promise<void>;
+  /** Resolves when the server has ended, whoever ended it, with how. */
+  readonly exited: Promise<string>;
 }
 
 /** How to start it. */
@@ -87,7 +87,7 @@ export async function startEmbeddedPostgres(
     user: unprivilegedUser(dataDir),
   };
   await ensureCluster(cluster);
-  const port = options.port ?? (await freePort());
+  const port = options.port ?? (await findStablePort());
   const logFile = options.logFile ?? `${dataDir}.log`;
   const started = await poll(() => tryStart(cluster, { ...options, port, logFile }), {
     everyMs: 200,
@@ -161,7 +161,10 @@ function running(
 ): EmbeddedPostgres {
   const pid = child.pid ?? 0;
   guardProcess(pid, "INT");
-  const exited = childExit(child).then(() => unguardProcess(pid));
+  const exited = childExit(child).then((how) => {
+    unguardProcess(pid);
+    return how;
+  });
   return {
     url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
     pid,

@@ -1,3 +1,5 @@
+import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 
 /**
@@ -18,38 +20,37 @@ export function probePort(port: number, host = "127.0.0.1"): Promise<number | un
   });
 }
 
-/** Finds a TCP port of the loopback address that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const port = await probePort(0);
-  if (port === undefined) {
-    throw new Error("no free TCP port on 127.0.0.1");
+/**
+ * Finds distinct ports that stay ours over restarts: they lie below the range from which the kernel takes the local end
+ * of outgoing connections. In that range a client that keeps trying a dead server may be given the server's own port.
+ */
+export async function findStablePorts(count: number): Promise<number[]> {
+  const highest = Math.min(lowestEphemeralPort(), 32_000) - 1;
+  const lowest = Math.min(12_000, highest - 2_000);
+  const found = new Set<number>();
+  for (let attempt = 0; found.size < count && attempt < 1_000; attempt++) {
+    const port = await probePort(randomInt(lowest, highest));
+    if (port !== undefined) {
+      found.add(port);
+    }
   }
+  if (found.size < count) {
+    throw new Error(`no ${count} free TCP ports between ${lowest} and ${highest} on 127.0.0.1`);
+  }
+  return [...found];
+}
+
+/** Finds one such port. */
+export async function findStablePort(): Promise<number> {
+  const [port = 0] = await findStablePorts(1);
   return port;
 }
 
-/**
- * Finds several distinct free ports.
- * They are held together until all are found, so that the kernel cannot give the same one twice.
- */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()));
-  const ports = servers.map((server) => server.port);
-  await Promise.all(servers.map((server) => server.close()));
-  return ports;
-}
-
-async function listenAnywhere(): Promise<{ port: number; close: () => Promise<void> }> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen({ port: 0, host: "127.0.0.1" }, resolve);
-  await promise;
-  const address = server.address();
-  if (typeof address !== "object" || address === null) {
-    throw new Error("a listening socket has no address");
+function lowestEphemeralPort(): number {
+  try {
+    const range = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8");
+    return Number(range.trim().split(/\s+/)[0]) || 32_768;
+  } catch {
+    return 32_768;
   }
-  return {
-    port: address.port,
-    close: () => new Promise((done) => server.close(() => done())),
-  };
 }

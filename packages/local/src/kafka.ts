@@ -13,7 +13,7 @@ import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { childExit, endChild } from "#src/child-exit.ts";
-import { freePorts } from "#src/free-port.ts";
+import { findStablePorts } from "#src/free-port.ts";
 import { guardProcess, unguardProcess } from "#src/guardian.ts";
 import { ensureKafkaJars, type JavaEnvironment, javaProgram } from "#src/kafka-jars.ts";
 import { brokerProperties } from "#src/kafka-properties.ts";
@@ -26,8 +26,8 @@ export interface EmbeddedKafka extends AsyncDisposable {
   readonly brokers: readonly string[];
   readonly pid: number;
   readonly port: number;
-  /** Resolves when the broker has ended, whoever ended it. */
-  readonly exited: Promise<void>;
+  /** Resolves when the broker has ended, whoever ended it, with how. */
+  readonly exited: Promise<string>;
 }
 
 /** How to start it. */
@@ -62,7 +62,7 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   const dataDir = resolve(options.dataDir);
   const env = options.env ?? javaEnvironment();
   const classPath = await ensureKafkaJars(env);
-  const [spare = 0, controllerPort = 0] = await freePorts(2);
+  const [spare = 0, controllerPort = 0] = await findStablePorts(2);
   const port = options.port ?? spare;
   const java = { program: javaProgram(env), env, flags: [...jvmFlags, "-cp", classPath] };
   const properties = join(dataDir, "server.properties");
@@ -159,7 +159,10 @@ function accepts(port: number): Promise<boolean> {
 function running(child: ChildProcess, port: number): EmbeddedKafka {
   const pid = child.pid ?? 0;
   guardProcess(pid, "TERM");
-  const exited = childExit(child).then(() => unguardProcess(pid));
+  const exited = childExit(child).then((how) => {
+    unguardProcess(pid);
+    return how;
+  });
   return {
     brokers: [`127.0.0.1:${port}`],
     pid,

@@ -1,0 +1,35 @@
+import type { LocalStack } from "#src/local-file.ts";
+
+/** What `npm start` prints when everything is ready. */
+export function banner(stack: LocalStack, readyMs: number): string {
+  const body = JSON.stringify({
+    content: "Hello from Postrider",
+    accountIds: stack.accounts.map((account) => account.id),
+  });
+  const accounts = stack.accounts.map(
+    (account) => `             ${account.platform.padEnd(10)}${account.username}`,
+  );
+  return [
+    "",
+    `Postrider is ready (${(readyMs / 1000).toFixed(1)} s). Ctrl-C stops it.`,
+    "",
+    `  API        ${stack.baseUrl}/api/v1`,
+    `  Docs       ${stack.docsUrl}`,
+    `  API key    ${stack.apiKey}`,
+    `  Workspace  ${stack.workspaceId}`,
+    `  Bus        ${stack.bus}`,
+    `  Simulator  ${stack.simulatorUrl}/_control/visible`,
+    `  Logs       ${stack.logs}`,
+    "  Accounts",
+    ...accounts,
+    "",
+    "Publish something:",
+    "",
+    `  curl -X POST ${stack.baseUrl}/api/v1/posts \\`,
+    `    -H 'Authorization: Bearer ${stack.apiKey}' \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d '${body}'`,
+    "",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,26 @@
+import { reasonOf } from "#src/database.ts";
+import { runDemo } from "#src/demo-command.ts";
+import { runDev } from "#src/dev-command.ts";
+import { runStart } from "#src/start-command.ts";
+
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  start: runStart,
+  demo: runDemo,
+  dev: runDev,
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (command === undefined) {
+  process.stderr.write(
+    `unknown command "${name}"; there are ${Object.keys(commands).join(", ")}\n`,
+  );
+  process.exit(2);
+}
+try {
+  process.exit(await command(args));
+} catch (error) {
+  // One line for people; what lies behind it is in the logs.
+  process.stderr.write(`postrider: ${reasonOf(error)}\n`);
+  process.exit(1);
+}

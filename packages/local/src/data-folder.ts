@@ -1,0 +1,21 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import type { Layout } from "#src/layout.ts";
+import { forgetDemo } from "#src/secrets.ts";
+
+/** Forgets what earlier starts stored. Passwords and keys stay: a database that is not ours may still need them. */
+export function forgetData(layout: Layout): void {
+  for (const folder of [layout.postgres, layout.kafka, layout.simulator, layout.media]) {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  forgetDemo(layout.secretsFile);
+}
+
+/** Begins new logs and keeps those of the last start beside them. */
+export function rotateLogs(layout: Layout): void {
+  const previous = `${layout.logs}.previous`;
+  if (existsSync(layout.logs)) {
+    rmSync(previous, { recursive: true, force: true });
+    renameSync(layout.logs, previous);
+  }
+  mkdirSync(layout.logs, { recursive: true });
+}

@@ -1,0 +1,41 @@
+import type { DemoTarget } from "#src/demo-api.ts";
+
+const signs: Readonly<Record<string, string>> = {
+  pending: "·",
+  publishing: "…",
+  published: "✓",
+  failed: "✗",
+};
+
+/** One line for one target while it is on its way. */
+export function progressLine(target: DemoTarget, elapsedMs: number): string {
+  const sign = signs[target.status] ?? "?";
+  const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
+  const reason = target.error === null ? "" : `  ${target.error.code}`;
+  return `  ${sign} ${target.platform.padEnd(10)} ${target.username.padEnd(24)} ${target.status.padEnd(11)} ${seconds.padStart(7)}${reason}`;
+}
+
+/** A target and whether the platform shows it. */
+export interface VerifiedTarget {
+  readonly target: DemoTarget;
+  readonly visible: boolean;
+}
+
+/** The table at the end. */
+export function resultTable(rows: readonly VerifiedTarget[]): string {
+  const cells = rows.map(({ target, visible }) => [
+    target.platform,
+    target.username,
+    target.error === null ? target.status : `${target.status}: ${target.error.code}`,
+    visible ? "yes" : "no",
+    target.permalink ?? "–",
+  ]);
+  const head = ["platform", "account", "status", "visible", "permalink"];
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...cells.map((row) => (row[column] ?? "").length)),
+  );
+  const line = (row: readonly string[]): string =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd();
+  const rule = widths.map((width) => "─".repeat(width));
+  return `${[head, rule, ...cells].map(line).join("\n")}\n`;
+}

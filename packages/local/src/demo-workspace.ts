@@ -1,0 +1,79 @@
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import type { LocalAccount } from "#src/local-file.ts";
+
+/** The workspace that the banner shows. */
+export interface DemoWorkspace {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+  /** One per platform that can be used here, in the platforms' order. */
+  readonly accounts: readonly LocalAccount[];
+}
+
+const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
+
+/**
+ * Makes the demo workspace, its key and its accounts, as far as they are not there.
+ *
+ * @param known What an earlier start remembered; it is used only if the workspace is still in the database.
+ */
+export async function ensureDemoWorkspace(options: {
+  readonly accountsUrl: string;
+  readonly internalSecret: string;
+  readonly known: { readonly workspaceId: string; readonly apiKey: string } | undefined;
+}): Promise<DemoWorkspace> {
+  const { accountsUrl: baseUrl, internalSecret } = options;
+  await using peer = connectPeer({ baseUrl, internalSecret });
+  const demo = (await findKnown(peer, options.known)) ?? (await createWorkspace(peer));
+  return { ...demo, accounts: await ensureAccounts(peer, demo.workspaceId) };
+}
+
+type Demo = Omit<DemoWorkspace, "accounts">;
+
+async function findKnown(peer: Peer, known: Demo | undefined): Promise<Demo | undefined> {
+  if (known === undefined) {
+    return undefined;
+  }
+  const { workspaces } = await peer
+    .client(WorkspaceService)
+    .batchGetWorkspaces({ ids: [known.workspaceId] });
+  return workspaces.length === 0 ? undefined : known;
+}
+
+async function createWorkspace(peer: Peer): Promise<Demo> {
+  const workspaces = peer.client(WorkspaceService);
+  const { workspace } = await workspaces.createWorkspace({ name: "Demo", verified: true });
+  const workspaceId = workspace?.id ?? "";
+  await workspaces.setWorkspaceLimits({ id: workspaceId, limits });
+  const { key } = await peer
+    .client(ApiKeyService)
+    .createApiKey({ name: "Demo", workspaceIds: [workspaceId], scopes: ["all"] });
+  return { workspaceId, apiKey: key };
+}
+
+async function ensureAccounts(peer: Peer, workspaceId: string): Promise<LocalAccount[]> {
+  const accounts = peer.client(AccountService);
+  const [{ platforms }, connected] = await Promise.all([
+    peer.client(PlatformService).listPlatforms({}),
+    accounts.listAccounts({ workspaceId }),
+  ]);
+  const usable = platforms.filter((each) => each.available).map((each) => each.platform);
+  const found = await Promise.all(
+    usable.map(async (platform) => {
+      const present = connected.accounts.findLast((account) => account.platform === platform);
+      const made =
+        present ??
+        (await accounts.connectSimulatedAccounts({ workspaceId, platform, count: 1 })).accounts[0];
+      return made === undefined ? undefined : toLocalAccount(made);
+    }),
+  );
+  return found.filter((account) => account !== undefined);
+}
+
+function toLocalAccount({ id, platform, username, externalId }: Account): LocalAccount {
+  return { id, platform, username, externalId };
+}

@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { childExit } from "#src/child-exit.ts";
+import { aborted, interruption } from "#src/interruption.ts";
+import { defaultDataDir, layoutOf, root } from "#src/layout.ts";
+import { findLauncher } from "#src/leftovers.ts";
+
+/**
+ * `npm run dev`: turbo runs services in watch mode in place of those of the running stack, which come back at the end.
+ * How a service finds its settings: `dev-environment.ts`.
+ */
+export async function runDev(args: readonly string[]): Promise<number> {
+  if (findLauncher(layoutOf(defaultDataDir)) === undefined) {
+    throw new Error("no stack is running: start one with `npm start` in another terminal first");
+  }
+  const signal = interruption();
+  const child = spawn(turboBinary(), ["run", "dev", "--ui=stream", ...args], {
+    cwd: root,
+    stdio: "inherit",
+    env: process.env,
+  });
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  child.once("error", reject);
+  void aborted(signal).then(() => child.kill("SIGINT"));
+  await Promise.race([childExit(child), failed]);
+  return signal.aborted ? 0 : (child.exitCode ?? 1);
+}
+
+// The `turbo` command is a script that waits for this binary without passing signals on.
+function turboBinary(): string {
+  const manifest = realpathSync(join(root, "node_modules/turbo/package.json"));
+  const arch = process.arch === "x64" ? "64" : process.arch;
+  return createRequire(manifest).resolve(`@turbo/${process.platform}-${arch}/bin/turbo`);
+}

@@ -1,0 +1,19 @@
+/**
+ * Loaded before a service's `src/main.ts` in watch mode (`node --import`): it takes the place of the running stack's own
+ * process of that service and gives this one the same settings.
+ */
+import { basename } from "node:path";
+import { reasonOf } from "#src/database.ts";
+import { takePlace } from "#src/dev-place.ts";
+import { serviceNames } from "#src/services.ts";
+
+const service = serviceNames.find((name) => name === basename(process.cwd()));
+if (service === undefined) {
+  throw new Error(`${process.cwd()} is no service`);
+}
+try {
+  Object.assign(process.env, await takePlace(service, process.env));
+} catch (error) {
+  process.stderr.write(`postrider: ${reasonOf(error)}\n`);
+  process.exit(1);
+}

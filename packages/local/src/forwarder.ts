@@ -1,0 +1,71 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** One address in front of several. Disposing of it closes the address and every connection. */
+export interface Forwarder extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * Forwards TCP connections to backends of the loopback address in turn. A backend that refuses is passed over,
+ * so the address answers while any of them lives.
+ */
+export async function startForwarder(
+  port: number,
+  backendPorts: readonly number[],
+): Promise<Forwarder> {
+  const open = new Set<Socket>();
+  let turn = 0;
+  const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
+    track(open, client);
+    const first = turn++;
+    const order = backendPorts.map(
+      (_, index) => backendPorts[(first + index) % backendPorts.length] ?? 0,
+    );
+    forward(open, client, order);
+  });
+  await listen(server, port);
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      for (const socket of open) {
+        socket.destroy();
+      }
+      await closed;
+    },
+  };
+}
+
+function forward(open: Set<Socket>, client: Socket, [port, ...others]: readonly number[]): void {
+  if (port === undefined) {
+    client.destroy();
+    return;
+  }
+  const backend = connect({ host: "127.0.0.1", port, noDelay: true });
+  const tryNext = (): void => forward(open, client, others);
+  backend.once("error", tryNext);
+  backend.once("connect", () => {
+    backend.off("error", tryNext);
+    track(open, backend);
+    client.once("close", () => backend.destroy());
+    backend.once("close", () => client.destroy());
+    client.pipe(backend).pipe(client);
+  });
+}
+
+// Without a listener a connection reset by a killed gateway would end the launcher.
+function track(open: Set<Socket>, socket: Socket): void {
+  open.add(socket);
+  socket.on("error", () => socket.destroy());
+  socket.once("close", () => open.delete(socket));
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host: "127.0.0.1" }, () => resolve());
+  });
+}

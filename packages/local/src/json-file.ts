@@ -1,0 +1,26 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+
+/** Writes a file that only its owner can read; a reader sees the old text or the new one, never half of it. */
+export function writeJsonFile(path: string, value: unknown): void {
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(unfinished, path);
+}
+
+/** Reads what `writeJsonFile` wrote; undefined when there is none. */
+export function readJsonFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      return undefined;
+    }
+    throw error;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is no JSON: remove it`, { cause: error });
+  }
+}

@@ -1,0 +1,43 @@
+import { Kafka, logLevel } from "kafkajs";
+import { poll } from "#src/poll.ts";
+import { databaseServices } from "#src/services.ts";
+
+const partitions = 12;
+
+/** The topics of the bus: one per service that publishes. */
+export const topics: readonly string[] = databaseServices.map((service) => `${service}.events.v1`);
+
+/**
+ * Makes the topics that are missing, and asks for every group's positions until the broker answers:
+ * a fresh one still loads its group coordinator for a moment, which consumers would take for a failure.
+ */
+export async function prepareTopics(brokers: readonly string[]): Promise<void> {
+  const kafka = new Kafka({
+    clientId: "postrider-local",
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  try {
+    const cluster = await admin.describeCluster();
+    const replicationFactor = Math.min(3, cluster.brokers.length);
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: topics.map((topic) => ({ topic, numPartitions: partitions, replicationFactor })),
+    });
+    const warm = async (groupId: string): Promise<true | undefined> => {
+      try {
+        await admin.fetchOffsets({ groupId, topics: [...topics] });
+        return true;
+      } catch {
+        return undefined;
+      }
+    };
+    for (const service of databaseServices) {
+      await poll(() => warm(service), { everyMs: 50, timeoutMs: 10_000 });
+    }
+  } finally {
+    await admin.disconnect();
+  }
+}

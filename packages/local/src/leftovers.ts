@@ -1,0 +1,107 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { isIdentity } from "#src/hold.ts";
+import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
+import type { Layout } from "#src/layout.ts";
+import { poll } from "#src/poll.ts";
+import { findPostmaster } from "#src/postgres-cluster.ts";
+import { identifyProcess, type ProcessIdentity, stillRuns } from "#src/process-identity.ts";
+
+const politeMs = 3_000;
+const killedMs = 5_000;
+
+/**
+ * Makes this process the only launcher of a data folder, and ends what a killed one left behind.
+ *
+ * @throws Error in one line when another launcher still runs there.
+ */
+export async function claimFolder(layout: Layout): Promise<void> {
+  mkdirSync(layout.dataDir, { recursive: true });
+  const own = identifyProcess(process.pid);
+  for (;;) {
+    try {
+      // "wx" fails when the file is there: of two launchers at once only one goes on.
+      writeFileSync(layout.launcherFile, JSON.stringify(own), { flag: "wx", mode: 0o600 });
+      break;
+    } catch (error) {
+      refuseIfRunning(layout, error);
+      rmSync(layout.launcherFile, { force: true });
+    }
+  }
+  await endLeftovers(layout);
+  rmSync(layout.localFile, { force: true });
+  rmSync(layout.hold, { recursive: true, force: true });
+  mkdirSync(layout.hold);
+}
+
+/** Gives the folder up again. */
+export function releaseFolder(layout: Layout): void {
+  for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
+    rmSync(file, { force: true });
+  }
+}
+
+/** The launcher of a folder, if it still runs. */
+export function findLauncher(layout: Layout): ProcessIdentity | undefined {
+  const launcher = readJsonFile(layout.launcherFile);
+  return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
+}
+
+/** Records the processes of the stack, so that the next launcher can find them should this one be killed. */
+export function recordProcesses(layout: Layout, pids: readonly number[]): void {
+  const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
+  writeJsonFile(layout.processesFile, identities);
+}
+
+function refuseIfRunning(layout: Layout, error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) {
+    throw error;
+  }
+  const launcher = findLauncher(layout);
+  if (launcher !== undefined) {
+    throw new Error(`a stack already runs on ${layout.dataDir} (process ${launcher.pid})`);
+  }
+}
+
+async function endLeftovers(layout: Layout): Promise<void> {
+  const recorded = readJsonFile(layout.processesFile);
+  const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
+  const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
+  await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
+  if (postmaster !== undefined) {
+    // SIGTERM would wait for its clients, SIGINT does not.
+    await end(postmaster, "SIGINT");
+  }
+  rmSync(layout.processesFile, { force: true });
+}
+
+/** The identity is looked at before each signal: the number may belong to somebody else by now. */
+async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<void> {
+  for (const [signals, waitMs] of [
+    [[polite, "SIGCONT"], politeMs],
+    [["SIGKILL"], killedMs],
+  ] as const) {
+    for (const signal of signals) {
+      if (stillRuns(identity)) {
+        signalProcess(identity.pid, signal);
+      }
+    }
+    const gone = await poll(() => (stillRuns(identity) ? undefined : true), {
+      everyMs: 20,
+      timeoutMs: waitMs,
+    });
+    if (gone === true) {
+      return;
+    }
+  }
+  throw new Error(`process ${identity.pid}, left by an earlier start, cannot be ended`);
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) {
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { childExit, endChild } from "#src/child-exit.ts";
+import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import type { RunningPart } from "#src/running-part.ts";
+
+/** A Node process of ours. */
+export interface NodeProcessOptions {
+  readonly script: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Its output is appended here. */
+  readonly logFile: string;
+  /** How long a polite stop may take before it is killed. */
+  readonly graceMs: number;
+}
+
+/**
+ * Starts a service with this very Node, without a shell or wrapper in between: the pid is the listening process itself.
+ * The small semi-space keeps an idle service under 130 MB.
+ */
+export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
+  const log = openSync(options.logFile, "a", 0o600);
+  const child = spawn(process.execPath, ["--max-semi-space-size=1", options.script], {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("spawn", () => {
+      const pid = child.pid ?? 0;
+      guardProcess(pid, "TERM");
+      const exited = childExit(child).then((how) => {
+        unguardProcess(pid);
+        return how;
+      });
+      resolve({
+        pid,
+        exited,
+        async [Symbol.asyncDispose]() {
+          await endChild(child, [
+            ["SIGTERM", options.graceMs],
+            ["SIGKILL", 1_000],
+          ]);
+          await exited;
+        },
+      });
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import type { Layout } from "#src/layout.ts";
+import { recordProcesses } from "#src/leftovers.ts";
+import type { PartPlan } from "#src/running-part.ts";
+import { SupervisedPart } from "#src/supervised-part.ts";
+
+/** Every part of one stack. It keeps the record of their processes that the next launcher may need. */
+export class PartRegistry {
+  readonly #parts: SupervisedPart[] = [];
+  readonly #layout: Layout;
+  readonly #restart: boolean;
+  readonly #report: (line: string) => void;
+  #onChange: () => void = () => {};
+
+  constructor(layout: Layout, options: { restart: boolean; report: (line: string) => void }) {
+    this.#layout = layout;
+    this.#restart = options.restart;
+    this.#report = options.report;
+  }
+
+  /** Adds a part; the caller starts it and disposes of it. */
+  add(plan: PartPlan): SupervisedPart {
+    const part = new SupervisedPart(plan, {
+      holdDir: this.#layout.hold,
+      restart: this.#restart,
+      report: this.#report,
+      onStarted: () => {
+        recordProcesses(
+          this.#layout,
+          this.#parts.map((each) => each.pid),
+        );
+        this.#onChange();
+      },
+    });
+    this.#parts.push(part);
+    return part;
+  }
+
+  /** From now on ended parts are started again, and `onChange` is called for each. */
+  supervise(onChange: () => void): void {
+    this.#onChange = onChange;
+    for (const part of this.#parts) {
+      part.supervise();
+    }
+  }
+
+  /** Nothing is started again, and nobody is told, from now on. */
+  release(): void {
+    this.#onChange = () => {};
+  }
+}

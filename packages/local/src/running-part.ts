@@ -1,0 +1,15 @@
+/** A process of the stack while it runs. Disposing of it ends it. */
+export interface RunningPart extends AsyncDisposable {
+  readonly pid: number;
+  /** Resolves when it has ended, whoever ended it, with how. */
+  readonly exited: Promise<string>;
+}
+
+/** How a part of the stack is started, again and again on the same port. */
+export interface PartPlan {
+  /** `posts`, or `posts-2` for the second replica. */
+  readonly name: string;
+  /** Name of the file that holds it down; replicas share it. */
+  readonly holdName: string;
+  readonly start: () => Promise<RunningPart>;
+}

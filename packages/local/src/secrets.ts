@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
+import { type DatabaseService, databaseServices } from "#src/services.ts";
+
+/** Everything secret that the stack makes. It is kept in one file and nowhere else. */
+export interface Secrets {
+  /** Owner of the embedded Postgres. */
+  readonly ownerPassword: string;
+  readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
+  /** What the services show each other. */
+  readonly internalSecret: string;
+  /** `kid:base64`, newest first. */
+  readonly credentialKeys: string;
+  /** Signs the addresses of media. */
+  readonly mediaKey: string;
+  /** App credentials that the simulated platforms are given. */
+  readonly platformAppSecret: string;
+  /** The workspace and key that the banner shows; absent until they are made. */
+  readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
+}
+
+/** 256 bits as text that needs no escaping in URLs, shells and SQL. */
+function randomSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Makes a fresh set. */
+export function makeSecrets(): Secrets {
+  return {
+    ownerPassword: randomSecret(),
+    rolePasswords: {
+      accounts: randomSecret(),
+      posts: randomSecret(),
+      media: randomSecret(),
+      delivery: randomSecret(),
+    },
+    internalSecret: randomSecret(),
+    credentialKeys: `k1:${randomBytes(32).toString("base64")}`,
+    mediaKey: randomSecret(),
+    platformAppSecret: randomSecret(),
+  };
+}
+
+/** Reads the secrets of earlier starts; what an older version did not make yet is added. */
+export function loadSecrets(file: string): Secrets {
+  const stored = readJsonFile(file);
+  const secrets = mergeSecrets(stored, makeSecrets());
+  writeJsonFile(file, secrets);
+  return secrets;
+}
+
+/** Keeps every stored secret of the right shape and takes the others from `made`. */
+export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
+  const kept = isRecord(stored) ? stored : {};
+  const text = (value: unknown, otherwise: string): string =>
+    typeof value === "string" && value !== "" ? value : otherwise;
+  const passwords = isRecord(kept.rolePasswords) ? kept.rolePasswords : {};
+  const rolePasswords = { ...made.rolePasswords };
+  for (const service of databaseServices) {
+    rolePasswords[service] = text(passwords[service], made.rolePasswords[service]);
+  }
+  return {
+    ownerPassword: text(kept.ownerPassword, made.ownerPassword),
+    rolePasswords,
+    internalSecret: text(kept.internalSecret, made.internalSecret),
+    credentialKeys: text(kept.credentialKeys, made.credentialKeys),
+    mediaKey: text(kept.mediaKey, made.mediaKey),
+    platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
+    ...demoOf(kept.demo),
+  };
+}
+
+function demoOf(value: unknown): Pick<Secrets, "demo"> {
+  if (!isRecord(value)) {
+    return {};
+  }
+  const { workspaceId, apiKey } = value;
+  return typeof workspaceId === "string" && typeof apiKey === "string"
+    ? { demo: { workspaceId, apiKey } }
+    : {};
+}
+
+/** Remembers the demo workspace and its key. */
+export function saveDemo(
+  file: string,
+  secrets: Secrets,
+  demo: { workspaceId: string; apiKey: string },
+): void {
+  writeJsonFile(file, { ...secrets, demo });
+}
+
+/** Forgets the demo workspace, for its database is gone; keys and passwords stay. */
+export function forgetDemo(file: string): void {
+  const stored = readJsonFile(file);
+  if (isRecord(stored)) {
+    const { demo: _, ...rest } = stored;
+    writeJsonFile(file, rest);
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

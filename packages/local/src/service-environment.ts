@@ -1,0 +1,114 @@
+import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import type { Secrets } from "#src/secrets.ts";
+import { databaseServices, type ServiceName } from "#src/services.ts";
+import { type TimeSettings, timeEnvironment } from "#src/time-settings.ts";
+
+/** Names and values of variables; undefined ones are not there. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What all services of a stack share. */
+export interface StackPlan {
+  /** The caller's own settings; they win over the stack's defaults but not over its wiring. */
+  readonly settings: Environment;
+  readonly secrets: Secrets;
+  readonly time: TimeSettings;
+  /** The owner's; each service is given its own role's. */
+  readonly databaseUrl: string;
+  /** Empty = the bus is in Postgres. */
+  readonly kafkaBrokers: readonly string[];
+  /** Where clients, and peers, reach each service. */
+  readonly urls: Readonly<Record<ServiceName, string>>;
+  readonly simulatorUrl: string;
+  readonly mediaDir: string;
+}
+
+/** Platforms whose connectors exist; the simulator stands in for them. */
+const platforms = ["x", "telegram", "bluesky"] as const;
+
+/**
+ * Builds the environment of one replica of a service. A service is given its own role's connection string only,
+ * and the key of the credentials only if it is the one that keeps them.
+ */
+export function serviceEnvironment(
+  service: ServiceName,
+  ports: { readonly port: number; readonly metricsPort: number },
+  plan: StackPlan,
+): Record<string, string> {
+  const defaults = {
+    LOG_LEVEL: "info",
+    PUBLIC_URL: plan.urls.gateway,
+    ...platformEnvironment(plan),
+  };
+  const wiring = {
+    HOST: "127.0.0.1",
+    PORT: String(ports.port),
+    METRICS_PORT: String(ports.metricsPort),
+    INTERNAL_SECRET: plan.secrets.internalSecret,
+    ACCOUNTS_URL: plan.urls.accounts,
+    POSTS_URL: plan.urls.posts,
+    MEDIA_SERVICE_URL: plan.urls.media,
+    DELIVERY_URL: plan.urls.delivery,
+    SIMULATOR_URL: plan.simulatorUrl,
+    ...busEnvironment(plan),
+    ...databaseEnvironment(service, plan),
+    ...timeEnvironment(plan.time),
+  };
+  return withoutUndefined({
+    ...defaults,
+    ...secretDefaults(service, plan),
+    ...passedOn(plan.settings),
+    ...wiring,
+  });
+}
+
+function busEnvironment({ kafkaBrokers }: StackPlan): Record<string, string> {
+  return kafkaBrokers.length === 0
+    ? { BUS: "postgres" }
+    : { BUS: "kafka", KAFKA_BROKERS: kafkaBrokers.join(",") };
+}
+
+function databaseEnvironment(service: ServiceName, plan: StackPlan): Record<string, string> {
+  const owner = databaseServices.find((name) => name === service);
+  if (owner === undefined) {
+    return {};
+  }
+  const role = { service: owner, password: plan.secrets.rolePasswords[owner] };
+  return { DATABASE_URL: serviceDatabaseUrl(plan.databaseUrl, role) };
+}
+
+function platformEnvironment(plan: StackPlan): Record<string, string> {
+  const baseUrls = platforms.map((platform) => [
+    `${platform.toUpperCase()}_BASE_URL`,
+    `${plan.simulatorUrl}/${platform}`,
+  ]);
+  return Object.fromEntries(baseUrls);
+}
+
+function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {
+  const { secrets } = plan;
+  if (service === "accounts") {
+    return {
+      CREDENTIAL_KEYS: secrets.credentialKeys,
+      X_CLIENT_ID: "postrider-local",
+      X_CLIENT_SECRET: secrets.platformAppSecret,
+      TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
+    };
+  }
+  return service === "media" ? { MEDIA_KEY: secrets.mediaKey, MEDIA_DIR: plan.mediaDir } : {};
+}
+
+/** What npm adds to the environment, and variables that mean something else to the launcher than to a service. */
+const notPassedOn =
+  /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
+
+/** The caller's settings that reach a service. */
+export function passedOn(settings: Environment): Environment {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
+}
+
+function withoutUndefined(values: Environment): Record<string, string> {
+  const entries = Object.entries(values).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(entries);
+}

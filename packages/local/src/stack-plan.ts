@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "#src/embedded-postgres.ts";
+import { javaEnvironment, startKafka } from "#src/kafka.ts";
+import { type Layout, root } from "#src/layout.ts";
+import { startNodeProcess } from "#src/node-process.ts";
+import type { PartPlan } from "#src/running-part.ts";
+import type { Secrets } from "#src/secrets.ts";
+import {
+  type Environment,
+  passedOn,
+  serviceEnvironment,
+  type StackPlan,
+} from "#src/service-environment.ts";
+import type { ServiceName } from "#src/services.ts";
+import type { ReplicaPorts } from "#src/stack-ports.ts";
+
+/** Longer than the drain of the services, which end by themselves before. */
+const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
+  gateway: 32_000,
+  accounts: 32_000,
+  posts: 32_000,
+  media: 32_000,
+  delivery: 92_000,
+  simulator: 5_000,
+};
+
+/** Where a part writes its messages. */
+export function logFileOf(layout: Layout, name: string): string {
+  return join(layout.logs, `${name}.log`);
+}
+
+/** The database. */
+export function postgresPlan(layout: Layout, secrets: Secrets, port: number): PartPlan {
+  return {
+    name: "postgres",
+    holdName: "postgres",
+    start: () =>
+      startEmbeddedPostgres({
+        dataDir: layout.postgres,
+        port,
+        password: secrets.ownerPassword,
+        logFile: logFileOf(layout, "postgres"),
+      }),
+  };
+}
+
+/** The broker. */
+export function kafkaPlan(layout: Layout, settings: Environment, port: number): PartPlan {
+  return {
+    name: "kafka",
+    holdName: "kafka",
+    start: () =>
+      startKafka({
+        dataDir: layout.kafka,
+        port,
+        logFile: logFileOf(layout, "kafka"),
+        env: javaEnvironment(settings),
+      }),
+  };
+}
+
+/** The simulated platforms. */
+export function simulatorPlan(layout: Layout, settings: Environment, port: number): PartPlan {
+  return nodePlan(layout, "simulator", "simulator", join(root, "packages/simulator"), {
+    ...passedOn(settings),
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    SIMULATOR_DATA_DIR: layout.simulator,
+  });
+}
+
+/** One replica of a service. */
+export function servicePlan(
+  layout: Layout,
+  service: ServiceName,
+  index: number,
+  ports: ReplicaPorts,
+  plan: StackPlan,
+): PartPlan {
+  const name = index === 0 ? service : `${service}-${index + 1}`;
+  const env = serviceEnvironment(service, ports, plan);
+  return nodePlan(layout, name, service, join(root, "services", service), env);
+}
+
+function nodePlan(
+  layout: Layout,
+  name: string,
+  holdName: ServiceName | "simulator",
+  folder: string,
+  env: Environment,
+): PartPlan {
+  return {
+    name,
+    holdName,
+    start: () =>
+      startNodeProcess({
+        script: join(folder, "src/main.ts"),
+        cwd: folder,
+        env,
+        logFile: logFileOf(layout, name),
+        graceMs: graceMs[holdName],
+      }),
+  };
+}

@@ -1,0 +1,67 @@
+import { startForwarder } from "#src/forwarder.ts";
+import { waitUntilReady } from "#src/readiness.ts";
+import type { StackPlan } from "#src/service-environment.ts";
+import { perService, type ServiceName, serviceNames } from "#src/services.ts";
+import { allSteps, type StackContext } from "#src/stack-context.ts";
+import { logFileOf, servicePlan } from "#src/stack-plan.ts";
+import type { ReplicaPorts } from "#src/stack-ports.ts";
+import type { SupervisedPart } from "#src/supervised-part.ts";
+
+/** A replica of a service, and where it listens. */
+export interface Replica extends ReplicaPorts {
+  readonly service: ServiceName;
+  readonly part: SupervisedPart;
+}
+
+/**
+ * Starts every replica of every service, all at once, and waits until each is ready.
+ *
+ * @param abort Calls off the waits of the others when one fails.
+ */
+export async function startServices(
+  context: StackContext,
+  plan: StackPlan,
+  abort: (error: unknown) => void,
+): Promise<Replica[]> {
+  await startForwarders(context);
+  const replicas = serviceNames.flatMap((service) =>
+    context.ports.replicas[service].map((ports, index) => ({
+      ...ports,
+      service,
+      part: context.parts.add(servicePlan(context.layout, service, index, ports, plan)),
+    })),
+  );
+  // Together, not one after the other: each may have to wait for a call that is on its way.
+  context.started.defer(async () => {
+    await Promise.all(replicas.map(({ part }) => part[Symbol.asyncDispose]()));
+  });
+  await allSteps(
+    abort,
+    replicas.map(async ({ part, metricsPort }) => {
+      await part.start();
+      await waitUntilReady(part, {
+        url: `http://127.0.0.1:${metricsPort}/readyz`,
+        logFile: logFileOf(context.layout, part.plan.name),
+        signal: context.signal,
+      });
+    }),
+  );
+  return replicas;
+}
+
+/** Several replicas stand behind one address, for clients and for the other services alike. */
+async function startForwarders({ ports, started }: StackContext): Promise<void> {
+  for (const service of serviceNames) {
+    const backends = ports.replicas[service].map(({ port }) => port);
+    if (!backends.includes(ports.entry[service])) {
+      started.use(await startForwarder(ports.entry[service], backends));
+    }
+  }
+}
+
+/** The address of each service. */
+export function entryUrls(
+  context: Pick<StackContext, "ports">,
+): Readonly<Record<ServiceName, string>> {
+  return perService((service) => `http://127.0.0.1:${context.ports.entry[service]}`);
+}

@@ -1,0 +1,132 @@
+import { resolve } from "node:path";
+import { forgetData, rotateLogs } from "#src/data-folder.ts";
+import { ensureDemoWorkspace } from "#src/demo-workspace.ts";
+import { writeJsonFile } from "#src/json-file.ts";
+import { type Layout, layoutOf } from "#src/layout.ts";
+import { claimFolder, releaseFolder } from "#src/leftovers.ts";
+import type { LocalStack } from "#src/local-file.ts";
+import { PartRegistry } from "#src/part-registry.ts";
+import { loadSecrets, saveDemo } from "#src/secrets.ts";
+import type { Environment, StackPlan } from "#src/service-environment.ts";
+import { allSteps, type StackContext } from "#src/stack-context.ts";
+import { describeStack, type StackFacts } from "#src/stack-description.ts";
+import { startBroker, startDatabase, startSimulator } from "#src/stack-infrastructure.ts";
+import { chooseStackPorts } from "#src/stack-ports.ts";
+import { entryUrls, startServices } from "#src/stack-services.ts";
+import { readTimeSettings } from "#src/time-settings.ts";
+
+/** How to start a stack. */
+export interface StackOptions {
+  /** Where its data, secrets and logs are, or are to be. */
+  readonly dataDir: string;
+  /** Port of the gateway; 0 = any free one. Default 8080. */
+  readonly port?: number;
+  /** Events travel through a Kafka broker of our own. */
+  readonly kafka?: boolean;
+  /** Forget the data of earlier starts. */
+  readonly fresh?: boolean;
+  /** How many of each service. Default 1. */
+  readonly replicas?: number;
+  /** Leave ended parts down. */
+  readonly noRestart?: boolean;
+  /**
+   * Settings of the services. `DATABASE_URL` and `KAFKA_BROKERS` replace embedded parts. PATH and HOME are needed by
+   * Java only. Nothing is taken from this process's own environment.
+   */
+  readonly env?: Environment;
+  /** Told, in one line each, what happens to the parts. */
+  readonly report?: (line: string) => void;
+  /** Calls the start off; what has been started is stopped. */
+  readonly signal?: AbortSignal;
+}
+
+/** A running stack. Disposing of it stops every process, frees every port and keeps the data. */
+export interface Stack extends AsyncDisposable {
+  readonly layout: Layout;
+  /** What `local.json` says at this moment. */
+  describe(): LocalStack;
+}
+
+const defaultPort = 8080;
+
+/**
+ * Starts the database, the simulated platforms and the five services, and makes the demo workspace.
+ * It resolves when every part is ready and `local.json` is written.
+ *
+ * @throws Error in one line that names the part, the port or the setting at fault. Nothing is left running then.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const layout = layoutOf(resolve(options.dataDir));
+  const settings = options.env ?? {};
+  const time = readTimeSettings(settings);
+  await using started = new AsyncDisposableStack();
+  await claimFolder(layout);
+  started.defer(() => releaseFolder(layout));
+  if (options.fresh === true) {
+    forgetData(layout);
+  }
+  rotateLogs(layout);
+  const failure = new AbortController();
+  const context: StackContext = {
+    layout,
+    settings,
+    started,
+    secrets: loadSecrets(layout.secretsFile),
+    ports: await chooseStackPorts(options.port ?? defaultPort, options.replicas ?? 1),
+    parts: new PartRegistry(layout, {
+      restart: options.noRestart !== true,
+      report: options.report ?? (() => {}),
+    }),
+    signal: AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]),
+  };
+  const facts = await startEverything(context, {
+    time,
+    kafka: options.kafka === true,
+    abort: (error) => failure.abort(error),
+  });
+  const writeDescription = (): void => writeJsonFile(layout.localFile, describeStack(facts));
+  writeDescription();
+  context.parts.supervise(writeDescription);
+  started.defer(() => context.parts.release());
+  const running = started.move();
+  return {
+    layout,
+    describe: () => describeStack(facts),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function startEverything(
+  context: StackContext,
+  options: {
+    readonly time: StackFacts["time"];
+    readonly kafka: boolean;
+    readonly abort: (error: unknown) => void;
+  },
+): Promise<StackFacts> {
+  const { layout, settings, secrets, ports } = context;
+  const [database, broker, simulator] = await allSteps(options.abort, [
+    startDatabase(context),
+    startBroker(context, options.kafka),
+    startSimulator(context),
+  ] as const);
+  const urls = entryUrls(context);
+  const plan: StackPlan = {
+    settings,
+    secrets,
+    time: options.time,
+    databaseUrl: database.url,
+    kafkaBrokers: broker.brokers,
+    urls,
+    simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
+    mediaDir: layout.media,
+  };
+  const replicas = await startServices(context, plan, options.abort);
+  const demo = await ensureDemoWorkspace({
+    accountsUrl: urls.accounts,
+    internalSecret: secrets.internalSecret,
+    known: secrets.demo,
+  });
+  saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });
+  return { ...plan, layout, ports, database, broker, simulator, replicas, demo };
+}

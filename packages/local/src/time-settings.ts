@@ -1,0 +1,49 @@
+import { loadConfig } from "@postrider/shared/config";
+
+/**
+ * The times of the services that no test can wait for, in seconds. The stack passes all of them to every service,
+ * so `local.json` tells the truth about what is in force.
+ */
+const defaults = {
+  PUBLISH_RETRY_SECONDS: [60, 300, 900, 3600, 10_800],
+  VISIBLE_CALL_SECONDS: 60,
+  LEASE_SECONDS: 60,
+  RECONCILE_TIME_SCALE: 1,
+  SWEEP_SECONDS: 60,
+  SWEEP_AFTER_SECONDS: 120,
+  ACCOUNT_PAUSE_SECONDS: [60, 300, 900, 1800],
+  MISSED_AFTER_SECONDS: 86_400,
+  WEBHOOK_RETRY_SECONDS: [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 64_800, 86_400],
+  WEBHOOK_DISABLE_AFTER_SECONDS: 432_000,
+  MEDIA_GRANT_SECONDS: 900,
+  MEDIA_PENDING_SECONDS: 86_400,
+  MEDIA_URL_SECONDS: 86_400,
+  METRICS_DEFER_SECONDS: 300,
+  COMMENT_POLL_SECONDS: 2,
+} satisfies Record<string, number | readonly number[]>;
+
+/** The times in force, keyed by the variable's name. */
+export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
+
+/**
+ * Reads the times from an environment.
+ *
+ * @throws ConfigError that lists every value that is no number (or no comma-separated list where one is meant).
+ */
+export function readTimeSettings(env: Readonly<Record<string, string | undefined>>): TimeSettings {
+  return loadConfig(env, (read) =>
+    Object.fromEntries(
+      Object.entries(defaults).map(([name, byDefault]) => [
+        name,
+        Array.isArray(byDefault)
+          ? read.secondsList(name, byDefault).map((ms) => ms / 1000)
+          : read.number(name, { default: byDefault, min: 0 }),
+      ]),
+    ),
+  );
+}
+
+/** The same as variables. */
+export function timeEnvironment(settings: TimeSettings): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
+}

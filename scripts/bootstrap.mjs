@@ -1,0 +1,147 @@
+// The first thing that runs on a machine with nothing but Node 20 and npm: it installs what is missing, then hands
+// over to the project's own Node 24. Plain JavaScript without dependencies, for both Nodes run it: after the first
+// install `npm run` finds Node 24 first on PATH.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const pnpm = "pnpm@10.34.8";
+const ownFolder = join(root, "node_modules/.postrider");
+const echoMs = 500;
+
+/** What each command runs on Node 24. `leads` = it owns a process group and is stopped by one SIGTERM. */
+const commands = {
+  start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
+  demo: { script: "packages/local/src/cli.ts", first: ["demo"], leads: true },
+  dev: { script: "packages/local/src/cli.ts", first: ["dev"], leads: true },
+  test: { script: "scripts/check.ts", first: [], leads: true },
+  check: { script: "scripts/check.ts", first: [], leads: true },
+  postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
+};
+
+function fail(message) {
+  process.stderr.write(`postrider: ${message}\n`);
+  process.exit(1);
+}
+
+/** The lockfile decides what is installed; the architecture decides which optional packages are. */
+function wantedStamp() {
+  const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) {
+    hash.update(readFileSync(join(root, file)));
+  }
+  return hash.digest("hex");
+}
+
+/** Everything goes to stderr: the output of the command itself may be read by a program. */
+function install() {
+  const stampFile = join(ownFolder, "installed");
+  const wanted = wantedStamp();
+  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) {
+    return;
+  }
+  process.stderr.write("postrider: installing packages (the first time takes about a minute) …\n");
+  rmSync(stampFile, { force: true });
+  const started = Date.now();
+  const result = spawnSync(
+    "npx",
+    ["--yes", pnpm, "install", "--frozen-lockfile", "--reporter=append-only"],
+    {
+      cwd: root,
+      stdio: ["ignore", 2, 2],
+      // Without CI pnpm asks before it replaces packages that another HOME installed, and aborts where nobody can answer.
+      env: { ...process.env, CI: "true" },
+    },
+  );
+  if (result.error !== undefined) {
+    fail(
+      `"npx" cannot be run (${result.error.message}): install Node 20 or newer together with npm`,
+    );
+  }
+  if (result.signal !== null) {
+    fail("the install was interrupted; run the command again to go on");
+  }
+  if (result.status !== 0) {
+    fail(`the install failed (see above; npx ${pnpm} ended with code ${result.status})`);
+  }
+  mkdirSync(ownFolder, { recursive: true });
+  writePnpmShim();
+  writeFileSync(stampFile, wanted);
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  process.stderr.write(`postrider: packages installed in ${seconds} s\n`);
+}
+
+function findNode24() {
+  const binary = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  if (existsSync(binary)) {
+    return binary;
+  }
+  if (Number(process.versions.node.split(".")[0]) >= 24) {
+    return process.execPath;
+  }
+  return fail(
+    `no Node 24 is packaged for ${process.platform}-${process.arch}: install Node 24 and run this again`,
+  );
+}
+
+/** turbo looks for a `pnpm` on PATH; a package of that name in the workspace would break it, so it is a shim. */
+function writePnpmShim() {
+  const shim = join(ownFolder, "pnpm");
+  writeFileSync(shim, `#!/bin/sh\nexec npx --yes ${pnpm} "$@"\n`);
+  chmodSync(shim, 0o755);
+}
+
+function environment() {
+  const path = [ownFolder, join(root, "node_modules/.bin"), process.env.PATH ?? ""];
+  return { ...process.env, PATH: path.join(delimiter), TURBO_TELEMETRY_DISABLED: "1" };
+}
+
+/**
+ * Runs the command and ends as it ends. A leading one has a process group of its own, so a Ctrl-C reaches only us:
+ * we send one SIGTERM, swallow the echoes that npm and turbo make of the same key press, and take a later signal as
+ * the wish to end everything at once. Should we be killed ourselves, it notices that the channel to us is closed.
+ */
+function run({ script, first, leads }, args) {
+  const child = spawn(findNode24(), [join(root, script), ...first, ...args], {
+    cwd: leads ? root : process.cwd(),
+    env: environment(),
+    detached: leads,
+    stdio: leads ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
+  });
+  let stoppingSince;
+  const stop = () => {
+    if (stoppingSince === undefined) {
+      stoppingSince = Date.now();
+      child.kill("SIGTERM");
+    } else if (Date.now() - stoppingSince > echoMs) {
+      killGroup(child.pid);
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, leads ? stop : () => {});
+  }
+  child.on("error", (error) => fail(`${script} cannot be started: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    process.exit(signal === null ? code : 128 + (constants.signals[signal] ?? 0));
+  });
+}
+
+function killGroup(pid) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It ended in the meantime, which is what was wished for.
+  }
+}
+
+const [name = "", ...args] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+if (command === undefined) {
+  fail(`unknown command "${name}"; there are ${Object.keys(commands).join(", ")}`);
+}
+install();
+run(command, args);
