@@ -1,4 +1,5 @@
 import { MAX_BATCH_RECORDS, type Subscription } from "#src/bus.ts";
+import { reportLag } from "#src/bus/lag.ts";
 import {
   findNewestId,
   insertPosition,
@@ -11,7 +12,6 @@ import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import type { Logger } from "#src/logger.ts";
 import { startLoop, type Loop } from "#src/loop.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
-import { createGauge } from "#src/telemetry.ts";
 
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
@@ -22,11 +22,6 @@ export interface PostgresSubscriptionOptions extends Subscription {
 
 /** Longer than any pause that a turn asks for. */
 const MAX_PAUSE_MS = 60_000;
-
-const lagGauge = createGauge("consumer_lag_seconds", "Age of the oldest record not yet handled.", [
-  "topic",
-  "group",
-]);
 
 /** Starts to work on a topic for a group; replicas of the group take turns, one batch each. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
@@ -74,7 +69,7 @@ class PostgresSubscription {
     const found = await peek(sql, group, topic);
     if (found === "no position") await insertPosition(sql, group, topic);
     if (found === "nothing new") {
-      lagGauge.set({ topic, group }, 0);
+      reportLag(topic, group, undefined);
       return false;
     }
     return await sql.begin((tx) => this.#workOnBatch(tx));
@@ -87,9 +82,7 @@ class PostgresSubscription {
     const records = await readRecords(tx, topic, position, MAX_BATCH_RECORDS);
     const last = records.at(-1);
     if (last === undefined) return await this.#startOver(tx, position);
-    const [first] = records;
-    const lagMs = Date.now() - (first?.appendedAt.getTime() ?? 0);
-    lagGauge.set({ topic, group }, Math.max(0, lagMs / 1000));
+    reportLag(topic, group, records[0]?.appendedAt);
     await handle(tx, records);
     await updatePosition(tx, group, topic, last.id);
     return records.length === MAX_BATCH_RECORDS;

@@ -1,0 +1,74 @@
+import { Kafka, logLevel, type Admin, type LogEntry } from "kafkajs";
+import type { Logger } from "#src/logger.ts";
+
+export interface KafkaClientOptions {
+  /** `host:port` of some brokers; the others are learnt from them. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly logger: Logger;
+}
+
+/** Events of everyday life that the library calls errors. */
+const ROUTINE = /rebalanc|Connection (error|timeout)|not aware of this member|coordinator/i;
+
+/** A client with bounded waits, whose messages go to our logger. */
+export function openKafka({ brokers, clientId, logger }: KafkaClientOptions): Kafka {
+  return new Kafka({
+    clientId,
+    brokers: [...brokers],
+    connectionTimeout: 2_000,
+    requestTimeout: 5_000,
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 },
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => forward(logger, entry),
+  });
+}
+
+function forward(logger: Logger, { level, log }: LogEntry): void {
+  const fields = { reason: String(log.error ?? ""), group: log.groupId, topic: log.topic };
+  const isNoise = level !== logLevel.ERROR || ROUTINE.test(`${log.message} ${fields.reason}`);
+  logger[isNoise ? "debug" : "warn"](fields, `kafka: ${log.message}`);
+}
+
+/** Runs `work` with an admin connection of its own. */
+export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+const RETENTION_MS = 14 * 24 * 3_600_000;
+const MAX_REPLICAS = 3;
+
+/**
+ * Makes the topics that are missing: 12 partitions, and on three brokers or more three copies of which two must have a
+ * record before it counts as sent.
+ */
+export async function ensureTopics(
+  options: KafkaClientOptions,
+  topics: readonly string[],
+  partitions = 12,
+): Promise<void> {
+  await withAdmin(openKafka(options), async (admin) => {
+    const { brokers } = await admin.describeCluster();
+    const replicationFactor = Math.min(MAX_REPLICAS, brokers.length);
+    const configEntries = [
+      { name: "retention.ms", value: String(RETENTION_MS) },
+      { name: "min.insync.replicas", value: String(Math.max(1, replicationFactor - 1)) },
+      { name: "unclean.leader.election.enable", value: "false" },
+    ];
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: topics.map((topic) => ({
+        topic,
+        numPartitions: partitions,
+        replicationFactor,
+        configEntries,
+      })),
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import type { Consumer, Kafka } from "kafkajs";
+import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
+
+export interface KafkaMemberOptions extends KafkaBatchesOptions {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  /** kafkajs gave up on an error that it does not retry. */
+  readonly onCrash: (error: unknown) => void;
+}
+
+const LEAVE_TIMEOUT_MS = 15_000;
+
+/** One membership in a consumer group, from joining to leaving. */
+export class KafkaMember implements AsyncDisposable {
+  readonly #consumer: Consumer;
+  readonly #batches: KafkaBatches;
+  readonly #options: KafkaMemberOptions;
+  #assigned: readonly number[] | undefined;
+  #hasLeft = false;
+
+  constructor(options: KafkaMemberOptions) {
+    this.#options = options;
+    this.#batches = new KafkaBatches(options);
+    this.#consumer = options.kafka.consumer({
+      groupId: options.groupId,
+      sessionTimeout: 10_000,
+      heartbeatInterval: 1_000,
+      rebalanceTimeout: 60_000,
+      maxWaitTimeInMs: 100,
+      minBytes: 1,
+      // One crash repeats at most this much per partition.
+      maxBytesPerPartition: 512 * 1024,
+      allowAutoTopicCreation: false,
+      // A broker may be away for as long as it likes: kafkajs joins again by itself.
+      retry: {
+        initialRetryTime: 200,
+        maxRetryTime: 5_000,
+        retries: 5,
+        restartOnFailure: () => Promise.resolve(true),
+      },
+    });
+  }
+
+  /** The partitions that are ours; undefined before the group has been joined. */
+  get assigned(): readonly number[] | undefined {
+    return this.#assigned;
+  }
+
+  /** Connects and begins to consume. */
+  async join(): Promise<void> {
+    const { topic, onCrash } = this.#options;
+    const { events } = this.#consumer;
+    this.#consumer.on(events.CRASH, ({ payload }) => {
+      this.#assigned = undefined;
+      if (!payload.restart) onCrash(payload.error);
+    });
+    this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
+      this.#assigned = payload.memberAssignment[topic] ?? [];
+      // A restart that was under way while we left would otherwise own partitions that nobody works on.
+      if (this.#hasLeft) void this.#consumer.disconnect();
+    });
+    await this.#consumer.connect();
+    // Also where an offset is out of range (the topic was truncated or retention was faster): the beginning, not the end.
+    await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await this.#consumer.run({
+      autoCommitInterval: 1_000,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: 3,
+      eachBatch: this.#batches.eachBatch,
+    });
+  }
+
+  /** Leaves the group after the batch in hand, so that others get the partitions at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#hasLeft = true;
+    this.#batches[Symbol.dispose]();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // Work that never ends must not keep us: the broker takes the partitions when the session expires.
+    const timer = setTimeout(resolve, LEAVE_TIMEOUT_MS);
+    await Promise.race([this.#consumer.disconnect(), promise]);
+    clearTimeout(timer);
+  }
+}
