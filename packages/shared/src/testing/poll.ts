@@ -10,14 +10,14 @@ const EVERY_MS = 20;
 export async function eventually<T>(
   check: () => T | Promise<T>,
   options: { readonly timeoutMs?: number } = {},
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     let problem: unknown = new Error(`not so within ${timeoutMs} ms`);
     try {
       const answer = await check();
-      if (answer !== false) return answer;
+      if (answer !== false) return answer as Exclude<T, false>;
     } catch (error) {
       problem = error;
     }

@@ -1,0 +1,100 @@
+/** The records of the interface, as far as these tests look at them. */
+export interface TargetRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly status: string;
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly retryable: boolean;
+  } | null;
+  readonly attemptCount: number;
+}
+
+export interface PostRecord {
+  readonly id: string;
+  readonly status: string;
+  readonly content: string;
+  readonly targets: readonly TargetRecord[];
+}
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+/** The REST interface as a client with one key sees it. */
+export interface Api {
+  call<T = unknown>(
+    method: string,
+    path: string,
+    options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Answer<T>>;
+  /** Creates a post as a careful client does: with a key, again after a lost answer or a 503, until it knows. */
+  createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
+  getPost(id: string): Promise<PostRecord>;
+}
+
+const RETRY_EVERY_MS = 100;
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export function createApi(baseUrl: string, apiKey: string): Api {
+  const call = async <T>(
+    method: string,
+    path: string,
+    options: Parameters<Api["call"]>[2] = {},
+  ): Promise<Answer<T>> => {
+    const answer = await fetch(`${baseUrl}/api/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    });
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      body: (text === "" ? undefined : JSON.parse(text)) as T,
+    };
+  };
+
+  const createPost: Api["createPost"] = async (content, accountIds) => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    for (;;) {
+      try {
+        const answer = await call<PostRecord>("POST", "/posts", {
+          body: { content, accountIds },
+          headers,
+        });
+        if (answer.status === 202) return answer.body;
+        if (answer.status < 500 && answer.status !== 409 && answer.status !== 429) {
+          throw new TypeError(
+            `POST /posts answered ${answer.status} ${JSON.stringify(answer.body)}`,
+          );
+        }
+      } catch (error) {
+        // fetch throws a TypeError "fetch failed" when the connection breaks; ours names the status.
+        if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
+      }
+      await pause(RETRY_EVERY_MS);
+    }
+  };
+
+  const getPost: Api["getPost"] = async (id) => {
+    const answer = await call<PostRecord>("GET", `/posts/${id}`);
+    if (answer.status !== 200) throw new Error(`GET /posts/${id} answered ${answer.status}`);
+    return answer.body;
+  };
+
+  return { call, createPost, getPost };
+}

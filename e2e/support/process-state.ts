@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+
+/** The letter of the process in /proc: T is stopped. Undefined when there is no such process. */
+function stateOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The processes among these that SIGSTOP holds. */
+export function stoppedAmong(pids: readonly number[]): readonly number[] {
+  return pids.filter((pid) => stateOf(pid) === "T");
+}

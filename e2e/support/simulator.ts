@@ -1,0 +1,53 @@
+/** An entry that a reader of a platform sees. */
+export interface VisibleEntry {
+  readonly platform: string;
+  readonly account: string;
+  readonly id: string;
+  readonly text: string;
+  readonly createdAt: string;
+  readonly createCalls: number;
+}
+
+/** The simulator's control calls. */
+export interface SimulatorControl {
+  visible(platform?: string): Promise<readonly VisibleEntry[]>;
+  /** Every publishing call that reached a platform, refused ones too. */
+  publishCalls(): Promise<number>;
+  addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
+  clearFaults(): Promise<void>;
+  liftQuotas(): Promise<void>;
+  secrets(): Promise<readonly string[]>;
+}
+
+export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
+  const call = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(`${simulatorUrl}/_control/${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    if (!answer.ok)
+      throw new Error(
+        `${method} /_control/${path} answered ${answer.status} ${await answer.text()}`,
+      );
+    const text = await answer.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  };
+  return {
+    visible: (platform) =>
+      call("GET", `visible?limit=100000${platform === undefined ? "" : `&platform=${platform}`}`),
+    publishCalls: async () => {
+      const requests = await call<readonly { readonly operation: string | null }[]>(
+        "GET",
+        "requests",
+      );
+      return requests.filter(({ operation }) => operation === "publish" || operation === "create")
+        .length;
+    },
+    addFault: (rule) => call("POST", "faults", rule),
+    clearFaults: () => call("DELETE", "faults"),
+    liftQuotas: () => call("POST", "settings", { quotas: false }),
+    secrets: () => call("GET", "secrets"),
+  };
+}

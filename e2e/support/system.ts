@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { LocalStack } from "@postrider/local/local-file";
+import type { ServiceName } from "@postrider/local/services";
+import { startStack } from "@postrider/local/stack";
+import { makeTestFolder } from "@postrider/local/test-folder";
+import postgres from "postgres";
+import { createApi, type Api } from "./api.ts";
+import { createSimulatorControl, type SimulatorControl } from "./simulator.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+
+export type BusKind = "postgres" | "kafka";
+
+/** All times that no test can wait for, shortened; the rules stay the same. */
+const SHORT_TIMES = {
+  VISIBLE_CALL_SECONDS: "3",
+  LEASE_SECONDS: "3",
+  RECONCILE_TIME_SCALE: "0.005",
+  SWEEP_SECONDS: "1",
+  SWEEP_AFTER_SECONDS: "3",
+  PUBLISH_RETRY_SECONDS: "0.5,1,2,4,8",
+  ACCOUNT_PAUSE_SECONDS: "0.5,1",
+};
+
+/** The five processes, database, bus and simulator, seen from outside. */
+export interface System extends AsyncDisposable {
+  readonly bus: BusKind;
+  readonly api: Api;
+  readonly simulator: SimulatorControl;
+  /** The owner's connection: tests look at tables, and lose records on purpose. */
+  readonly sql: postgres.Sql;
+  readonly kafkaBroker: string | undefined;
+  local(): LocalStack;
+  pids(service: ServiceName): readonly number[];
+  /** Orders the next process that passes a named point to stop or kill itself there. */
+  armFailpoint(name: string, order: "stop" | "kill"): void;
+  /** Keeps a part down until the returned function is called. */
+  hold(part: string): () => void;
+  /** The operator's tool with `--json`; throws what it printed on stderr. */
+  operate<T = unknown>(...args: readonly string[]): Promise<T>;
+  /** Fresh accounts on the simulator, connected to the workspace; ids. */
+  connect(platform: string, count: number): Promise<readonly string[]>;
+  logs(): string;
+}
+
+function readLogs(folder: string): string {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".log"))
+    .map((name) => readFileSync(join(folder, name), "utf8"))
+    .join("\n");
+}
+
+export async function startSystem(
+  bus: BusKind,
+  options: { readonly replicas?: number; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<System> {
+  const dataDir = makeTestFolder("stack");
+  const failpoints = join(dataDir, "failpoints");
+  mkdirSync(failpoints);
+  const stack = await startStack({
+    dataDir,
+    port: 0,
+    kafka: bus === "kafka",
+    replicas: options.replicas ?? 1,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      ...SHORT_TIMES,
+      FAILPOINTS_DIR: failpoints,
+      ...options.env,
+    },
+  });
+  const local = () => stack.describe();
+  const { baseUrl, apiKey, workspaceId, simulatorUrl, databaseUrl, kafka } = local();
+  const sql = postgres(databaseUrl, { max: 2, onnotice: () => undefined });
+  const simulator = createSimulatorControl(simulatorUrl);
+  await simulator.liftQuotas();
+
+  const operate: System["operate"] = async (...args) => {
+    const main = join(REPOSITORY, "packages/cli/src/main.ts");
+    const { services } = local();
+    const env = {
+      ...process.env,
+      INTERNAL_SECRET: (
+        JSON.parse(readFileSync(stack.layout.secretsFile, "utf8")) as { internalSecret: string }
+      ).internalSecret,
+      ACCOUNTS_URL: services.accounts[0]?.url,
+      POSTS_URL: services.posts[0]?.url,
+      MEDIA_SERVICE_URL: services.media[0]?.url,
+      DELIVERY_URL: services.delivery[0]?.url,
+    };
+    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, "--json"], {
+      env,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return JSON.parse(stdout) as never;
+  };
+
+  return {
+    bus,
+    api: createApi(baseUrl, apiKey),
+    simulator,
+    sql,
+    kafkaBroker: kafka === null ? undefined : `127.0.0.1:${kafka.port}`,
+    local,
+    pids: (service) => local().services[service].map(({ pid }) => pid),
+    armFailpoint: (name, order) => writeFileSync(join(failpoints, name), order),
+    hold: (part) => {
+      mkdirSync(join(dataDir, "hold"), { recursive: true });
+      const file = join(dataDir, "hold", part);
+      writeFileSync(file, "");
+      return () => rmSync(file, { force: true });
+    },
+    operate,
+    connect: async (platform, count) => {
+      const made = await operate<{ accounts?: { id: string }[]; id?: string }>(
+        "account",
+        "connect",
+        platform,
+        "--workspace",
+        workspaceId,
+        "--simulated",
+        "--count",
+        String(count),
+      );
+      return (made.accounts ?? []).map(({ id }) => id);
+    },
+    logs: () => readLogs(local().logs),
+    [Symbol.asyncDispose]: async () => {
+      await sql.end({ timeout: 1 });
+      await stack[Symbol.asyncDispose]();
+    },
+  };
+}
