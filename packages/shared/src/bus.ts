@@ -21,6 +21,8 @@ export interface Subscription {
    * never gives up a record by itself. `RetryLaterError` names the pause.
    */
   readonly handle: BatchHandler;
+  /** Called after the transaction of a batch has committed, to wake what works on its effects. Must not throw. */
+  readonly onCommitted?: () => void;
 }
 
 /**

@@ -20,6 +20,8 @@ export interface ConsumerOptions {
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
   readonly logger: Logger;
+  /** Called after a batch has committed, to wake what works on its effects. Must not throw. */
+  readonly onCommitted?: () => void;
   /** After so many failures of its own an event is parked. Default 5. */
   readonly maxTries?: number;
   /** How long after its making an event of a type that nobody knows yet is held. Default 2 minutes. */
@@ -40,11 +42,16 @@ const handledTotal = createCounter("events_handled_total", "Events handled, repe
  * in `parked_events` after `maxTries` tries and the topic goes on.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
-  const { bus, group, topic } = options;
-  return await bus.subscribe({ group, topic, handle: createBatchHandler(options) });
+  const { bus, group, topic, onCommitted } = options;
+  return await bus.subscribe({
+    group,
+    topic,
+    handle: createBatchHandler(options),
+    ...(onCommitted === undefined ? {} : { onCommitted }),
+  });
 }
 
-type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group">;
+type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
 /** What a consumer does with one batch, apart from where batches come from. */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {

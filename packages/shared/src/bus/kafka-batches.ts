@@ -56,6 +56,7 @@ export class KafkaBatches implements Disposable {
       return false;
     }
     failpoint("kafka.effect");
+    this.#options.onCommitted?.();
     this.#failures.delete(partition);
     this.#options.onProgress();
     payload.resolveOffset(last.offset);

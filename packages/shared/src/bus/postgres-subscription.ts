@@ -72,7 +72,9 @@ class PostgresSubscription {
       reportLag(topic, group, undefined);
       return false;
     }
-    return await sql.begin((tx) => this.#workOnBatch(tx));
+    const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
+    this.#options.onCommitted?.();
+    return hasMore;
   }
 
   async #workOnBatch(tx: TransactionSql): Promise<boolean> {
