@@ -35,7 +35,14 @@ const schema = {
   response: {
     200: {
       type: "object",
-      properties: { id: text, status: text, content: text, createdAt: text, updatedAt: text, targets: { type: "array", items: targetSchema } },
+      properties: {
+        id: text,
+        status: text,
+        content: text,
+        createdAt: text,
+        updatedAt: text,
+        targets: { type: "array", items: targetSchema },
+      },
     },
   },
 };

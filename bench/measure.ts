@@ -42,7 +42,9 @@ async function run(load: Load, seconds: number) {
     connections: load.connections,
     duration: seconds,
     ...(load.headers === undefined ? {} : { headers: load.headers }),
-    ...(load.body === undefined ? {} : { body: load.body, idReplacement: load.body.includes("[<id>]") }),
+    ...(load.body === undefined
+      ? {}
+      : { body: load.body, idReplacement: load.body.includes("[<id>]") }),
   });
 }
 
@@ -54,7 +56,10 @@ export async function measure(load: Load): Promise<Measured> {
   const result = await run(load, load.seconds);
   const requests = result["2xx"] + result.non2xx;
   const cpuUs = Object.fromEntries(
-    pids.map(([name, pid], index) => [name, Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / Math.max(1, requests))]),
+    pids.map(([name, pid], index) => [
+      name,
+      Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / Math.max(1, requests)),
+    ]),
   );
   return {
     name: load.name,

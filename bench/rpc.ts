@@ -21,13 +21,33 @@ const CALLS = 10_000;
 const IN_FLIGHT = 50;
 
 const now = timestampFromDate(new Date());
-const target = { id: "t", accountId: "a", platform: "x", status: "published", externalId: "1", permalink: "https://x.com/i/1", publishedAt: now };
-const post = { id: "p", workspaceId: "w", status: "published", content: "A post of ordinary length. ".repeat(4), createdAt: now, updatedAt: now, targets: [target, target, target] };
-const routes = (router: ConnectRouter) => router.service(PostService, { getPost: () => ({ post }) });
+const target = {
+  id: "t",
+  accountId: "a",
+  platform: "x",
+  status: "published",
+  externalId: "1",
+  permalink: "https://x.com/i/1",
+  publishedAt: now,
+};
+const post = {
+  id: "p",
+  workspaceId: "w",
+  status: "published",
+  content: "A post of ordinary length. ".repeat(4),
+  createdAt: now,
+  updatedAt: now,
+  targets: [target, target, target],
+};
+const routes = (router: ConnectRouter) =>
+  router.service(PostService, { getPost: () => ({ post }) });
 
 async function serve(kind: string): Promise<void> {
   const logger = createLogger({ service: "bench", level: "silent" });
-  const app = kind === "lean" ? await createServiceServer({ internalSecret: SECRET, logger, routes }) : fastify();
+  const app =
+    kind === "lean"
+      ? await createServiceServer({ internalSecret: SECRET, logger, routes })
+      : fastify();
   if (kind === "stock") await app.register(fastifyConnectPlugin, { routes });
   process.send?.(await app.listen({ host: "127.0.0.1", port: 0 }));
 }
@@ -44,14 +64,17 @@ async function measurePair(kind: string): Promise<string> {
   const server = fork(fileURLToPath(import.meta.url), [kind]);
   const [baseUrl] = (await once(server, "message")) as [string];
   const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
-  const client = kind === "lean" ? connectPeer({ baseUrl, internalSecret: SECRET }).client(PostService) : stock;
+  const client =
+    kind === "lean" ? connectPeer({ baseUrl, internalSecret: SECRET }).client(PostService) : stock;
   await call(client, 2000);
   const pids = [process.pid, server.pid ?? 0];
   const before = pids.map(cpuSeconds);
   const startedAt = performance.now();
   await call(client, CALLS);
   const seconds = (performance.now() - startedAt) / 1000;
-  const [clientUs, serverUs] = pids.map((pid, index) => Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / CALLS));
+  const [clientUs, serverUs] = pids.map((pid, index) =>
+    Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / CALLS),
+  );
   server.kill();
   return `| ${kind} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
@@ -59,7 +82,9 @@ async function measurePair(kind: string): Promise<string> {
 const kind = process.argv[2];
 if (kind === undefined) {
   const rows = [await measurePair("stock"), await measurePair("lean")];
-  process.stdout.write(`| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`);
+  process.stdout.write(
+    `| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`,
+  );
   process.exit(0);
 } else {
   await serve(kind);

@@ -1,17 +1,13 @@
-import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import type { LocalStack } from "@postrider/local/local-file";
+import { connectSimulated, operate } from "@postrider/local/operator";
 import type { ServiceName } from "@postrider/local/services";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import postgres from "postgres";
 import { createApi, type Api } from "./api.ts";
 import { createSimulatorControl, type SimulatorControl } from "./simulator.ts";
-
-const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 export type BusKind = "postgres" | "kafka";
 
@@ -75,30 +71,10 @@ export async function startSystem(
     },
   });
   const local = () => stack.describe();
-  const { baseUrl, apiKey, workspaceId, simulatorUrl, databaseUrl, kafka } = local();
+  const { baseUrl, apiKey, simulatorUrl, databaseUrl, kafka } = local();
   const sql = postgres(databaseUrl, { max: 2, onnotice: () => undefined });
   const simulator = createSimulatorControl(simulatorUrl);
   await simulator.liftQuotas();
-
-  const operate: System["operate"] = async (...args) => {
-    const main = join(REPOSITORY, "packages/cli/src/main.ts");
-    const { services } = local();
-    const env = {
-      ...process.env,
-      INTERNAL_SECRET: (
-        JSON.parse(readFileSync(stack.layout.secretsFile, "utf8")) as { internalSecret: string }
-      ).internalSecret,
-      ACCOUNTS_URL: services.accounts[0]?.url,
-      POSTS_URL: services.posts[0]?.url,
-      MEDIA_SERVICE_URL: services.media[0]?.url,
-      DELIVERY_URL: services.delivery[0]?.url,
-    };
-    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args, "--json"], {
-      env,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    return JSON.parse(stdout) as never;
-  };
 
   return {
     bus,
@@ -115,20 +91,8 @@ export async function startSystem(
       writeFileSync(file, "");
       return () => rmSync(file, { force: true });
     },
-    operate,
-    connect: async (platform, count) => {
-      const made = await operate<{ accounts?: { id: string }[]; id?: string }>(
-        "account",
-        "connect",
-        platform,
-        "--workspace",
-        workspaceId,
-        "--simulated",
-        "--count",
-        String(count),
-      );
-      return (made.accounts ?? []).map(({ id }) => id);
-    },
+    operate: (...args) => operate(stack, ...args) as Promise<never>,
+    connect: (platform, count) => connectSimulated(stack, platform, count),
     logs: () => readLogs(local().logs),
     [Symbol.asyncDispose]: async () => {
       await sql.end({ timeout: 1 });
