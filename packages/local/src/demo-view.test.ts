@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { progressLine, resultTable } from "#src/demo-view.ts";
+
+const published = {
+  accountId: "a",
+  platform: "x",
+  username: "ann",
+  status: "published",
+  externalId: "1",
+  permalink: "https://x.test/ann/1",
+  error: null,
+};
+const failed = {
+  ...published,
+  platform: "telegram",
+  status: "failed",
+  permalink: null,
+  error: { code: "outcome_unknown", message: "Nobody can tell." },
+};
+
+test("a line of progress says where a target stands, since when and why it failed", () => {
+  expect(progressLine(published, 1234)).toBe(
+    "  ✓ x          ann                      published     1.2 s",
+  );
+  expect(progressLine(failed, 900)).toBe(
+    "  ✗ telegram   ann                      failed        0.9 s  outcome_unknown",
+  );
+});
+
+test("the table shows permalinks and whether the platform's readers see them", () => {
+  const table = resultTable([
+    { target: published, visible: true },
+    { target: failed, visible: false },
+  ]);
+
+  expect(table).toBe(
+    [
+      "  platform  account  status                   visible  permalink",
+      "  ────────  ───────  ───────────────────────  ───────  ────────────────────",
+      "  x         ann      published                yes      https://x.test/ann/1",
+      "  telegram  ann      failed: outcome_unknown  no       –",
+      "",
+    ].join("\n"),
+  );
+});

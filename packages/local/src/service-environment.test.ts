@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { makeSecrets } from "#src/secrets.ts";
+import { type Environment, serviceEnvironment, type StackPlan } from "#src/service-environment.ts";
+import { perService, type ServiceName } from "#src/services.ts";
+
+const secrets = makeSecrets();
+
+function environmentOf(
+  service: ServiceName,
+  settings: Environment = {},
+  kafkaBrokers: string[] = [],
+): Record<string, string> {
+  const plan: StackPlan = {
+    settings,
+    secrets,
+    time: { LEASE_SECONDS: 7 },
+    databaseUrl: "postgres://postgres:owner@127.0.0.1:5000/postgres",
+    kafkaBrokers,
+    urls: perService((name) => `http://${name}.test`),
+    simulatorUrl: "http://127.0.0.1:6000",
+    mediaDir: "/data/media",
+  };
+  return serviceEnvironment(service, { port: 7000, metricsPort: 7001 }, plan);
+}
+
+test("a service connects with its own role and never sees another's password", () => {
+  const environment = environmentOf("posts");
+
+  expect(environment.DATABASE_URL).toBe(
+    `postgres://postrider_posts:${secrets.rolePasswords.posts}@127.0.0.1:5000/postgres`,
+  );
+  expect(JSON.stringify(environment)).not.toContain(secrets.rolePasswords.accounts);
+  expect(JSON.stringify(environment)).not.toContain("owner");
+});
+
+test("the gateway has no database, also when the caller's environment names one", () => {
+  expect(
+    environmentOf("gateway", { DATABASE_URL: "postgres://owner@elsewhere/x" }),
+  ).not.toHaveProperty("DATABASE_URL");
+});
+
+test("only the keeper of the credentials is given their keys", () => {
+  expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
+  expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
+});
+
+test("settings of the caller reach the services and win over defaults, but not over the wiring", () => {
+  const environment = environmentOf("delivery", {
+    LOG_LEVEL: "debug",
+    X_RESEND: "off",
+    X_BASE_URL: "https://platform.test",
+    PORT: "1",
+    INTERNAL_SECRET: "mine",
+    npm_config_cache: "/cache",
+  });
+
+  expect(environment).toMatchObject({
+    LOG_LEVEL: "debug",
+    X_RESEND: "off",
+    X_BASE_URL: "https://platform.test",
+    TELEGRAM_BASE_URL: "http://127.0.0.1:6000/telegram",
+    PORT: "7000",
+    INTERNAL_SECRET: secrets.internalSecret,
+    LEASE_SECONDS: "7",
+  });
+  expect(environment).not.toHaveProperty("npm_config_cache");
+});
+
+test("the bus is in Postgres unless there are brokers", () => {
+  expect(environmentOf("posts").BUS).toBe("postgres");
+  expect(environmentOf("posts", {}, ["a:1", "b:2"])).toMatchObject({
+    BUS: "kafka",
+    KAFKA_BROKERS: "a:1,b:2",
+  });
+});

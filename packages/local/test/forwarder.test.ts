@@ -1,0 +1,55 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Forwarder, startForwarder } from "#src/forwarder.ts";
+
+let servers: Server[];
+let forwarder: Forwarder;
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+beforeEach(async () => {
+  servers = await Promise.all(
+    ["first", "second"].map(async (name) => {
+      const server = createServer((_request, response) => {
+        response.setHeader("connection", "close");
+        response.end(name);
+      });
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return server;
+    }),
+  );
+  forwarder = await startForwarder(0, servers.map(portOf));
+});
+
+afterEach(async () => {
+  await forwarder[Symbol.asyncDispose]();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+async function ask(): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${forwarder.port}/`)).text();
+}
+
+test("connections go to the backends in turn", async () => {
+  expect([await ask(), await ask(), await ask()]).toEqual(["first", "second", "first"]);
+});
+
+test("the address answers while any backend lives", async () => {
+  servers[0]?.close();
+
+  expect([await ask(), await ask(), await ask()]).toEqual(["second", "second", "second"]);
+});
+
+test("with no backend left the connection is closed, and the forwarder goes on", async () => {
+  for (const server of servers) {
+    server.close();
+  }
+  await expect(ask()).rejects.toThrow("fetch failed");
+  await expect(ask()).rejects.toThrow("fetch failed");
+});

@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findStablePort } from "#src/free-port.ts";
+import { holdPart } from "#src/hold.ts";
+import { startNodeProcess } from "#src/node-process.ts";
+import { poll } from "#src/poll.ts";
+import { identifyProcess } from "#src/process-identity.ts";
+import { SupervisedPart } from "#src/supervised-part.ts";
+
+let folder: string;
+let holdDir: string;
+let port: number;
+let reported: string[];
+
+const server = `
+  const { createServer } = require("node:http");
+  createServer((request, response) => response.end(String(process.pid))).listen(Number(process.env.PORT), "127.0.0.1");
+  process.on("SIGTERM", () => process.exit(0));
+`;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "postrider-supervision-"));
+  holdDir = join(folder, "hold");
+  mkdirSync(holdDir);
+  writeFileSync(join(folder, "server.cjs"), server);
+  port = await findStablePort();
+  reported = [];
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function startPart(options: { restart: boolean }): Promise<SupervisedPart> {
+  const part = new SupervisedPart(
+    {
+      name: "web-2",
+      holdName: "web",
+      start: () =>
+        startNodeProcess({
+          script: join(folder, "server.cjs"),
+          cwd: folder,
+          env: { PORT: String(port) },
+          logFile: join(folder, "web.log"),
+          graceMs: 5_000,
+        }),
+    },
+    {
+      holdDir,
+      restart: options.restart,
+      onStarted: () => {},
+      report: (line) => reported.push(line),
+    },
+  );
+  await part.start();
+  part.supervise();
+  await answering();
+  return part;
+}
+
+/** The pid that answers on the port; waits for one. */
+async function answering(other = 0): Promise<number> {
+  const pid = await poll(
+    async () => {
+      const answered = await fetch(`http://127.0.0.1:${port}/`)
+        .then((response) => response.text())
+        .catch(() => "0");
+      return Number(answered) > 0 && Number(answered) !== other ? Number(answered) : undefined;
+    },
+    { everyMs: 10, timeoutMs: 5_000 },
+  );
+  if (pid === undefined) {
+    throw new Error("nobody answers");
+  }
+  return pid;
+}
+
+async function reports(text: string): Promise<boolean> {
+  const found = await poll(
+    () => (reported.some((line) => line.includes(text)) ? true : undefined),
+    {
+      everyMs: 10,
+      timeoutMs: 5_000,
+    },
+  );
+  return found === true;
+}
+
+test("a killed process is listening on its port again within a second", async () => {
+  await using part = await startPart({ restart: true });
+  const first = part.pid;
+  const killedAt = performance.now();
+  process.kill(first, "SIGKILL");
+
+  const second = await answering(first);
+
+  expect(performance.now() - killedAt).toBeLessThan(1_000);
+  expect(part.pid).toBe(second);
+});
+
+test("the recorded pid is the listening process itself", async () => {
+  await using part = await startPart({ restart: true });
+
+  expect(await answering()).toBe(part.pid);
+});
+
+test("a held part stays down until the file goes", async () => {
+  await using part = await startPart({ restart: true });
+  const first = part.pid;
+  writeFileSync(join(holdDir, "web"), "");
+  process.kill(first, "SIGKILL");
+  expect(await reports("stays down")).toBe(true);
+  expect(identifyProcess(part.pid)).toBeUndefined();
+
+  rmSync(join(holdDir, "web"));
+
+  expect(await answering(first)).toBe(part.pid);
+});
+
+test("a hold that names a process ends with that process", async () => {
+  await using part = await startPart({ restart: true });
+  const first = part.pid;
+  const holder = spawn("/bin/sleep", ["60"]);
+  holdPart(holdDir, "web", holder.pid ?? 0);
+  process.kill(first, "SIGKILL");
+  expect(await reports("stays down")).toBe(true);
+
+  holder.kill("SIGKILL");
+
+  expect(await answering(first)).toBe(part.pid);
+});
+
+test("a stopped process is left alone", async () => {
+  await using part = await startPart({ restart: true });
+  const { pid } = part;
+  process.kill(pid, "SIGSTOP");
+  // As long as a supervisor that took it for dead would need to put another in its place.
+  const answer = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1_000) });
+  await expect(answer).rejects.toThrow("timeout");
+
+  process.kill(pid, "SIGCONT");
+
+  expect(await answering()).toBe(pid);
+  expect(reported).toEqual([]);
+});
+
+test("without restarting, an ended part stays down", async () => {
+  await using part = await startPart({ restart: false });
+  const { pid } = part;
+  process.kill(pid, "SIGKILL");
+  await part.ended();
+
+  expect(part.pid).toBe(pid);
+  expect(identifyProcess(pid)).toBeUndefined();
+});
+
+test("disposing of a part while it is stopped or down leaves no process", async () => {
+  const stopped = await startPart({ restart: true });
+  process.kill(stopped.pid, "SIGSTOP");
+  await stopped[Symbol.asyncDispose]();
+  expect(identifyProcess(stopped.pid)).toBeUndefined();
+
+  const down = await startPart({ restart: true });
+  writeFileSync(join(holdDir, "web"), "");
+  process.kill(down.pid, "SIGKILL");
+  expect(await reports("stays down")).toBe(true);
+  await down[Symbol.asyncDispose]();
+  expect(identifyProcess(down.pid)).toBeUndefined();
+});
