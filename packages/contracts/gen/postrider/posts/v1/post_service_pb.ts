@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEivgIKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJGk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiPAoSQ3JlYXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCIyCg5HZXRQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOQoPR2V0UG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJXChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBAUIJCgdfY3Vyc29yImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IyogIKC1Bvc3RTZXJ2aWNlElsKCkNyZWF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlc3BvbnNlElcKB0dldFBvc3QSIi5wb3N0cmlkZXIucG9zdHMudjEuR2V0UG9zdFJlcXVlc3QaIy5wb3N0cmlkZXIucG9zdHMudjEuR2V0UG9zdFJlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi9AIKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiVwoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQFCCQoHX2N1cnNvciJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yMqICCgtQb3N0U2VydmljZRJbCgpDcmVhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXNwb25zZRJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEl0KCUxpc3RQb3N0cxIkLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -70,6 +70,13 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
    * @generated from field: string created_via = 7;
    */
   createdVia: string;
+
+  /**
+   * Absent = every request makes a post of its own.
+   *
+   * @generated from field: postrider.posts.v1.Idempotency idempotency = 8;
+   */
+  idempotency?: Idempotency | undefined;
 };
 
 /**
@@ -78,6 +85,34 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
  */
 export const CreatePostRequestSchema: GenMessage<CreatePostRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 0);
+
+/**
+ * Idempotency makes repeated requests with one key count once, within a workspace and an operation, for 24 hours.
+ *
+ * @generated from message postrider.posts.v1.Idempotency
+ */
+export type Idempotency = Message<"postrider.posts.v1.Idempotency"> & {
+  /**
+   * The client's key, taken literally: 1 to 255 visible ASCII characters.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * Tells requests apart; the same for the same body.
+   *
+   * @generated from field: string fingerprint = 2;
+   */
+  fingerprint: string;
+};
+
+/**
+ * Describes the message postrider.posts.v1.Idempotency.
+ * Use `create(IdempotencySchema)` to create a new message.
+ */
+export const IdempotencySchema: GenMessage<Idempotency> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 1);
 
 /**
  * CreatePostResponse carries the accepted post.
@@ -91,6 +126,13 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
    * @generated from field: postrider.posts.v1.Post post = 1;
    */
   post?: Post | undefined;
+
+  /**
+   * True: an earlier request with the same key made the post, and this is what that request was answered.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
 };
 
 /**
@@ -98,7 +140,7 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
  * Use `create(CreatePostResponseSchema)` to create a new message.
  */
 export const CreatePostResponseSchema: GenMessage<CreatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 1);
+  messageDesc(file_postrider_posts_v1_post_service, 2);
 
 /**
  * GetPostRequest names a post.
@@ -126,7 +168,7 @@ export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
  * Use `create(GetPostRequestSchema)` to create a new message.
  */
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 2);
+  messageDesc(file_postrider_posts_v1_post_service, 3);
 
 /**
  * GetPostResponse carries the post.
@@ -147,7 +189,7 @@ export type GetPostResponse = Message<"postrider.posts.v1.GetPostResponse"> & {
  * Use `create(GetPostResponseSchema)` to create a new message.
  */
 export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 3);
+  messageDesc(file_postrider_posts_v1_post_service, 4);
 
 /**
  * ListPostsRequest asks for a page.
@@ -182,7 +224,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 4);
+  messageDesc(file_postrider_posts_v1_post_service, 5);
 
 /**
  * ListPostsResponse carries a page.
@@ -210,7 +252,7 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 5);
+  messageDesc(file_postrider_posts_v1_post_service, 6);
 
 /**
  * PostService accepts and reads posts.
@@ -220,7 +262,9 @@ export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE_
 export const PostService: GenService<{
   /**
    * CreatePost accepts a post whole or not at all.
-   * Errors: invalid_request, validation_failed with every violation, unavailable when accounts or media do not answer.
+   * Errors: invalid_request, validation_failed with every violation, unavailable when accounts or media do not answer;
+   * idempotency_conflict while another request with the same key is being worked on, idempotency_key_reused when that
+   * key belongs to another body. A refused request does not use its key up.
    *
    * @generated from rpc postrider.posts.v1.PostService.CreatePost
    */
