@@ -26,7 +26,10 @@ export interface XrpcMethod {
   readonly nsid: string;
   /** Procedures are POST, queries GET. */
   readonly kind: "procedure" | "query";
-  readonly operations: readonly [Operation, ...Operation[]];
+  readonly operations: (
+    call: Call,
+    network: BlueskyNetwork,
+  ) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
   readonly handle: (network: BlueskyNetwork, call: XrpcCall) => Reply;
 }
@@ -81,7 +84,7 @@ export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   return {
     method: method.kind === "procedure" ? "POST" : "GET",
     path: `/xrpc/${method.nsid}`,
-    operations: () => operations,
+    operations: (call) => operations(call, network),
     ...(reads === undefined ? {} : { reads }),
     handle: (call, moment) => {
       const meter = new RateMeter(network, moment.now);

@@ -8,8 +8,9 @@ import { POST_COLLECTION, checkPostRecord } from "#src/bluesky/post-record.ts";
 import { uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
 import { isTid } from "#src/bluesky/tid.ts";
-import { isRecord } from "#src/http/call.ts";
-import type { Reply } from "#src/http/call.ts";
+import type { Operation } from "#src/faults/rule.ts";
+import { isRecord, jsonObject } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 const NSID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
@@ -177,20 +178,41 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }
 
+/** A post below a reader's comment is a `reply`; the parts of an own thread are published like any post. */
+function writeOperations(
+  call: Call,
+  { world }: BlueskyNetwork,
+): readonly [Operation, ...Operation[]] {
+  const input = jsonObject(call) ?? {};
+  if (input["collection"] !== POST_COLLECTION) {
+    return ["other"];
+  }
+  const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
+  const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
+  const answersReader =
+    typeof parent === "string" && world.reactions.comment("bluesky", parent) !== undefined;
+  return answersReader ? ["reply"] : ["publish", "create"];
+}
+
 const REPO = "com.atproto.repo";
 
 export const WRITE_METHODS: readonly XrpcMethod[] = [
   {
     nsid: `${REPO}.putRecord`,
     kind: "procedure",
-    operations: ["publish", "create"],
+    operations: writeOperations,
     handle: putRecord,
   },
   {
     nsid: `${REPO}.createRecord`,
     kind: "procedure",
-    operations: ["publish", "create"],
+    operations: writeOperations,
     handle: createRecord,
   },
-  { nsid: `${REPO}.deleteRecord`, kind: "procedure", operations: ["delete"], handle: deleteRecord },
+  {
+    nsid: `${REPO}.deleteRecord`,
+    kind: "procedure",
+    operations: () => ["delete"],
+    handle: deleteRecord,
+  },
 ];

@@ -69,7 +69,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
     checkReply(network, xCall, replyTo);
   }
   const content = { text, media, ...(replyTo === undefined ? {} : { replyTo }) };
-  if (network.duplicates.has(account, content, now)) {
+  if (network.tweets.hasDuplicate(account, content, now)) {
     throw new Refused(DUPLICATE);
   }
   const id = network.world.snowflakes.next(now);
@@ -82,7 +82,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
     createCalls: 1,
     ...content,
   });
-  network.duplicates.remember(post);
+  network.tweets.remember(post);
   const data = { id, text: renderText(id, text).text, edit_history_post_ids: [id] };
   return { status: 201, body: { data } };
 }

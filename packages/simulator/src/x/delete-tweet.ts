@@ -9,8 +9,8 @@ function remove(network: XNetwork, { call, account, now }: XCall): Reply {
   if (!/^[0-9]{1,19}$/.test(id)) {
     refuseParameter("id", id, "The `id` path parameter is not valid");
   }
-  const post = posts.get(account, id);
-  if (post === undefined && posts.all().some((one) => one.platform === "x" && one.id === id)) {
+  const post = network.tweets.find(id);
+  if (post !== undefined && post.account !== account.externalId) {
     return NOT_PERMITTED;
   }
   // X's answer for a tweet that is gone is not documented; it says the same as for one that just went.

@@ -1,6 +1,5 @@
 import type { Reply } from "#src/http/call.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
-import type { Post } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -41,14 +40,13 @@ function idsOf(query: URLSearchParams): string[] {
   return ids;
 }
 
-function lookUp(network: XNetwork, { call, account, asOf }: XCall, ids: readonly string[]) {
+function lookUp(network: XNetwork, { call, asOf }: XCall, ids: readonly string[]) {
   const fields = fieldSet(call.query, "tweet.fields", TWEET_FIELDS);
-  const { posts, reactions } = network.world;
+  const { reactions } = network.world;
   const found: Record<string, unknown>[] = [];
   const errors: unknown[] = [];
   for (const id of ids) {
-    // Foreign tweets do not exist here: nobody but the product writes to this network.
-    const post: Post | undefined = posts.get(account, id);
+    const post = network.tweets.find(id);
     if (post !== undefined && isVisibleAt(post, asOf)) {
       found.push(tweetView(post, reactions.metricsOf("x", id), fields));
     } else {

@@ -1,14 +1,14 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { World } from "#src/world/world.ts";
-import { Duplicates } from "#src/x/duplicates.ts";
 import { Tokens } from "#src/x/tokens.ts";
+import { TweetIndex } from "#src/x/tweet-index.ts";
 
 /** What X keeps besides the shared world. */
 export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
-  readonly duplicates: Duplicates;
+  readonly tweets: TweetIndex;
   /** Replies that were hidden, by the comment's id. */
   readonly hidden: Table<boolean>;
 }
@@ -18,7 +18,7 @@ export function createNetwork(world: World): XNetwork {
   return {
     world,
     tokens: new Tokens(store, world.secrets),
-    duplicates: new Duplicates(world.posts, store),
+    tweets: new TweetIndex(world.posts, world.accounts, store),
     hidden: store.table<boolean>("x.hidden"),
   };
 }

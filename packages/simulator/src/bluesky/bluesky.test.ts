@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, itemsOf, textOf } from "#src/testing.ts";
+import type { TestAccount } from "#src/testing.ts";
+
+const RKEY = "3lbexample222";
+const COLLECTION = "app.bsky.feed.post";
+
+let simulator: TestSimulator;
+let account: TestAccount;
+let accessJwt: string;
+let refreshJwt: string;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  account = await simulator.account("bluesky", "ada");
+  const session = await login();
+  accessJwt = textOf(session.body["accessJwt"]);
+  refreshJwt = textOf(session.body["refreshJwt"]);
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+const procedure = (nsid: string, json: unknown, token?: string) =>
+  simulator.call("POST", `/bluesky/xrpc/${nsid}`, {
+    json,
+    ...(token === undefined ? {} : { token }),
+  });
+
+const query = (nsid: string, parameters: string, token?: string) =>
+  simulator.call(
+    "GET",
+    `/bluesky/xrpc/${nsid}?${parameters}`,
+    token === undefined ? {} : { token },
+  );
+
+function login() {
+  const { identifier, appPassword } = account.credentials;
+  return procedure("com.atproto.server.createSession", { identifier, password: appPassword });
+}
+
+const record = (text: string, extra: Record<string, unknown> = {}) => ({
+  $type: COLLECTION,
+  text,
+  createdAt: "2026-11-20T10:00:00.000Z",
+  ...extra,
+});
+
+const put = (value: unknown, extra: Record<string, unknown> = {}) =>
+  procedure(
+    "com.atproto.repo.putRecord",
+    {
+      repo: account.externalId,
+      collection: COLLECTION,
+      rkey: RKEY,
+      record: value,
+      swapRecord: null,
+      ...extra,
+    },
+    accessJwt,
+  );
+
+const uri = () => `at://${account.externalId}/${COLLECTION}/${RKEY}`;
+const get = () =>
+  query(
+    "com.atproto.repo.getRecord",
+    `repo=${account.externalId}&collection=${COLLECTION}&rkey=${RKEY}`,
+  );
+
+test("a session tells who and where, and its tokens say when they end", async () => {
+  const { body } = await login();
+  expect(body).toMatchObject({ did: account.externalId, handle: "ada.bsky.social", active: true });
+  expect(body["didDoc"]?.["service"]?.[0]?.["serviceEndpoint"]).toBe(`${simulator.url}/bluesky`);
+  const payload = JSON.parse(
+    Buffer.from(textOf(body["accessJwt"]).split(".")[1] ?? "", "base64url").toString(),
+  ) as { exp: number; iat: number };
+  expect(payload.exp - payload.iat).toBe(7200);
+});
+
+test("a wrong password is refused", async () => {
+  const input = { identifier: account.username, password: "aaaa-bbbb-cccc-dddd" };
+  const answer = await procedure("com.atproto.server.createSession", input);
+  expect([answer.status, answer.body["error"]]).toEqual([401, "AuthenticationRequired"]);
+});
+
+test("the same record put again changes nothing and has the same uri and cid", async () => {
+  const first = await put(record("hello"));
+  expect(first.body).toMatchObject({ uri: uri(), validationStatus: "valid" });
+  expect(first.body["commit"]).toBeDefined();
+  const again = await put({ createdAt: "2026-11-20T10:00:00.000Z", text: "hello" });
+  expect(again.status).toBe(200);
+  expect(again.body["cid"]).toBe(first.body["cid"]);
+  expect(again.body["commit"]).toBeUndefined();
+  const visible = await simulator.control("/visible?platform=bluesky");
+  expect(itemsOf(visible).map((post) => [post["id"], post["createCalls"]])).toEqual([[uri(), 2]]);
+});
+
+test("six puts of the same record at once make one commit", async () => {
+  const answers = await Promise.all(Array.from({ length: 6 }, () => put(record("race"))));
+  expect(answers.filter((answer) => answer.body["commit"] !== undefined)).toHaveLength(1);
+  expect(await simulator.visibleTexts("bluesky")).toEqual(["race"]);
+});
+
+test("another record on a taken key is an invalid swap", async () => {
+  const { cid } = (await put(record("first"))).body as unknown as { cid: string };
+  const answer = await put(record("second"));
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    { error: "InvalidSwap", message: `Record was at ${cid}` },
+  ]);
+  expect((await put(record("second"), { swapRecord: cid })).status).toBe(200);
+  expect(await simulator.visibleTexts("bluesky")).toEqual(["second"]);
+});
+
+test("a post's key must be a TID", async () => {
+  const answer = await put(record("hello"), { rkey: "not-a-tid" });
+  expect(answer.status).toBe(400);
+  expect(answer.body["message"]).toContain("Invalid TID string");
+});
+
+test("createRecord on a taken key is an internal error", async () => {
+  await put(record("first"));
+  const input = { repo: account.externalId, collection: COLLECTION, record: record("second") };
+  const taken = { ...input, rkey: RKEY };
+  const answer = await procedure("com.atproto.repo.createRecord", taken, accessJwt);
+  expect([answer.status, answer.body["error"]]).toEqual([500, "InternalServerError"]);
+  const free = await procedure("com.atproto.repo.createRecord", input, accessJwt);
+  expect(free.body["uri"]).toMatch(/\/[2-7a-z]{13}$/);
+});
+
+test("300 graphemes pass, one more or more than 3000 bytes do not", async () => {
+  const family = "👨‍👩‍👧‍👦";
+  expect((await put(record("é".repeat(300)))).status).toBe(200);
+  const many = await put(record("a".repeat(301)));
+  expect(many.body["message"]).toContain("grapheme too big (maximum 300, got 301)");
+  const big = await put(record(family.repeat(130)));
+  expect(big.body["message"]).toContain("string too big (maximum 3000, got 3250)");
+});
+
+test("a record that breaks its lexicon is refused", async () => {
+  for (const value of [
+    { text: "no time" },
+    record("time", { createdAt: "yesterday" }),
+    record("langs", { langs: ["en", "ko", "de", "fr"] }),
+    record("facet", { facets: [{ index: { byteStart: 0 }, features: [] }] }),
+    record("reply", { reply: { root: {} } }),
+    record("type", { $type: "app.bsky.feed.like" }),
+  ]) {
+    expect((await put(value)).body["error"]).toBe("InvalidRequest");
+  }
+});
+
+test("a deleted record is not found, and deleting it again is fine", async () => {
+  await put(record("hello"));
+  expect((await get()).body["value"]).toMatchObject({ text: "hello" });
+  const place = { repo: account.username, collection: COLLECTION, rkey: RKEY };
+  for (const _time of [1, 2]) {
+    const answer = await procedure("com.atproto.repo.deleteRecord", place, accessJwt);
+    expect(answer.status).toBe(200);
+  }
+  expect((await get()).body["error"]).toBe("RecordNotFound");
+  expect(await simulator.visibleTexts("bluesky")).toEqual([]);
+  await put(record("hello"));
+  expect(await simulator.visibleTexts("bluesky")).toEqual(["hello"]);
+});
+
+test("a token opens only its own repository", async () => {
+  const other = await simulator.account("bluesky");
+  expect((await put(record("theirs"), { repo: other.externalId })).status).toBe(401);
+});
+
+test("records are listed newest key first, by pages", async () => {
+  const rkeys = ["3lbexample222", "3lbexample223", "3lbexample224"];
+  for (const rkey of rkeys) {
+    await put(record(rkey), { rkey });
+  }
+  const list = (cursor: string) =>
+    query(
+      "com.atproto.repo.listRecords",
+      `repo=ada.bsky.social&collection=${COLLECTION}&limit=2${cursor}`,
+    );
+  const first = await list("");
+  const second = await list(`&cursor=${textOf(first.body["cursor"])}`);
+  const texts = [first, second].map((page) =>
+    itemsOf(page.body["records"]).map((one) => one["value"]?.["text"]),
+  );
+  expect(texts).toEqual([["3lbexample224", "3lbexample223"], ["3lbexample222"]]);
+  expect(second.body["cursor"]).toBeUndefined();
+});
+
+test("posts are looked up with their counters, missing ones are left out", async () => {
+  await put(record("hello"));
+  const { externalId } = account;
+  await simulator.control("/metrics", {
+    platform: "bluesky",
+    account: externalId,
+    id: uri(),
+    likes: 2,
+  });
+  const missing = `at://${externalId}/${COLLECTION}/3lbmissing2222`;
+  const answer = await query(
+    "app.bsky.feed.getPosts",
+    `uris=${encodeURIComponent(uri())}&uris=${encodeURIComponent(missing)}`,
+    accessJwt,
+  );
+  expect(itemsOf(answer.body["posts"]).map((post) => [post["uri"], post["likeCount"]])).toEqual([
+    [uri(), 2],
+  ]);
+});
+
+test("a handle resolves to its DID", async () => {
+  const nsid = "com.atproto.identity.resolveHandle";
+  expect((await query(nsid, "handle=ada.bsky.social")).body).toEqual({ did: account.externalId });
+  expect((await query(nsid, "handle=nobody.bsky.social")).status).toBe(400);
+});
+
+test("an expired access token is refreshed, and the old refresh token works for two hours more", async () => {
+  await simulator.control("/clock", { advanceMs: 7_200_000 });
+  const expired = await put(record("late"));
+  expect([expired.status, expired.body["error"]]).toEqual([400, "ExpiredToken"]);
+  const refresh = () => procedure("com.atproto.server.refreshSession", undefined, refreshJwt);
+  accessJwt = textOf((await refresh()).body["accessJwt"]);
+  expect((await put(record("late"))).status).toBe(200);
+  await simulator.control("/clock", { advanceMs: 7_000_000 });
+  expect((await refresh()).status).toBe(200);
+  await simulator.control("/clock", { advanceMs: 200_001 });
+  expect((await refresh()).body["error"]).toBe("ExpiredToken");
+});
+
+test("an ended session cannot be refreshed, its access token works until it expires, ending twice is fine", async () => {
+  const end = () => procedure("com.atproto.server.deleteSession", undefined, refreshJwt);
+  expect((await end()).status).toBe(200);
+  expect((await end()).status).toBe(200);
+  const refreshed = await procedure("com.atproto.server.refreshSession", undefined, refreshJwt);
+  expect(refreshed.body).toEqual({ error: "ExpiredToken", message: "Token has been revoked" });
+  expect((await put(record("still"))).status).toBe(200);
+});
+
+test("missing and wrong tokens are told apart", async () => {
+  const body = { repo: account.externalId, collection: COLLECTION, rkey: RKEY };
+  const remove = (token?: string) => procedure("com.atproto.repo.deleteRecord", body, token);
+  expect((await remove()).body["error"]).toBe("AuthMissing");
+  expect((await remove("nonsense")).body["error"]).toBe("InvalidToken");
+  expect((await remove(refreshJwt)).body["error"]).toBe("InvalidToken");
+});
+
+test("points are counted and run out", async () => {
+  const first = await put(record("first"));
+  expect(first.headers.get("ratelimit-limit")).toBe("5000");
+  expect(first.headers.get("ratelimit-remaining")).toBe("4997");
+  expect(first.headers.get("ratelimit-policy")).toBe("5000;w=3600");
+  const again = await put(record("first"));
+  expect(again.headers.get("ratelimit-remaining")).toBe("4995");
+});
+
+test("the 31st login within five minutes is refused with the time to wait", async () => {
+  for (let index = 0; index < 29; index += 1) {
+    await login();
+  }
+  const answer = await login();
+  expect([answer.status, answer.body["error"]]).toEqual([429, "RateLimitExceeded"]);
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("a revoked app password logs in no more", async () => {
+  const names = await query("com.atproto.server.listAppPasswords", "", accessJwt);
+  const name = names.body["passwords"]?.[0]?.["name"];
+  await procedure("com.atproto.server.revokeAppPassword", { name }, accessJwt);
+  expect((await login()).status).toBe(401);
+});

@@ -1,0 +1,189 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, itemsOf, telegram, tweet, until, textOf } from "#src/testing.ts";
+import type { TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let account: TestAccount;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  account = await simulator.account("x");
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+async function addFault(rule: Record<string, unknown>): Promise<string> {
+  const added = await simulator.control("/faults", {
+    platform: "x",
+    operation: "publish",
+    ...rule,
+  });
+  return textOf(added["id"]);
+}
+
+const publish = (text: string) => tweet(simulator, account, { text });
+const outcomes = async () =>
+  itemsOf(await simulator.control("/requests?platform=x")).map((entry) => entry["outcome"]);
+
+test("drop_before closes the connection and publishes nothing", async () => {
+  await addFault({ mode: "drop_before" });
+  await expect(publish("one")).rejects.toThrow("fetch failed");
+  expect(await simulator.visibleTexts("x")).toEqual([]);
+  expect(await outcomes()).toEqual(["dropped"]);
+  expect((await publish("one")).status).toBe(201);
+});
+
+test("drop_after_commit publishes and closes the connection", async () => {
+  await addFault({ mode: "drop_after_commit" });
+  await expect(publish("one")).rejects.toThrow("fetch failed");
+  expect(await simulator.visibleTexts("x")).toEqual(["one"]);
+  expect(await outcomes()).toEqual(["done"]);
+});
+
+test("commit_late closes at once and publishes after its delay", async () => {
+  await addFault({ mode: "commit_late", delayMs: 150 });
+  const startedAt = performance.now();
+  await expect(publish("one")).rejects.toThrow("fetch failed");
+  expect(await simulator.visibleTexts("x")).toEqual([]);
+  expect(await outcomes()).toEqual(["pending"]);
+  await until(async () => (await simulator.visibleTexts("x")).length === 1);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(145);
+  expect(await outcomes()).toEqual(["done"]);
+});
+
+test("a reset forgets what commit_late still holds", async () => {
+  await addFault({ mode: "commit_late", delayMs: 50 });
+  await expect(publish("one")).rejects.toThrow("fetch failed");
+  await simulator.control("/reset", {});
+  await addFault({ mode: "delay", delayMs: 120 });
+  await publish("two");
+  expect(await simulator.visibleTexts("x")).toEqual(["two"]);
+});
+
+test("status_after_commit publishes and answers as a proxy does", async () => {
+  await addFault({ mode: "status_after_commit", status: 429 });
+  const answer = await publish("one");
+  expect(answer.status).toBe(429);
+  expect(answer.headers.get("content-type")).toBe("text/html");
+  expect(answer.headers.get("x-rate-limit-reset")).toBeNull();
+  expect(textOf(answer.body)).toContain("nginx");
+  expect(await simulator.visibleTexts("x")).toEqual(["one"]);
+});
+
+test("status answers in the platform's own shape and does nothing", async () => {
+  await addFault({ mode: "status", status: 402 });
+  await addFault({ mode: "status", status: 429 });
+  const poor = await publish("one");
+  expect([poor.status, poor.body["title"]]).toEqual([402, "CreditsDepleted"]);
+  const limited = await publish("one");
+  expect([limited.status, limited.body["title"]]).toEqual([429, "Too Many Requests"]);
+  expect(limited.headers.get("x-rate-limit-reset")).toMatch(/^\d{10}$/);
+  expect(await simulator.visibleTexts("x")).toEqual([]);
+  expect(await outcomes()).toEqual(["refused", "refused"]);
+});
+
+test("refuse is a definite refusal in the platform's words", async () => {
+  await addFault({ mode: "refuse" });
+  const answer = await publish("one");
+  expect(answer.status).toBe(403);
+  expect(answer.body["detail"]).toBe("You are not permitted to perform this action.");
+  expect(await simulator.visibleTexts("x")).toEqual([]);
+});
+
+test("delay publishes at once, answers late and shows the request as pending meanwhile", async () => {
+  await addFault({ mode: "delay", delayMs: 150 });
+  const answer = publish("one");
+  await until(async () => (await simulator.visibleTexts("x")).length === 1);
+  expect(await outcomes()).toEqual(["pending"]);
+  const hits = itemsOf(await simulator.control("/faults")).map((fault) => fault["hits"]);
+  expect(hits).toEqual([1]);
+  expect((await answer).status).toBe(201);
+  expect(await outcomes()).toEqual(["done"]);
+});
+
+test("garbage_body publishes and answers a page", async () => {
+  await addFault({ mode: "garbage_body" });
+  const answer = await publish("one");
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toBe("text/html");
+  expect(await simulator.visibleTexts("x")).toEqual(["one"]);
+});
+
+test("stale_reads hides fresh posts from timelines until it is forgotten, never from the inspector", async () => {
+  const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
+  await publish("one");
+  const token = account.credentials["accessToken"] ?? "";
+  const read = async () =>
+    (await simulator.call("GET", `/x/2/users/${account.externalId}/tweets`, { token })).body;
+  expect((await read())["meta"]).toEqual({ result_count: 0 });
+  expect(await simulator.visibleTexts("x")).toEqual(["one"]);
+  await simulator.control("/clock", { advanceMs: 61_000 });
+  expect((await read())["meta"]).toMatchObject({ result_count: 1 });
+  await publish("two");
+  expect((await read())["meta"]).toMatchObject({ result_count: 1 });
+  await simulator.call("DELETE", `/_control/faults/${id}`);
+  expect((await read())["meta"]).toMatchObject({ result_count: 2 });
+});
+
+test("rules are met in the order given, each as often as it says", async () => {
+  await addFault({ mode: "status", status: 500, times: 2 });
+  await addFault({ mode: "status", status: 503 });
+  const statuses: number[] = [];
+  for (const text of ["a", "b", "c", "d"]) {
+    statuses.push((await publish(text)).status);
+  }
+  expect(statuses).toEqual([500, 500, 503, 201]);
+  const faults = await simulator.control("/faults?platform=x");
+  expect(itemsOf(faults).map((fault) => [fault["remaining"], fault["hits"]])).toEqual([
+    [0, 2],
+    [0, 1],
+  ]);
+});
+
+test("a rule for one account leaves the others alone", async () => {
+  const other = await simulator.account("x");
+  await addFault({ mode: "status", account: account.username });
+  expect((await tweet(simulator, other, { text: "other" })).status).toBe(201);
+  expect((await publish("mine")).status).toBe(500);
+});
+
+test("a rule can name a method and path, and the log keeps the bot's token out", async () => {
+  const channel = await simulator.account("telegram");
+  const operation = "POST /bot*/sendMessage";
+  await addFault({ platform: "telegram", operation, mode: "status", status: 429 });
+  const answer = await telegram(simulator, channel, "sendMessage", { text: "hello" });
+  expect(answer.body).toEqual({
+    ok: false,
+    error_code: 429,
+    description: "Too Many Requests: retry after 1",
+    parameters: { retry_after: 1 },
+  });
+  const log = await simulator.control("/requests?platform=telegram");
+  expect(log[0]).toMatchObject({ path: "/bot<token>/sendMessage", operation: "publish" });
+});
+
+test("a rule that can never be met is refused", async () => {
+  for (const rule of [
+    { platform: "x", mode: "delay" },
+    { platform: "x", mode: "delay", operation: "nonsense" },
+    { platform: "x", mode: "stale_reads", operation: "publish" },
+    { platform: "nowhere", mode: "delay", operation: "publish" },
+    { platform: "x", mode: "unheard_of", operation: "publish" },
+    { platform: "x", mode: "delay", operation: "publish", extra: 1 },
+  ]) {
+    expect((await simulator.call("POST", "/_control/faults", { json: rule })).status).toBe(400);
+  }
+});
+
+test("stopping ends held requests at once", async () => {
+  const held = await TestSimulator.start();
+  const someone = await held.account("x");
+  const rule = { platform: "x", operation: "publish", mode: "delay", delayMs: 60_000 };
+  await held.control("/faults", rule);
+  const answer = tweet(held, someone, { text: "held" }).catch(() => "closed");
+  await until(async () => (await held.visibleTexts("x")).length === 1);
+  const startedAt = performance.now();
+  await held[Symbol.asyncDispose]();
+  expect(await answer).toBe("closed");
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { firstMet, matchesPath } from "#src/faults/match.ts";
+import type { Fault } from "#src/faults/rule.ts";
+
+function fault(part: Partial<Fault>): Fault {
+  return {
+    id: "a",
+    platform: "x",
+    operation: "publish",
+    mode: "drop_before",
+    times: 1,
+    remaining: 1,
+    hits: 0,
+    ...part,
+  };
+}
+
+const CALL = {
+  platform: "x",
+  operations: ["publish", "create"],
+  method: "POST",
+  path: "/2/tweets",
+  account: { externalId: "1", username: "Ada" },
+};
+
+test.each([
+  ["POST /2/tweets", "POST", "/2/tweets", true],
+  ["POST /2/tweets", "GET", "/2/tweets", false],
+  ["* /2/tweets", "DELETE", "/2/tweets", true],
+  ["GET /2/users/*/tweets", "GET", "/2/users/42/tweets", true],
+  ["GET /2/users/*/tweets", "GET", "/2/users/42/likes", false],
+  ["POST /bot*/sendMessage", "POST", "/bot1:a/sendMessage", true],
+  ["POST *", "POST", "/anything/at/all", true],
+  ["POST /a*a", "POST", "/a", false],
+  ["POST /*/b/*/d", "POST", "/a/b/c/d", true],
+])("the pattern %s matches %s %s: %s", (pattern, method, path, expected) => {
+  expect(matchesPath(pattern, method, path)).toBe(expected);
+});
+
+test("one call answers to both of its operation names", () => {
+  expect(firstMet([fault({ operation: "create" })], CALL)).toBeDefined();
+  expect(firstMet([fault({ operation: "publish" })], CALL)).toBeDefined();
+  expect(firstMet([fault({ operation: "delete" })], CALL)).toBeUndefined();
+});
+
+test("a used-up rule makes room for the next one", () => {
+  const rules = [fault({ id: "used", remaining: 0 }), fault({ id: "next" })];
+  expect(firstMet(rules, CALL)?.id).toBe("next");
+});
+
+test("an account is named by id or by username in any case", () => {
+  expect(firstMet([fault({ account: "1" })], CALL)).toBeDefined();
+  expect(firstMet([fault({ account: "ada" })], CALL)).toBeDefined();
+  expect(firstMet([fault({ account: "bob" })], CALL)).toBeUndefined();
+  expect(firstMet([fault({ account: "1" })], { ...CALL, account: undefined })).toBeUndefined();
+});

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, telegram } from "#src/testing.ts";
+import type { TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let channel: TestAccount;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  channel = await simulator.account("telegram", "harbour_news");
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+const send = (parameters: Record<string, unknown>) =>
+  telegram(simulator, channel, "sendMessage", parameters);
+
+test("messages of a channel are numbered one by one", async () => {
+  const first = await send({ text: "one" });
+  const second = await send({ text: "two", chat_id: "@harbour_news" });
+  expect(first.body).toMatchObject({
+    ok: true,
+    result: { text: "one", chat: { id: Number(channel.externalId), type: "channel" } },
+  });
+  const id = Number(first.body["result"]?.["message_id"]);
+  expect(second.body["result"]?.["message_id"]).toBe(id + 1);
+  expect(channel.externalId).toMatch(/^-100\d{10}$/);
+});
+
+test.each([
+  [{ text: " " }, "Bad Request: message text is empty"],
+  [{ text: "a".repeat(4097) }, "Bad Request: message is too long"],
+  [{ text: "a", chat_id: "" }, "Bad Request: chat_id is empty"],
+  [{ text: "a", chat_id: "-1001" }, "Bad Request: chat not found"],
+  [{ text: "a", parse_mode: "poetry" }, "Bad Request: unsupported parse_mode"],
+])("%j is refused with %j", async (parameters, description) => {
+  const answer = await send(parameters);
+  expect(answer.status).toBe(400);
+  expect(answer.body).toEqual({ ok: false, error_code: 400, description });
+});
+
+test("the limit counts what is left after entity parsing", async () => {
+  const html = { parse_mode: "HTML", text: `<b>${"a".repeat(4095)}</b>&amp;` };
+  expect((await send(html)).body["result"]?.["text"]).toHaveLength(4096);
+  const markdown = { parse_mode: "MarkdownV2", text: `*bold* [link](https://example.com)\\!` };
+  expect((await send(markdown)).body["result"]?.["text"]).toBe("bold link!");
+});
+
+test("markup that cannot be parsed is refused", async () => {
+  for (const parameters of [
+    { parse_mode: "HTML", text: "<blink>a</blink>" },
+    { parse_mode: "HTML", text: "<b>a" },
+    { parse_mode: "MarkdownV2", text: "a." },
+    { parse_mode: "MarkdownV2", text: "*a" },
+  ]) {
+    const answer = await send(parameters);
+    expect(answer.body["description"]).toContain("can't parse entities");
+  }
+});
+
+test("the 21st message of a minute is refused with the time to wait", async () => {
+  for (let index = 0; index < 20; index += 1) {
+    expect((await send({ text: `message ${index}` })).status).toBe(200);
+  }
+  const refused = await send({ text: "too many" });
+  expect(refused.status).toBe(429);
+  const seconds = Number(refused.body["parameters"]?.["retry_after"]);
+  expect(seconds).toBeGreaterThan(0);
+  await simulator.control("/clock", { advanceMs: seconds * 1000 });
+  expect((await send({ text: "now" })).status).toBe(200);
+});
+
+test("an unknown token is unauthorized, a malformed one and an unknown method are not found", async () => {
+  const post = (path: string) => simulator.call("POST", `/telegram/${path}`, { json: {} });
+  const unknown = await post(`bot123456789:${"a".repeat(35)}/getMe`);
+  expect(unknown.body).toEqual({ ok: false, error_code: 401, description: "Unauthorized" });
+  expect((await post("botnonsense/getMe")).status).toBe(404);
+  expect((await telegram(simulator, channel, "readMessages")).status).toBe(404);
+});
+
+test("a bot that left or never came may not post", async () => {
+  const stranger = await simulator.account("telegram");
+  const foreign = await telegram(simulator, stranger, "sendMessage", {
+    chat_id: channel.externalId,
+    text: "hello",
+  });
+  expect(foreign.body).toEqual({
+    ok: false,
+    error_code: 403,
+    description: "Forbidden: bot is not a member of the channel chat",
+  });
+  expect((await telegram(simulator, channel, "leaveChat")).body["result"]).toBe(true);
+  expect((await send({ text: "gone" })).status).toBe(403);
+});
+
+test("a bot sees itself, the channel and its own rights there", async () => {
+  const me = await telegram(simulator, channel, "getMe");
+  const chat = await telegram(simulator, channel, "getChat");
+  expect(chat.body["result"]).toMatchObject({ username: "harbour_news", type: "channel" });
+  const member = await telegram(simulator, channel, "getChatMember", {
+    user_id: me.body["result"]?.["id"],
+  });
+  expect(member.body["result"]).toMatchObject({
+    status: "administrator",
+    can_post_messages: true,
+  });
+});
+
+test("a deleted message is gone, and deleting it again says so", async () => {
+  const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
+  const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });
+  expect((await remove()).body).toEqual({ ok: true, result: true });
+  expect((await remove()).body["description"]).toBe("Bad Request: message to delete not found");
+  const many = await telegram(simulator, channel, "deleteMessages", { message_ids: [id, 999] });
+  expect(many.body["result"]).toBe(true);
+  expect(await simulator.visibleTexts("telegram")).toEqual([]);
+});
+
+test("parameters arrive by form as well", async () => {
+  const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/sendMessage`;
+  const form = { chat_id: channel.externalId, text: "by form" };
+  expect((await simulator.call("POST", path, { form })).status).toBe(200);
+});

@@ -1,0 +1,136 @@
+import { startSimulator } from "#src/simulator.ts";
+import type { SimulatorOptions } from "#src/simulator.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** Any JSON, to be looked into without checks: a wrong path shows as undefined in the test. */
+export interface Body {
+  readonly [name: string]: Body;
+}
+
+/** The items of a part that is a list. */
+export function itemsOf(part: Body | undefined): Body[] {
+  return Array.isArray(part) ? (part as Body[]) : [];
+}
+
+/** A part that is a text. */
+export function textOf(part: unknown): string {
+  if (typeof part !== "string") {
+    throw new TypeError(`not a text: ${JSON.stringify(part)}`);
+  }
+  return part;
+}
+
+export interface TestAccount {
+  readonly platform: string;
+  readonly externalId: string;
+  readonly username: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+interface RequestOptions {
+  readonly token?: string;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+/** A running simulator and the calls that tests make to it. */
+export class TestSimulator implements AsyncDisposable {
+  readonly url: string;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(url: string, stop: () => Promise<void>) {
+    this.url = url;
+    this.#stop = stop;
+  }
+
+  static async start(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
+    const simulator = await startSimulator({ host: "127.0.0.1", port: 0, ...options });
+    return new TestSimulator(simulator.url, async () => simulator[Symbol.asyncDispose]());
+  }
+
+  async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const { token, json, form } = options;
+    const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form);
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(json === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parsed(text) };
+  }
+
+  async control(path: string, json?: unknown): Promise<Body> {
+    const method = json === undefined ? "GET" : "POST";
+    const answer = await this.call(method, `/_control${path}`, json === undefined ? {} : { json });
+    if (answer.status >= 400) {
+      throw new Error(
+        `${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`,
+      );
+    }
+    return answer.body;
+  }
+
+  async account(platform: string, username?: string): Promise<TestAccount> {
+    const body = await this.control("/accounts", { platform, username });
+    const [account] = itemsOf(body["accounts"]) as unknown as TestAccount[];
+    if (account === undefined) {
+      throw new Error("no account was made");
+    }
+    return account;
+  }
+
+  async visibleTexts(platform: string): Promise<string[]> {
+    const visible = await this.control(`/visible?platform=${platform}`);
+    return itemsOf(visible).map((post) => textOf(post["text"]));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stop();
+  }
+}
+
+function parsed(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return text as unknown as Body;
+  }
+}
+
+/** Publishes a tweet. */
+export function tweet(
+  simulator: TestSimulator,
+  account: TestAccount,
+  body: unknown,
+): Promise<Answer> {
+  const token = account.credentials["accessToken"] ?? "";
+  return simulator.call("POST", "/x/2/tweets", { token, json: body });
+}
+
+/** Calls a method of the Bot API as the account's bot. */
+export function telegram(
+  simulator: TestSimulator,
+  account: TestAccount,
+  method: string,
+  parameters: Readonly<Record<string, unknown>> = {},
+): Promise<Answer> {
+  const path = `/telegram/bot${account.credentials["botToken"] ?? ""}/${method}`;
+  const chatId = account.credentials["chatId"];
+  return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
+}
+
+/** Waits until a condition holds; the test's own time limit ends it. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

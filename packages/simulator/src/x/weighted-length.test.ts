@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { findLinks } from "#src/x/links.ts";
+import { weightedLength } from "#src/x/weighted-length.ts";
+
+test.each([
+  ["", 0],
+  ["hello", 5],
+  ["안녕하세요", 10],
+  ["👍", 2],
+  ["👍🏽", 2],
+  ["👨‍👩‍👧‍👦", 2],
+  ["🇰🇷", 2],
+  ["1️⃣", 2],
+  ["e\u0301", 1],
+  ["“quoted”", 8],
+  ["…", 2],
+  ["https://example.com/a/very/long/path?with=a&query=string", 23],
+  ["see example.com.", 28],
+  ["http://a.b and https://foo.invalid", 34],
+  ["user@example.com", 16],
+  ["#tag.com", 8],
+  ["example.com입니다", 29],
+])("%j weighs %i", (text, weight) => {
+  expect(weightedLength(text)).toBe(weight);
+});
+
+test.each([
+  ["(https://en.wikipedia.org/wiki/A_(b))", ["https://en.wikipedia.org/wiki/A_(b)"]],
+  ["https://example.com, www.x.ai.", ["https://example.com", "www.x.ai"]],
+  ["example.com:8080/x?a=1.", ["example.com:8080/x?a=1"]],
+  ["👍https://例え.jp/x", ["https://例え.jp/x"]],
+  ["한국.com", []],
+  ["example.com.notatld", ["example.com"]],
+])("the links of %j are %j", (text, links) => {
+  expect(findLinks(text).map((link) => link.url)).toEqual(links);
+});
+
+test("a long text without any link is searched quickly", () => {
+  const startedAt = performance.now();
+  findLinks("a.".repeat(4000));
+  findLinks(`https://example.com/${"(".repeat(4000)}`);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});

@@ -1,0 +1,212 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, itemsOf, tweet, textOf } from "#src/testing.ts";
+import type { TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let account: TestAccount;
+let token: string;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  account = await simulator.account("x");
+  token = account.credentials["accessToken"] ?? "";
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+const publish = (text: string) => tweet(simulator, account, { text });
+const timeline = (query: string) =>
+  simulator.call("GET", `/x/2/users/${account.externalId}/tweets${query}`, { token });
+
+test("a tweet is created with an id of digits and rate headers", async () => {
+  const answer = await publish("hello");
+  expect(answer.status).toBe(201);
+  const id = answer.body["data"]?.["id"];
+  expect(id).toMatch(/^[0-9]{1,19}$/);
+  expect(answer.body).toEqual({ data: { id, text: "hello", edit_history_post_ids: [id] } });
+  expect(answer.headers.get("x-rate-limit-limit")).toBe("100");
+  expect(answer.headers.get("x-rate-limit-remaining")).toBe("99");
+});
+
+test("an unknown field, at the top or inside, is an invalid request", async () => {
+  for (const body of [
+    { text: "a", colour: "red" },
+    { text: "a", reply: { in_reply_to_tweet_id: "1", colour: "red" } },
+    { text: 5 },
+    { text: "a", media: { media_ids: [] } },
+    { text: "a", media: { media_ids: ["123"] } },
+    {},
+  ]) {
+    const answer = await tweet(simulator, account, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({
+      title: "Invalid Request",
+      type: "https://api.x.com/2/problems/invalid-request",
+    });
+  }
+});
+
+test("280 weighted characters pass and one more does not", async () => {
+  expect((await publish("한".repeat(140))).status).toBe(201);
+  expect((await publish("한".repeat(140).concat("a"))).status).toBe(400);
+  expect((await publish(`https://example.com/${"p".repeat(300)} ${"a".repeat(256)}`)).status).toBe(
+    201,
+  );
+});
+
+test("the same content again is a duplicate until it is deleted or a day old", async () => {
+  const id = textOf((await publish("once")).body["data"]?.["id"]);
+  const again = await publish(" once ");
+  expect(again.status).toBe(403);
+  expect(again.body).toEqual({
+    title: "Forbidden",
+    detail: "You are not allowed to create a Tweet with duplicate content.",
+    type: "about:blank",
+    status: 403,
+  });
+  await simulator.call("DELETE", `/x/2/tweets/${id}`, { token });
+  expect((await publish("once")).status).toBe(201);
+  expect((await publish("once")).status).toBe(403);
+});
+
+test("links come back as t.co with their targets, markup is escaped, the inspector shows what was sent", async () => {
+  const sent = "a < b & see example.com/x?a=1&b=2 or https://www.example.org";
+  await publish(sent);
+  const answer = await timeline("?tweet.fields=created_at,entities");
+  const tweeted = answer.body["data"]?.[0];
+  expect(tweeted?.["text"]).toMatch(
+    /^a &lt; b &amp; see https:\/\/t\.co\/\w{10} or https:\/\/t\.co\/\w{10}$/,
+  );
+  const urls = tweeted?.["entities"]?.["urls"];
+  expect(itemsOf(urls).map((url) => [url["expanded_url"], url["display_url"]])).toEqual([
+    ["http://example.com/x?a=1&b=2", "example.com/x?a=1&b=2"],
+    ["https://www.example.org", "example.org"],
+  ]);
+  const first = urls?.[0];
+  expect(textOf(tweeted?.["text"]).slice(Number(first?.["start"]), Number(first?.["end"]))).toBe(
+    first?.["url"],
+  );
+  expect(tweeted?.["created_at"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/);
+  expect(await simulator.visibleTexts("x")).toEqual([sent]);
+});
+
+test("a timeline is paged newest first, back to its start time", async () => {
+  await publish("old");
+  await simulator.control("/clock", { advanceMs: 3_600_000 });
+  const start = textOf((await simulator.control("/clock"))["now"]);
+  for (let index = 0; index < 12; index += 1) {
+    await publish(`new ${index}`);
+  }
+  const query = `?max_results=5&start_time=${start}`;
+  const texts: string[] = [];
+  let next = "";
+  do {
+    const { body } = await timeline(query + next);
+    texts.push(...itemsOf(body["data"]).map((one) => textOf(one["text"])));
+    const nextToken = body["meta"]?.["next_token"];
+    next = nextToken === undefined ? "" : `&pagination_token=${textOf(nextToken)}`;
+  } while (next !== "");
+  expect(texts).toEqual(Array.from({ length: 12 }, (_unused, index) => `new ${11 - index}`));
+});
+
+test("a wrong query parameter is an invalid request", async () => {
+  for (const query of [
+    "?max_results=4",
+    "?max_results=101",
+    "?start_time=yesterday",
+    "?colour=red",
+    "?tweet.fields=colour",
+    "?pagination_token=nonsense!",
+  ]) {
+    expect((await timeline(query)).status).toBe(400);
+  }
+});
+
+test("a look-up of a missing tweet is a partial answer", async () => {
+  const id = textOf((await publish("here")).body["data"]?.["id"]);
+  await simulator.control("/metrics", {
+    platform: "x",
+    account: account.username,
+    id,
+    likes: 3,
+    impressions: 40,
+  });
+  const path = `/x/2/tweets?ids=${id},999&tweet.fields=public_metrics`;
+  const answer = await simulator.call("GET", path, { token });
+  expect(answer.status).toBe(200);
+  expect(answer.body["data"]?.[0]?.["public_metrics"]).toMatchObject({
+    like_count: 3,
+    impression_count: 40,
+  });
+  expect(answer.body["errors"]?.[0]).toMatchObject({
+    resource_id: "999",
+    title: "Not Found Error",
+  });
+});
+
+test("only the owner deletes a tweet, and deleting twice is the same as once", async () => {
+  const id = textOf((await publish("mine")).body["data"]?.["id"]);
+  const stranger = await simulator.account("x");
+  const theirs = stranger.credentials["accessToken"] ?? "";
+  expect((await simulator.call("DELETE", `/x/2/tweets/${id}`, { token: theirs })).status).toBe(403);
+  for (const _time of [1, 2]) {
+    const answer = await simulator.call("DELETE", `/x/2/tweets/${id}`, { token });
+    expect(answer.body).toEqual({ data: { deleted: true } });
+  }
+  expect(await simulator.visibleTexts("x")).toEqual([]);
+});
+
+test("the 101st tweet in 15 minutes is refused with the time of the reset, and not with quotas off", async () => {
+  for (let index = 0; index < 100; index += 1) {
+    await publish(`tweet ${index}`);
+  }
+  const answer = await publish("one too many");
+  expect(answer.status).toBe(429);
+  expect(answer.headers.get("x-rate-limit-remaining")).toBe("0");
+  const reset = Number(answer.headers.get("x-rate-limit-reset")) * 1000;
+  expect(reset - Date.now()).toBeLessThanOrEqual(901_000);
+  await simulator.control("/settings", { quotas: false });
+  expect((await publish("allowed")).status).toBe(201);
+  expect((await publish("allowed")).status).toBe(403);
+  await simulator.control("/settings", { quotas: true });
+  await simulator.control("/clock", { advanceMs: 900_000 });
+  expect((await publish("next window")).status).toBe(201);
+});
+
+test("an access token lives two hours and a refresh token works once", async () => {
+  await simulator.control("/clock", { advanceMs: 7_200_000 });
+  const expired = await publish("late");
+  expect([expired.status, expired.body["title"]]).toEqual([401, "Unauthorized"]);
+  const form = {
+    grant_type: "refresh_token",
+    refresh_token: account.credentials["refreshToken"] ?? "",
+    client_id: "app",
+  };
+  const refreshed = await simulator.call("POST", "/x/2/oauth2/token", { form });
+  expect(refreshed.body).toMatchObject({ token_type: "bearer", expires_in: 7200 });
+  token = textOf(refreshed.body["access_token"]);
+  expect((await simulator.call("GET", "/x/2/users/me", { token })).body["data"]).toMatchObject({
+    id: account.externalId,
+    username: account.username,
+  });
+  const again = await simulator.call("POST", "/x/2/oauth2/token", { form });
+  expect([again.status, again.body["error"]]).toEqual([400, "invalid_request"]);
+});
+
+test("a revoked token is refused, and so is its refresh token", async () => {
+  const form = { token, client_id: "app" };
+  const revoked = await simulator.call("POST", "/x/2/oauth2/revoke", { form });
+  expect(revoked.body).toEqual({ revoked: true });
+  expect((await publish("after")).status).toBe(401);
+  const refresh = {
+    grant_type: "refresh_token",
+    refresh_token: account.credentials["refreshToken"] ?? "",
+    client_id: "app",
+  };
+  expect((await simulator.call("POST", "/x/2/oauth2/token", { form: refresh })).status).toBe(400);
+});
+
+test("a token call that names no app is refused", async () => {
+  const form = { grant_type: "refresh_token", refresh_token: "a" };
+  expect((await simulator.call("POST", "/x/2/oauth2/token", { form })).status).toBe(401);
+});
