@@ -1,8 +1,9 @@
+import { defaultDataDir, environment } from "#src/config.ts";
 import { createPost, type DemoPost, type DemoTarget, getPost, isVisible } from "#src/demo-api.ts";
 import { progressLine, resultTable } from "#src/demo-view.ts";
 import { probePort } from "#src/free-port.ts";
 import { interruption } from "#src/interruption.ts";
-import { defaultDataDir, layoutOf } from "#src/layout.ts";
+import { layoutOf } from "#src/layout.ts";
 import { findLauncher } from "#src/leftovers.ts";
 import { type LocalStack, readLocalStack } from "#src/local-file.ts";
 import { poll } from "#src/poll.ts";
@@ -31,7 +32,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
     // Nobody types this address, so any port will do when the usual one is taken.
     port: port ?? (await probePort(8080)) ?? 0,
     dataDir: defaultDataDir,
-    env: process.env,
+    env: environment,
     signal,
   });
   return await publishEverywhere(stack.describe(), signal);

@@ -3,8 +3,9 @@ import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { childExit } from "#src/child-exit.ts";
+import { defaultDataDir, environment } from "#src/config.ts";
 import { aborted, interruption } from "#src/interruption.ts";
-import { defaultDataDir, layoutOf, root } from "#src/layout.ts";
+import { layoutOf, root } from "#src/layout.ts";
 import { findLauncher } from "#src/leftovers.ts";
 
 /**
@@ -19,7 +20,7 @@ export async function runDev(args: readonly string[]): Promise<number> {
   const child = spawn(turboBinary(), ["run", "dev", "--ui=stream", ...args], {
     cwd: root,
     stdio: "inherit",
-    env: process.env,
+    env: environment,
   });
   const { promise: failed, reject } = Promise.withResolvers<never>();
   child.once("error", reject);

@@ -3,6 +3,7 @@
  * process of that service and gives this one the same settings.
  */
 import { basename } from "node:path";
+import { environment } from "#src/config.ts";
 import { reasonOf } from "#src/database.ts";
 import { takePlace } from "#src/dev-place.ts";
 import { serviceNames } from "#src/services.ts";
@@ -12,7 +13,7 @@ if (service === undefined) {
   throw new Error(`${process.cwd()} is no service`);
 }
 try {
-  Object.assign(process.env, await takePlace(service, process.env));
+  Object.assign(environment, await takePlace(service, environment));
 } catch (error) {
   process.stderr.write(`postrider: ${reasonOf(error)}\n`);
   process.exit(1);

@@ -1,7 +1,8 @@
+import { defaultDataDir } from "#src/config.ts";
 import { probePort } from "#src/free-port.ts";
 import { holdPart, isIdentity } from "#src/hold.ts";
 import { readJsonFile } from "#src/json-file.ts";
-import { defaultDataDir, type Layout, layoutOf } from "#src/layout.ts";
+import { type Layout, layoutOf } from "#src/layout.ts";
 import { findLauncher } from "#src/leftovers.ts";
 import { type LocalService, type LocalStack, readLocalStack } from "#src/local-file.ts";
 import { poll } from "#src/poll.ts";

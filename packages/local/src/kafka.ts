@@ -13,6 +13,7 @@ import { connect } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { childExit, endChild } from "#src/child-exit.ts";
+import { environment } from "#src/config.ts";
 import { findStablePorts } from "#src/free-port.ts";
 import { guardProcess, unguardProcess } from "#src/guardian.ts";
 import { ensureKafkaJars, type JavaEnvironment, javaProgram } from "#src/kafka-jars.ts";
@@ -81,7 +82,7 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
 }
 
 /** The variables of our own environment that Java and Maven need. */
-export function javaEnvironment(env: NodeJS.ProcessEnv = process.env): JavaEnvironment {
+export function javaEnvironment(env: NodeJS.ProcessEnv = environment): JavaEnvironment {
   return {
     PATH: env.PATH,
     HOME: env.HOME,

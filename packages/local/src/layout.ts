@@ -22,9 +22,6 @@ export interface Layout {
   readonly media: string;
 }
 
-/** The folder of `npm start`. */
-export const defaultDataDir: string = join(root, ".postrider");
-
 /** Names the places inside a data folder; makes nothing. */
 export function layoutOf(dataDir: string): Layout {
   return {

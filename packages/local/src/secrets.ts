@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/services.ts";
 
@@ -45,7 +46,9 @@ export function makeSecrets(): Secrets {
 export function loadSecrets(file: string): Secrets {
   const stored = readJsonFile(file);
   const secrets = mergeSecrets(stored, makeSecrets());
-  writeJsonFile(file, secrets);
+  if (!isDeepStrictEqual(stored, secrets)) {
+    writeJsonFile(file, secrets);
+  }
   return secrets;
 }
 

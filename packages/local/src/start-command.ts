@@ -1,6 +1,6 @@
 import { banner } from "#src/banner.ts";
+import { defaultDataDir, environment } from "#src/config.ts";
 import { aborted, interruption } from "#src/interruption.ts";
-import { defaultDataDir } from "#src/layout.ts";
 import { startStack } from "#src/stack.ts";
 import { parseStartOptions, usage } from "#src/start-options.ts";
 
@@ -20,7 +20,7 @@ export async function runStart(args: readonly string[]): Promise<number> {
     ...options,
     ...(port === undefined ? {} : { port }),
     dataDir: defaultDataDir,
-    env: process.env,
+    env: environment,
     report: (line) => stdout.write(`${line}\n`),
     signal,
   });

@@ -1,0 +1,10 @@
+import { join, resolve } from "node:path";
+import { root } from "#src/layout.ts";
+
+/** The environment of whoever started us. Settings in it reach the services. */
+export const environment: NodeJS.ProcessEnv = process.env;
+
+/** The folder of `npm start`, `npm run demo` and `npm run dev`. */
+export const defaultDataDir: string = resolve(
+  environment.POSTRIDER_DATA_DIR ?? join(root, ".postrider"),
+);
