@@ -1,6 +1,10 @@
 import postgres from "postgres";
+import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 
-/** Columns come back in camelCase; keys inside json values stay as they were stored. Instants are `Date`, int8 is `number`. */
+/**
+ * Columns come back in camelCase; keys inside json values stay as they were stored. Instants are `Date`, int8 is `number`.
+ * Arrays are listed here by hand, because asking the server for its types costs a round trip per connection.
+ */
 const types = {
   bigint: {
     to: 20,
@@ -8,9 +12,18 @@ const types = {
     serialize: (value: number) => value.toString(),
     parse: (text: string) => Number(text),
   },
+  /** text[], varchar[], name[], uuid[] */
+  texts: { to: 1009, from: [1009, 1015, 1003, 2951], serialize: formatArray, parse: parseArray },
+  /** int4[], int8[], float8[] */
+  numbers: {
+    to: 1007,
+    from: [1007, 1016, 1022],
+    serialize: formatArray,
+    parse: (text: string) => parseArray(text).map(Number),
+  },
 };
 
-type Types = { bigint: number };
+type Types = { bigint: number; texts: string[]; numbers: number[] };
 
 /** A pool of connections. */
 export type Sql = postgres.Sql<Types>;

@@ -1,0 +1,17 @@
+import { expect } from "vitest";
+import { dumpSchema } from "#src/postgres/schema-dump.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+
+/**
+ * Fails when the committed `schema.sql` is not what the migrations make. It is written anew, like every snapshot, by
+ * running the test with `vitest -u`.
+ *
+ * @param file Absolute path of the service's `schema.sql`.
+ */
+export async function expectSchemaCurrent(
+  database: TestDatabase,
+  schema: string,
+  file: string,
+): Promise<void> {
+  await expect(await dumpSchema(database.sql, schema)).toMatchFileSnapshot(file);
+}

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { createDatabase } from "./test-service.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase(1);
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+test("arrays go to Postgres and come back as lists", async () => {
+  const texts = ["plain", "with space", 'with "quotes", commas and \\', "{braces}", ""];
+  const ids = ["0198a6a4-0000-7000-8000-000000000001", "0198a6a4-0000-7000-8000-000000000002"];
+  const numbers = [1, -2, 9_007_199_254_740_991];
+  const [row] = await database.sql`
+    select
+      ${texts}::text[] as texts,
+      ${ids}::uuid[] as ids,
+      ${numbers}::bigint[] as numbers,
+      ${[]}::uuid[] as none,
+      '{3,4}'::int[] as ints`;
+  expect(row).toEqual({ texts, ids, numbers, none: [], ints: [3, 4] });
+});
