@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const PREFIX = "pr_live_";
+/** 62^43 is the first power above 2^256. */
+const SECRET_CHARACTERS = 43;
+const SECRET_BYTES = 32;
+/** 62^6 is the first power above 2^32. */
+const CHECKSUM_CHARACTERS = 6;
+const SHOWN_CHARACTERS = 12;
+const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+
+function toBase62(value: bigint, length: number): string {
+  let text = "";
+  for (let rest = value; rest > 0n; rest /= 62n) text = DIGITS.charAt(Number(rest % 62n)) + text;
+  return text.padStart(length, "0");
+}
+
+function checksum(text: string): string {
+  return toBase62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
+}
+
+/**
+ * The text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of all that as 6.
+ *
+ * @throws RangeError when `secret` has not 32 bytes.
+ */
+export function formatApiKey(secret: Uint8Array): string {
+  if (secret.length !== SECRET_BYTES) throw new RangeError(`a key has ${SECRET_BYTES} bytes`);
+  const value = BigInt(`0x${Buffer.from(secret).toString("hex")}`);
+  const body = PREFIX + toBase62(value, SECRET_CHARACTERS);
+  return body + checksum(body);
+}
+
+/** Whether a text has the form of a key and its checksum is right: what fails here was never one of ours. */
+export function isApiKey(text: string): boolean {
+  if (!KEY.test(text)) return false;
+  const body = text.slice(0, -CHECKSUM_CHARACTERS);
+  return checksum(body) === text.slice(-CHECKSUM_CHARACTERS);
+}
+
+/** SHA-256 of a key, the only form in which it is stored or sent between services. 256 random bits need no slow hash. */
+export function hashApiKey(key: string): Buffer {
+  return createHash("sha256").update(key).digest();
+}
+
+/** The first characters of a key, by which people recognise it. */
+export function apiKeyPrefix(key: string): string {
+  return key.slice(0, SHOWN_CHARACTERS);
+}
