@@ -21,7 +21,7 @@ create table publish_tasks (
   crash_count int not null default 0,
   -- The latest attempt begun, counted over all generations; 0 = none.
   attempt_number int not null default 0,
-  attempt_open boolean not null default false,
+  is_attempt_open boolean not null default false,
   retry_count int not null default 0,
   unknown_count int not null default 0,
   -- Visible calls that are neither known nor proved absent.
@@ -61,6 +61,10 @@ create index publish_tasks_wake on publish_tasks (wake_at)
 create index publish_tasks_live on publish_tasks (account_id)
   where status in ('working', 'calling', 'reconciling');
 
+-- Which ids of the platform an account's targets own: never adopted for another one.
+create index publish_tasks_external on publish_tasks (account_id, external_id)
+  where external_id is not null;
+
 -- What prepare steps have made, stored before the next step; removed when the task ends.
 create table task_handles (
   target_id uuid not null,
@@ -90,7 +94,7 @@ create table publish_attempts (
   message text not null default '',
   external_id text,
   permalink text,
-  not_sent boolean not null default false,
+  is_not_sent boolean not null default false,
   primary key (target_id, number)
 );
 

@@ -1,0 +1,59 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+
+export interface GatedAccount {
+  readonly accountId: string;
+  readonly workspaceId: string;
+}
+
+/** Holds accounts back until an instant; a later one that is set already stays. */
+export async function holdAccounts(
+  tx: TransactionSql,
+  holds: readonly (GatedAccount & { readonly until: Date })[],
+): Promise<void> {
+  const rows = holds.map((hold) => ({
+    account_id: hold.accountId,
+    workspace_id: hold.workspaceId,
+    not_before: hold.until.toISOString(),
+  }));
+  await tx`
+    insert into account_gates as g (account_id, workspace_id, not_before)
+    select account_id, workspace_id, max(not_before)
+    from json_to_recordset(${tx.json(rows)})
+      as k(account_id uuid, workspace_id uuid, not_before timestamptz)
+    group by account_id, workspace_id
+    order by account_id
+    on conflict (account_id) do update
+    set not_before = greatest(g.not_before, excluded.not_before)`;
+}
+
+/** Counts one more failure per entry; returns how many in a row each account has now. */
+export async function countFailures(
+  tx: TransactionSql,
+  accounts: readonly GatedAccount[],
+): Promise<readonly (GatedAccount & { readonly failuresInRow: number })[]> {
+  const rows = accounts.map((account) => ({
+    account_id: account.accountId,
+    workspace_id: account.workspaceId,
+  }));
+  return await tx<(GatedAccount & { failuresInRow: number })[]>`
+    insert into account_gates as g (account_id, workspace_id, failures_in_row)
+    select account_id, workspace_id, count(*)
+    from json_to_recordset(${tx.json(rows)}) as k(account_id uuid, workspace_id uuid)
+    group by account_id, workspace_id
+    order by account_id
+    on conflict (account_id) do update
+    set failures_in_row = g.failures_in_row + excluded.failures_in_row
+    returning account_id, workspace_id, failures_in_row`;
+}
+
+/** The platform answered these accounts: the row of failures ends. */
+export async function resetFailures(
+  tx: TransactionSql,
+  accountIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update account_gates
+    set failures_in_row = 0
+    where account_id in ${tx(accountIds)}
+    and failures_in_row > 0`;
+}

@@ -1,0 +1,163 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
+import { taskColumns } from "#src/db/task-columns.ts";
+
+export interface ClaimOptions {
+  /** Which process takes the lease; for operators only, the fence is what counts. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** At most so many tasks. */
+  readonly limit: number;
+  /** Platforms that this build can publish to. */
+  readonly platforms: readonly string[];
+  /** True claims only tasks whose worker has crashed, false only the others. */
+  readonly isSuspect: boolean;
+  /** How many tasks of one platform may be in work, over all processes. */
+  readonly maxPerPlatform: number;
+  /** How many of those may belong to one workspace. */
+  readonly maxPerWorkspace: number;
+}
+
+/** Enough to find work for every free worker, and a bound for one statement. */
+const WINDOW = 2000;
+
+/** Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back. */
+function readyTasks(sql: ISql, options: ClaimOptions) {
+  return sql`
+    select c.target_id, c.generation, c.account_id, c.workspace_id, c.platform, c.wake_at
+    from publish_tasks c
+    where c.status in ('queued', 'working', 'unknown', 'reconciling')
+    and c.wake_at <= now()
+    and (c.crash_count > 0) = ${options.isSuspect}
+    and c.account_id not in (select account_id from live)
+    and (c.status in ('unknown', 'reconciling') or (
+      (c.platform in ${sql(options.platforms)} or c.publish_before <= now())
+      and c.account_id not in (select account_id from account_gates where not_before > now())
+      and c.account_id::text not in (select key from pauses where kind = 'account')
+      and c.workspace_id::text not in (select key from pauses where kind = 'workspace')
+      and c.platform not in (select key from pauses where kind = 'platform')
+      -- An older generation that may be visible has to be settled first.
+      and not exists (
+        select 1
+        from publish_tasks s
+        where s.target_id = c.target_id
+        and s.generation < c.generation
+        and s.status in ('working', 'calling', 'unknown', 'reconciling')
+      )
+    ))
+    order by c.wake_at
+    limit ${WINDOW}`;
+}
+
+/** One task per account, numbered within its platform and within the workspace's share of that platform. */
+function firstOfEachAccount(sql: ISql) {
+  return sql`
+    select target_id, generation, workspace_id, platform, wake_at,
+      row_number() over (partition by platform order by wake_at) as of_platform,
+      row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace
+    from (
+      select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at
+      from candidates
+      order by account_id, wake_at
+    ) as firsts`;
+}
+
+/**
+ * Takes tasks whose time has come: at most one per account, workspaces in turn, past those that are held back. It only
+ * makes two workers on one account rare; the unique indexes of `publish_tasks` are what makes publishing twice impossible.
+ */
+export async function claimTasks(
+  sql: ISql,
+  options: ClaimOptions,
+): Promise<readonly ClaimedTask[]> {
+  const { owner, leaseMs, limit, maxPerPlatform, maxPerWorkspace } = options;
+  return await sql<ClaimedTask[]>`
+    with live as materialized (
+      select account_id, workspace_id, platform
+      from publish_tasks
+      where status in ('working', 'calling', 'reconciling')
+      and wake_at > now()
+    ),
+    candidates as (${readyTasks(sql, options)}),
+    ranked as (${firstOfEachAccount(sql)}),
+    -- Whoever locks a task first has it. The conditions are repeated here because they are checked again under the lock.
+    taken as (
+      select t.target_id, t.generation, t.wake_at
+      from ranked r
+      join publish_tasks t on t.target_id = r.target_id and t.generation = r.generation
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      and r.of_platform + (
+        select count(*) from live where live.platform = r.platform
+      ) <= ${maxPerPlatform}
+      and r.of_workspace + (
+        select count(*)
+        from live
+        where live.platform = r.platform and live.workspace_id = r.workspace_id
+      ) <= ${maxPerWorkspace}
+      order by r.of_workspace, r.wake_at
+      limit ${limit}
+      for update of t skip locked
+    )
+    update publish_tasks t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      wake_at = now() + ${leaseMs} * interval '1 millisecond',
+      -- Work that had begun and never ended took its process along, as far as anyone knows.
+      crash_count = t.crash_count + case
+        when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
+        else 0
+      end,
+      fence = t.fence + 1,
+      lease_owner = ${owner},
+      updated_at = now()
+    from taken k
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    returning ${taskColumns(sql)},
+      t.publish_before <= now() as is_too_late,
+      extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+      (
+        select h.handles
+        from task_handles h
+        where h.target_id = t.target_id
+        and h.generation = t.generation
+      ) as handles`;
+}
+
+/** Milliseconds until something wants to be touched; 0 or less when something is waiting already. */
+export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
+  const [row] = await sql<{ waitMs: number | null }[]>`
+    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
+    from publish_tasks
+    where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
+  return row?.waitMs ?? undefined;
+}
+
+/** Whether a task waits whose worker has crashed. */
+export async function hasSuspect(sql: ISql): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from publish_tasks
+    where status in ('queued', 'working', 'unknown', 'reconciling')
+    and wake_at <= now()
+    and crash_count > 0
+    limit 1`;
+  return rows.length > 0;
+}
+
+/** A visible call whose time is over without word from its process. */
+export interface LostCall extends TaskKey {
+  readonly callNumber: number;
+  readonly attemptNumber: number;
+}
+
+export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
+  return await sql<LostCall[]>`
+    select target_id, generation, call_number, attempt_number
+    from publish_tasks
+    where status = 'calling'
+    and wake_at <= now()
+    order by wake_at
+    limit ${limit}`;
+}
+

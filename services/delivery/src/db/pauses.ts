@@ -1,0 +1,39 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+export interface PauseRow {
+  readonly kind: "platform" | "account" | "workspace";
+  readonly key: string;
+  readonly createdAt: Date;
+}
+
+/** Returns the pause in force: an earlier one stays as it is. */
+export async function insertPause(
+  sql: ISql,
+  kind: PauseRow["kind"],
+  key: string,
+): Promise<PauseRow> {
+  // The update changes nothing; it makes the existing row come back.
+  const [row] = await sql<PauseRow[]>`
+    insert into pauses (kind, key)
+    values (${kind}, ${key})
+    on conflict (kind, key) do update
+    set created_at = pauses.created_at
+    returning kind, key, created_at`;
+  if (row === undefined) throw new Error("the pause was not written");
+  return row;
+}
+
+export async function deletePause(sql: ISql, kind: PauseRow["kind"], key: string): Promise<boolean> {
+  const result = await sql`
+    delete from pauses
+    where kind = ${kind}
+    and key = ${key}`;
+  return result.count > 0;
+}
+
+export async function listPauses(sql: ISql): Promise<readonly PauseRow[]> {
+  return await sql<PauseRow[]>`
+    select kind, key, created_at
+    from pauses
+    order by created_at desc, kind, key`;
+}
