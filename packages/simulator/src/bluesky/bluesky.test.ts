@@ -267,3 +267,21 @@ test("a revoked app password logs in no more", async () => {
   await procedure("com.atproto.server.revokeAppPassword", { name }, accessJwt);
   expect((await login()).status).toBe(401);
 });
+
+test("a thread shows readers' comments", async () => {
+  await put(record("talk to me"));
+  const comment = {
+    platform: "bluesky",
+    account: account.externalId,
+    mediaId: uri(),
+    author: "eve",
+    text: "nice",
+  };
+  const { id } = await simulator.control("/comments", comment);
+  const read = (at: string) =>
+    query("app.bsky.feed.getPostThread", `uri=${encodeURIComponent(at)}`, accessJwt);
+  const thread = (await read(uri())).body["thread"];
+  expect(thread?.["post"]?.["record"]).toMatchObject({ text: "talk to me" });
+  expect(itemsOf(thread?.["replies"]).map((reply) => reply["post"]?.["uri"])).toEqual([id]);
+  expect((await read(uri().replace(RKEY, "3lbmissing2222"))).body["error"]).toBe("NotFound");
+});

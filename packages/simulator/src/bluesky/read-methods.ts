@@ -3,14 +3,13 @@ import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { POST_COLLECTION } from "#src/bluesky/post-record.ts";
+import { AT_URI, threadView, viewOf } from "#src/bluesky/post-view.ts";
 import { uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 const MAX_URIS = 25;
-const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
 
 function requireRepo(network: BlueskyNetwork, call: Call): Account {
   const repo = queryText(call, "repo");
@@ -57,40 +56,6 @@ function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   return { status: 200, body: { records: page.map(recordView), cursor: next } };
 }
 
-function postView(network: BlueskyNetwork, author: Account, record: StoredRecord): unknown {
-  const uri = uriOf(record);
-  const metrics = network.world.reactions.metricsOf("bluesky", uri);
-  return {
-    uri,
-    cid: record.cid,
-    author: {
-      did: author.externalId,
-      handle: author.username,
-      displayName: author.displayName,
-      labels: [],
-    },
-    record: record.value,
-    bookmarkCount: metrics.saves ?? 0,
-    replyCount: metrics.comments ?? 0,
-    repostCount: metrics.shares ?? 0,
-    likeCount: metrics.likes ?? 0,
-    quoteCount: 0,
-    indexedAt: new Date(record.createdAt).toISOString(),
-    labels: [],
-  };
-}
-
-/** The view of a post's URI; nothing if it is deleted, or not indexed yet. */
-function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
-  const [, authority = "", collection = "", rkey = ""] = AT_URI.exec(uri) ?? [];
-  const author = findActor(network, authority);
-  const record =
-    author === undefined || collection !== POST_COLLECTION
-      ? undefined
-      : network.records.find(author.externalId, collection, rkey, asOf);
-  return author === undefined || record === undefined ? [] : [postView(network, author, record)];
-}
-
 /** Posts that are missing are left out. */
 function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
@@ -106,6 +71,18 @@ function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   }
   const posts = uris.flatMap((uri) => viewOf(network, uri, xrpc.asOf));
   return { status: 200, body: { posts } };
+}
+
+/** A post and the readers' answers to it. */
+function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  requireAuth(network, xrpc, "access");
+  const uri = queryText(xrpc.call, "uri");
+  const thread = AT_URI.test(uri)
+    ? threadView(network, uri, xrpc.asOf)
+    : refuseInput("Params/uri must be a valid at-uri");
+  return thread === undefined
+    ? refuse(400, "NotFound", `Post not found: ${uri}`)
+    : { status: 200, body: { thread } };
 }
 
 const REPO = "com.atproto.repo";
@@ -131,5 +108,12 @@ export const READ_METHODS: readonly XrpcMethod[] = [
     operations: () => ["metrics"],
     reads: true,
     handle: getPosts,
+  },
+  {
+    nsid: "app.bsky.feed.getPostThread",
+    kind: "query",
+    operations: () => ["comments"],
+    reads: true,
+    handle: getPostThread,
   },
 ];

@@ -210,3 +210,44 @@ test("a token call that names no app is refused", async () => {
   const form = { grant_type: "refresh_token", refresh_token: "a" };
   expect((await simulator.call("POST", "/x/2/oauth2/token", { form })).status).toBe(401);
 });
+
+test("comments of the last seven days are found, answered when they name the account, and hidden", async () => {
+  const mediaId = textOf((await publish("talk to me")).body["data"]?.["id"]);
+  const comment = async (text: string, createdAt?: string) =>
+    textOf(
+      (
+        await simulator.control("/comments", {
+          platform: "x",
+          account: account.username,
+          mediaId,
+          author: "eve",
+          text,
+          createdAt,
+        })
+      )["id"],
+    );
+  await comment("long ago", "2020-01-01T00:00:00Z");
+  const silent = await comment("nice");
+  const summons = await comment(`hey @${account.username}`);
+  const path = `/x/2/tweets/search/recent?query=conversation_id:${mediaId}&expansions=author_id`;
+  const found = await simulator.call("GET", path, { token });
+  expect(itemsOf(found.body["data"]).map((one) => one["id"])).toEqual([summons, silent]);
+  expect(found.body["includes"]?.["users"]?.[0]).toMatchObject({ username: "eve" });
+  const answer = (parent: string) =>
+    tweet(simulator, account, { text: "hi", reply: { in_reply_to_tweet_id: parent } });
+  expect((await answer(silent)).status).toBe(403);
+  expect((await answer(summons)).status).toBe(201);
+  const hide = (id: string) =>
+    simulator.call("PUT", `/x/2/tweets/${id}/hidden`, { token, json: { hidden: true } });
+  expect((await hide(silent)).body).toEqual({ data: { hidden: true } });
+  expect((await hide(mediaId)).status).toBe(403);
+  const log = itemsOf(await simulator.control("/requests?platform=x"));
+  expect(log.map((entry) => entry["operation"])).toEqual([
+    "publish",
+    "comments",
+    "reply",
+    "reply",
+    "hide",
+    "hide",
+  ]);
+});

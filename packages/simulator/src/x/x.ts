@@ -4,6 +4,7 @@ import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
+import { hideReply, recentSearch } from "#src/x/comments.ts";
 import { createTweet } from "#src/x/create-tweet.ts";
 import { deleteTweet } from "#src/x/delete-tweet.ts";
 import { toRoute } from "#src/x/endpoint.ts";
@@ -73,6 +74,8 @@ export function createX(world: World): Platform {
     tweetById(network),
     deleteTweet(network),
     usersMe(),
+    recentSearch(network),
+    hideReply(network),
   ];
   return {
     id: "x",
