@@ -1,11 +1,11 @@
-import { createLogger } from "#src/logger.ts";
 import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts";
 
+export { logger } from "./test-logger.ts";
+
 /** A service that exists in these tests only: an outbox, parked events, and a table that handlers write to. */
-export const MIGRATIONS = new URL("./migrations", import.meta.url).pathname;
+const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 
-export const logger = createLogger({ service: "test", level: "silent" });
-
+/** A database for one test file. */
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
-  return await createTestDatabase({ service: "sample", migrationsFolder: MIGRATIONS, poolSize });
+  return await createTestDatabase({ service: "sample", migrationsFolder, poolSize });
 }

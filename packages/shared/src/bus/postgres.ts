@@ -28,8 +28,8 @@ const LISTEN_RETRY_MS = 1_000;
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
   const loops = new Map<Loop, string>();
-  const wake = (topic: string): void => {
-    for (const [loop, of] of loops) if (of === topic) loop.nudge();
+  const wake = (topic?: string): void => {
+    for (const [loop, of] of loops) if (topic === undefined || of === topic) loop.nudge();
   };
   const listener =
     options.listenUrl === undefined ? undefined : startListener(options.listenUrl, wake, logger);
@@ -54,7 +54,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
 /** Notifications only save waiting, so trouble here costs latency and nothing else. */
 function startListener(
   url: string,
-  wake: (topic: string) => void,
+  wake: (topic?: string) => void,
   logger: Logger,
 ): AsyncDisposable {
   const sql = openSql({ url, poolSize: 1, applicationName: "postrider-bus-listen" });
@@ -65,7 +65,8 @@ function startListener(
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        await sql.listen(NOTIFY_CHANNEL, wake);
+        // What was notified while nobody listened is found by a look at every topic.
+        await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;
       } catch (error) {

@@ -1,0 +1,36 @@
+import { Kafka, logLevel } from "kafkajs";
+import { withAdmin } from "#src/bus/kafka-client.ts";
+import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
+import { disposeInOrder } from "#src/lifecycle.ts";
+import { describeBus } from "./bus-contract.ts";
+import { startTestKafka } from "./test-kafka.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+// On a real broker: a missing Java or Maven fails the run, for a skipped suite would prove nothing.
+describeBus("the Kafka bus", async () => {
+  const [database, broker] = await Promise.all([createDatabase(12), startTestKafka()]);
+  const { sql } = database;
+  const { brokers } = broker;
+  const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
+  return {
+    sql,
+    open: () =>
+      createKafkaBus({
+        brokers,
+        sql,
+        clientId: "test",
+        logger,
+        onFatal: (error) => {
+          throw error;
+        },
+      }),
+    makeTopic: (topic) => ensureTopics({ brokers, clientId: "test", logger }, [topic], 3),
+    truncate: (topic) =>
+      withAdmin(admin, async (client) => {
+        const ends = await client.fetchTopicOffsets(topic);
+        const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
+        await client.deleteTopicRecords({ topic, partitions });
+      }),
+    [Symbol.asyncDispose]: () => disposeInOrder([database, broker]),
+  };
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isInfrastructureError, openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase } from "./test-service.ts";
+
+let database: TestDatabase;
+let victim: Sql;
+
+beforeAll(async () => {
+  database = await createDatabase(1);
+  victim = openSql({ url: database.url, poolSize: 1, applicationName: "victim" });
+});
+
+afterAll(async () => {
+  await victim.end({ timeout: 1 });
+  await database[Symbol.asyncDispose]();
+});
+
+const insert = (tx: TransactionSql, key: string) =>
+  tx`insert into effects (group_name, key, value) values ('loss', ${key}, '')`;
+
+const readKeys = async (): Promise<readonly string[]> =>
+  (await database.ownerSql<{ key: string }[]>`select key from sample.effects order by id`).map(
+    ({ key }) => key,
+  );
+
+async function breakConnection(): Promise<void> {
+  await database.ownerSql`
+    select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'`;
+}
+
+test("a transaction whose connection is lost runs nothing of its rest on the next connection", async () => {
+  const isReconnected = Promise.withResolvers<void>();
+  const restErrors: unknown[] = [];
+  const isRestDone = Promise.withResolvers<void>();
+  const work = victim.begin(async (tx) => {
+    await insert(tx, "before");
+    await isReconnected.promise;
+    for (const rest of [
+      () => insert(tx, "after"),
+      () => tx.savepoint((sp) => insert(sp, "nested")),
+    ]) {
+      await rest().catch((error: unknown) => restErrors.push(error));
+    }
+    isRestDone.resolve();
+  });
+  const failure = work.catch((error: unknown) => error);
+  await eventually(async () => (await countInTransaction()) === 1);
+  await breakConnection();
+  expect(isInfrastructureError(await failure)).toBe(true);
+  expect(await victim`select 1 as one`).toEqual([{ one: 1 }]);
+  isReconnected.resolve();
+  await isRestDone.promise;
+  expect(restErrors).toHaveLength(2);
+  expect(restErrors.every(isInfrastructureError)).toBe(true);
+  expect(await readKeys()).toEqual([]);
+});
+
+async function countInTransaction(): Promise<number> {
+  const [row] = await database.ownerSql<{ count: number }[]>`
+    select count(*)::int as count
+    from pg_stat_activity
+    where application_name = 'victim' and state = 'idle in transaction'`;
+  return row?.count ?? 0;
+}
+
+test("statements that meet a connection just lost fail as infrastructure errors, and the pool goes on", async () => {
+  for (let round = 0; round < 30; round += 1) {
+    const isBroken = Promise.withResolvers<void>();
+    const work = victim.begin(async (tx) => {
+      await insert(tx, "round");
+      await isBroken.promise;
+      // Without a pause: the loss of the connection is noticed before, while or after this is written.
+      for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
+    });
+    const failure = work.catch((error: unknown) => error);
+    await eventually(async () => (await countInTransaction()) === 1);
+    await breakConnection();
+    if (round % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
+    isBroken.resolve();
+    expect(isInfrastructureError(await failure)).toBe(true);
+    expect(await victim`select 1 as one`).toEqual([{ one: 1 }]);
+  }
+  expect(await readKeys()).toEqual([]);
+});

@@ -1,0 +1,12 @@
+import { createPostgresBus } from "#src/bus/postgres.ts";
+import { configureFailpoints } from "#src/failpoints.ts";
+import { startRelay } from "#src/outbox/relay.ts";
+import { openSql } from "#src/postgres.ts";
+import { logger } from "./test-logger.ts";
+
+/** A relay in a process of its own, which a failpoint can stop: `node relay-process.ts <url> <topic> <failpoints>`. */
+const [url = "", topic = "", failpoints = ""] = process.argv.slice(2);
+configureFailpoints(failpoints);
+const sql = openSql({ url, poolSize: 2, applicationName: "relay-process" });
+const bus = createPostgresBus({ sql, logger });
+startRelay({ sql, bus, topic, source: "/postrider/sample", logger, pollMs: 20 });

@@ -1,0 +1,22 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { startKafka } from "../../local/src/kafka.ts";
+import { makeTestFolder } from "../../local/src/test-folder.ts";
+
+/** A Kafka broker for one test file. */
+export interface TestKafka extends AsyncDisposable {
+  readonly brokers: readonly string[];
+}
+
+/** Starts it in a temporary folder; disposing of it removes the folder. Only the files that need a broker pay for one. */
+export async function startTestKafka(): Promise<TestKafka> {
+  const folder = makeTestFolder("kafka");
+  const kafka = await startKafka({ dataDir: join(folder, "data") });
+  return {
+    brokers: kafka.brokers,
+    [Symbol.asyncDispose]: async () => {
+      await kafka[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
