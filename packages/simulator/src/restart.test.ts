@@ -45,36 +45,42 @@ async function json(url: string, body?: unknown): Promise<unknown> {
   return response.json();
 }
 
-test("a killed process loses nothing that it answered, and SIGTERM ends it with 0", async () => {
-  const first = await spawnSimulator();
-  const { accounts } = (await json(`${first.url}/_control/accounts`, { platform: "telegram" })) as {
-    accounts: { credentials: { botToken: string; chatId: string } }[];
-  };
-  const { botToken, chatId } = accounts[0]?.credentials ?? { botToken: "", chatId: "" };
-  const send = (url: string, text: string) =>
-    json(`${url}/telegram/bot${botToken}/sendMessage`, { chat_id: chatId, text });
-  for (const text of ["one", "two", "three"]) {
-    await send(first.url, text);
-  }
-  first.child.kill("SIGKILL");
-  await once(first.child, "exit");
+test(
+  "a killed process loses nothing that it answered, and SIGTERM ends it with 0",
+  { timeout: 30_000 },
+  async () => {
+    const first = await spawnSimulator();
+    const { accounts } = (await json(`${first.url}/_control/accounts`, {
+      platform: "telegram",
+    })) as {
+      accounts: { credentials: { botToken: string; chatId: string } }[];
+    };
+    const { botToken, chatId } = accounts[0]?.credentials ?? { botToken: "", chatId: "" };
+    const send = (url: string, text: string) =>
+      json(`${url}/telegram/bot${botToken}/sendMessage`, { chat_id: chatId, text });
+    for (const text of ["one", "two", "three"]) {
+      await send(first.url, text);
+    }
+    first.child.kill("SIGKILL");
+    await once(first.child, "exit");
 
-  const second = await spawnSimulator();
-  expect(await send(second.url, "four")).toMatchObject({ ok: true, result: { message_id: 5 } });
-  const visible = (await json(`${second.url}/_control/visible`)) as { text: string }[];
-  expect(visible.map((post) => post.text)).toEqual(["one", "two", "three", "four"]);
+    const second = await spawnSimulator();
+    expect(await send(second.url, "four")).toMatchObject({ ok: true, result: { message_id: 5 } });
+    const visible = (await json(`${second.url}/_control/visible`)) as { text: string }[];
+    expect(visible.map((post) => post.text)).toEqual(["one", "two", "three", "four"]);
 
-  const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 60_000 };
-  await json(`${second.url}/_control/faults`, rule);
-  const held = send(second.url, "held").catch(() => "closed");
-  await until(async () => {
-    const faults = (await json(`${second.url}/_control/faults`)) as { hits: number }[];
-    return faults[0]?.hits === 1;
-  });
-  second.child.kill("SIGTERM");
-  expect(await once(second.child, "exit")).toEqual([0, null]);
-  expect(await held).toBe("closed");
-});
+    const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 60_000 };
+    await json(`${second.url}/_control/faults`, rule);
+    const held = send(second.url, "held").catch(() => "closed");
+    await until(async () => {
+      const faults = (await json(`${second.url}/_control/faults`)) as { hits: number }[];
+      return faults[0]?.hits === 1;
+    });
+    second.child.kill("SIGTERM");
+    expect(await once(second.child, "exit")).toEqual([0, null]);
+    expect(await held).toBe("closed");
+  },
+);
 
 test("accounts, tokens, posts, faults, clock, settings, limits and deletions survive a restart", async () => {
   let simulator = await TestSimulator.start({ dataDir });

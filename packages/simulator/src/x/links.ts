@@ -89,7 +89,10 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   return { start, end, url: text.slice(start, end) };
 }
 
-/** The links of a text, in order: with `http(s)://` before them, or bare names under a known top-level domain. */
+/**
+ * The links of a text, in order. Agrees with X's published parser except where two bare names hang together
+ * without a space, as in `example.com입니다example.org`. A link has `http(s)://` before it or is a bare name under a known top-level domain.
+ */
 export function findLinks(text: string): Link[] {
   const links: Link[] = [];
   if (!text.includes(".")) {
