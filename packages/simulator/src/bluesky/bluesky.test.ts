@@ -91,7 +91,7 @@ test("the same record put again changes nothing and has the same uri and cid", a
   expect(again.body["cid"]).toBe(first.body["cid"]);
   expect(again.body["commit"]).toBeUndefined();
   const visible = await simulator.control("/visible?platform=bluesky");
-  expect(itemsOf(visible).map((post) => [post["id"], post["createCalls"]])).toEqual([[uri(), 2]]);
+  expect(itemsOf(visible).map((post) => [post["id"], post["createCalls"]])).toEqual([[RKEY, 2]]);
 });
 
 test("six puts of the same record at once make one commit", async () => {
@@ -193,7 +193,7 @@ test("posts are looked up with their counters, missing ones are left out", async
   await simulator.control("/metrics", {
     platform: "bluesky",
     account: externalId,
-    id: uri(),
+    id: RKEY,
     likes: 2,
   });
   const missing = `at://${externalId}/${COLLECTION}/3lbmissing2222`;
@@ -273,7 +273,7 @@ test("a thread shows readers' comments", async () => {
   const comment = {
     platform: "bluesky",
     account: account.externalId,
-    mediaId: uri(),
+    mediaId: RKEY,
     author: "eve",
     text: "nice",
   };

@@ -61,7 +61,7 @@ function recordPostView(network: BlueskyNetwork, { account, record }: Found): un
     author: { did, handle, displayName },
     record: record.value,
     indexedAt: record.createdAt,
-    metrics: network.world.reactions.metricsOf("bluesky", uri),
+    metrics: network.world.reactions.metricsOf("bluesky", record.rkey),
   });
 }
 
@@ -103,7 +103,7 @@ export function threadView(network: BlueskyNetwork, uri: string, asOf: number): 
     return undefined;
   }
   const comments = network.world.reactions
-    .commentsOn("bluesky", uriOf(found.record))
+    .commentsOn("bluesky", found.record.rkey)
     .filter((comment) => comment.createdAt <= asOf)
     .reverse();
   return {

@@ -78,7 +78,7 @@ function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number
 /** Shows a written post to readers: a new one, a changed one, or one that is made again after its deletion. */
 function showPost(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
   const { posts } = network.world;
-  const id = uriOf(record);
+  const id = record.rkey;
   const { text, reply } = record.value;
   const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
   const shown = {
@@ -139,7 +139,7 @@ function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
-  const post = network.world.posts.get(account, uriOf(record));
+  const post = network.world.posts.get(account, record.rkey);
   if (post !== undefined) {
     network.world.posts.change(post, { createCalls: post.createCalls + 1 });
   }
@@ -171,7 +171,7 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
     return { status: 200, body: {} };
   }
   network.records.put({ ...current, deletedAt: now });
-  const post = network.world.posts.get(account, uriOf(current));
+  const post = network.world.posts.get(account, current.rkey);
   if (post !== undefined) {
     network.world.posts.change(post, { deletedAt: now });
   }
