@@ -88,10 +88,13 @@ function findNode24() {
   );
 }
 
-/** turbo looks for a `pnpm` on PATH; a package of that name in the workspace would break it, so it is a shim. */
+/**
+ * turbo looks for a `pnpm` on PATH; a package of that name in the workspace would break it, so it is a shim. It must
+ * not ask the registry: turbo hides proxies and certificates from what it runs, and each call would wait a minute.
+ */
 function writePnpmShim() {
   const shim = join(ownFolder, "pnpm");
-  writeFileSync(shim, `#!/bin/sh\nexec npx --yes ${pnpm} "$@"\n`);
+  writeFileSync(shim, `#!/bin/sh\nexec npx --yes --prefer-offline ${pnpm} "$@"\n`);
   chmodSync(shim, 0o755);
 }
 

@@ -1,0 +1,50 @@
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { stopCommands } from "./check/run-command.ts";
+import { runSteps, stepLine } from "./check/run-steps.ts";
+import { runTests } from "./check/run-tests.ts";
+import { STEPS } from "./check/steps.ts";
+import { summaryLine } from "./summary-reporter.ts";
+
+/**
+ * Everything that must hold before a change goes in; the same here and in CI. The static steps come first and share
+ * the processor; the tests follow alone, for they measure time. The last line is the sum of both.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+  const startedAt = performance.now();
+  const steps = await runSteps(STEPS, Math.min(2, availableParallelism()), print);
+  const projects = values.quick ? ["unit", "integration"] : ["unit", "integration", "e2e"];
+  const tests = await runTests(projects);
+  const counts = {
+    passed: steps.passed + tests.passed,
+    failed: steps.failed + tests.failed,
+    skipped: tests.skipped,
+  };
+  if (isCi()) {
+    // A machine that checks changes has everything the tests need: whatever does not run there runs nowhere.
+    const ok = tests.skipped === 0;
+    counts[ok ? "passed" : "failed"] += 1;
+    print(stepLine("nothing is skipped", ok, 0));
+  }
+  print(`in ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  print(summaryLine(counts));
+  process.exitCode = counts.failed === 0 ? 0 : 1;
+}
+
+function isCi(): boolean {
+  return process.env.CI === "true";
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+process.once("SIGTERM", stopCommands);
+process.once("SIGINT", stopCommands);
+// The bootstrap that started us was killed: there is nobody left to check for.
+process.once("disconnect", stopCommands);
+
+await main();
+// The channel to the bootstrap would keep the process alive.
+if (process.connected) process.disconnect();

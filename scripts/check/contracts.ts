@@ -1,0 +1,46 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compareTrees } from "./compare-trees.ts";
+import type { CommandResult } from "./run-command.ts";
+import { root, runCommand } from "./run-command.ts";
+
+/** Generates the code of the contracts beside the checkout and compares it with what is committed. */
+export async function checkGeneratedCode(): Promise<CommandResult> {
+  return inTemporaryFolder(async (folder) => {
+    const args = ["generate", "--template", "proto/buf.gen.yaml", "proto", "-o", folder];
+    const generated = await runCommand("buf", args);
+    if (!generated.ok) return generated;
+    const gen = "packages/contracts/gen";
+    const differences = compareTrees(join(folder, gen), join(root, gen));
+    const advice = 'Run "npm run generate" and commit the result.';
+    return differences.length === 0
+      ? generated
+      : { ok: false, output: [...differences, advice].join("\n") };
+  });
+}
+
+/**
+ * The baseline holds everything that must not break. When the contracts have grown, it has to grow with them, or
+ * what is new would not be guarded.
+ */
+export async function checkBaseline(): Promise<CommandResult> {
+  return inTemporaryFolder(async (folder) => {
+    const image = join(folder, "image.binpb");
+    const built = await runCommand("buf", ["build", "proto", "-o", image]);
+    if (!built.ok) return built;
+    const same = readFileSync(image).equals(readFileSync(join(root, "proto/baseline.binpb")));
+    const advice =
+      'The contracts differ from their baseline: run "npm run proto:baseline", commit.';
+    return same ? built : { ok: false, output: advice };
+  });
+}
+
+async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
+  try {
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,67 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { delimiter, join, resolve } from "node:path";
+
+/** The root of the checkout. */
+export const root = resolve(import.meta.dirname, "../..");
+
+/** How a command ended and what it wrote, both streams together. */
+export interface CommandResult {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+const running = new Set<ChildProcess>();
+let stopped = false;
+
+/** The environment of every command: the project's own tools come first, whoever starts the check. */
+function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const tools = [join(root, "node_modules/.postrider"), join(root, "node_modules/.bin")];
+  const path = [...tools, process.env.PATH ?? ""].join(delimiter);
+  return { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...extra };
+}
+
+/** Runs a tool at the root of the checkout and collects what it says. It never throws: a missing tool is a failure. */
+export async function runCommand(command: string, args: readonly string[]): Promise<CommandResult> {
+  if (stopped) return { ok: false, output: "stopped" };
+  const child = spawn(command, args, {
+    cwd: root,
+    env: environment({ FORCE_COLOR: "0", NO_COLOR: "1" }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const ok = await succeeds(child).catch((error: unknown) => {
+    chunks.push(Buffer.from(String(error)));
+    return false;
+  });
+  return { ok, output: Buffer.concat(chunks).toString("utf8") };
+}
+
+/** Runs a program that talks to the terminal itself; answers whether it ended well. */
+export async function runInForeground(
+  command: string,
+  args: readonly string[],
+  extra: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  if (stopped) return false;
+  return succeeds(spawn(command, args, { cwd: root, env: environment(extra), stdio: "inherit" }));
+}
+
+/** Asks everything that still runs to stop; whatever would start from now on fails at once. */
+export function stopCommands(): void {
+  stopped = true;
+  for (const child of running) child.kill("SIGTERM");
+}
+
+async function succeeds(child: ChildProcess): Promise<boolean> {
+  running.add(child);
+  try {
+    const [code]: unknown[] = await once(child, "close");
+    return code === 0;
+  } finally {
+    running.delete(child);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Step } from "./steps.ts";
+
+/** How many steps went well and how many did not. */
+export interface StepCounts {
+  passed: number;
+  failed: number;
+}
+
+/**
+ * Runs the steps, a few at a time, and prints a line for each as it ends, with what a failing one said. All of them
+ * run, also after a failure.
+ */
+export async function runSteps(
+  steps: readonly Step[],
+  atOnce: number,
+  print: (text: string) => void,
+): Promise<StepCounts> {
+  const counts = { passed: 0, failed: 0 };
+  const waiting = [...steps];
+  const work = async (): Promise<void> => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const startedAt = performance.now();
+      const { ok, output } = await step.run();
+      counts[ok ? "passed" : "failed"] += 1;
+      print(stepLine(step.name, ok, performance.now() - startedAt));
+      if (!ok) print(indent(output));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return counts;
+}
+
+/** The line of a finished step. */
+export function stepLine(name: string, ok: boolean, durationMs: number): string {
+  return `${ok ? "ok  " : "FAIL"}  ${name}  ${(durationMs / 1000).toFixed(1)} s`;
+}
+
+function indent(output: string): string {
+  return output
+    .trimEnd()
+    .split("\n")
+    .map((line) => `      ${line}`)
+    .join("\n");
+}

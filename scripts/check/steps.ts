@@ -1,0 +1,35 @@
+import { checkBaseline, checkGeneratedCode } from "./contracts.ts";
+import type { CommandResult } from "./run-command.ts";
+import { runCommand } from "./run-command.ts";
+
+/** One check that is no test: a name for its line and what it does. */
+export interface Step {
+  readonly name: string;
+  readonly run: () => Promise<CommandResult>;
+}
+
+const command = (name: string, tool: string, ...args: string[]): Step => ({
+  name,
+  run: async () => runCommand(tool, args),
+});
+
+/** Everything that is checked without running the product, the longest first. */
+export const STEPS: readonly Step[] = [
+  command("types of the packages", "turbo", "run", "typecheck", "--output-logs=errors-only"),
+  command("dead code and dependencies (knip)", "knip", "--no-progress"),
+  command("lint (oxlint)", "oxlint", "--deny-warnings"),
+  { name: "generated code is committed", run: checkGeneratedCode },
+  command("types of the tooling", "tsc", "-p", "."),
+  command("contracts lint (buf)", "buf", "lint", "proto"),
+  command("contracts format (buf)", "buf", "format", "--diff", "--exit-code", "proto"),
+  command(
+    "contracts stay compatible (buf)",
+    "buf",
+    "breaking",
+    "proto",
+    "--against",
+    "proto/baseline.binpb",
+  ),
+  { name: "contracts baseline is current", run: checkBaseline },
+  command("format (oxfmt)", "oxfmt", "--check"),
+];
