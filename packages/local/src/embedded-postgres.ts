@@ -161,8 +161,8 @@ function running(
 ): EmbeddedPostgres {
   const pid = child.pid ?? 0;
   guardProcess(pid, "INT");
-  const exited = childExit(child).then((how) => {
-    unguardProcess(pid);
+  const exited = childExit(child).then(async (how) => {
+    await unguardProcess(pid);
     return how;
   });
   return {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { childExit } from "#src/child-exit.ts";
 import { identifyProcess } from "#src/process-identity.ts";
 
 /**
@@ -28,6 +29,7 @@ done 2>/dev/null
 `;
 
 let guardian: ChildProcess | undefined;
+const guarded = new Set<number>();
 
 /**
  * Has `pid` ended with `signal` if this process dies first. Repeating it replaces the signal.
@@ -36,21 +38,30 @@ let guardian: ChildProcess | undefined;
  */
 export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
   const identity = identifyProcess(pid);
-  if (identity !== undefined) {
-    tell(`+ ${pid} ${identity.startTicks} ${signal}`);
+  if (identity === undefined) {
+    return;
   }
-}
-
-/** Forgets a process that has ended or is somebody else's from now on. */
-export function unguardProcess(pid: number): void {
-  tell(`- ${pid}`);
-}
-
-function tell(line: string): void {
   if (guardian === undefined || guardian.exitCode !== null || guardian.signalCode !== null) {
     guardian = spawnGuardian();
   }
-  guardian.stdin?.write(`${line}\n`);
+  guarded.add(pid);
+  guardian.stdin?.write(`+ ${pid} ${identity.startTicks} ${signal}\n`);
+}
+
+/**
+ * Forgets a process that has ended or is somebody else's from now on. With the last one the guardian itself ends,
+ * and this resolves when it has: it would be left as a zombie where nobody adopts orphans.
+ */
+export async function unguardProcess(pid: number): Promise<void> {
+  guarded.delete(pid);
+  guardian?.stdin?.write(`- ${pid}\n`);
+  if (guarded.size === 0 && guardian !== undefined) {
+    const last = guardian;
+    guardian = undefined;
+    last.ref();
+    last.stdin?.end();
+    await childExit(last);
+  }
 }
 
 function spawnGuardian(): ChildProcess {

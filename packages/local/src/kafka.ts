@@ -160,8 +160,8 @@ function accepts(port: number): Promise<boolean> {
 function running(child: ChildProcess, port: number): EmbeddedKafka {
   const pid = child.pid ?? 0;
   guardProcess(pid, "TERM");
-  const exited = childExit(child).then((how) => {
-    unguardProcess(pid);
+  const exited = childExit(child).then(async (how) => {
+    await unguardProcess(pid);
     return how;
   });
   return {

@@ -32,8 +32,8 @@ export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPa
     child.once("spawn", () => {
       const pid = child.pid ?? 0;
       guardProcess(pid, "TERM");
-      const exited = childExit(child).then((how) => {
-        unguardProcess(pid);
+      const exited = childExit(child).then(async (how) => {
+        await unguardProcess(pid);
         return how;
       });
       resolve({
