@@ -4,6 +4,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { reasonOf } from "#src/database.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 
 /** The workspace that the banner shows. */
@@ -28,8 +29,12 @@ export async function ensureDemoWorkspace(options: {
 }): Promise<DemoWorkspace> {
   const { accountsUrl: baseUrl, internalSecret } = options;
   await using peer = connectPeer({ baseUrl, internalSecret });
-  const demo = (await findKnown(peer, options.known)) ?? (await createWorkspace(peer));
-  return { ...demo, accounts: await ensureAccounts(peer, demo.workspaceId) };
+  try {
+    const demo = (await findKnown(peer, options.known)) ?? (await createWorkspace(peer));
+    return { ...demo, accounts: await ensureAccounts(peer, demo.workspaceId) };
+  } catch (error) {
+    throw new Error(`the demo workspace could not be made: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 type Demo = Omit<DemoWorkspace, "accounts">;

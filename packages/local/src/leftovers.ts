@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, rmSync } from "node:fs";
 import { isIdentity } from "#src/hold.ts";
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import type { Layout } from "#src/layout.ts";
@@ -16,16 +16,15 @@ const killedMs = 5_000;
  */
 export async function claimFolder(layout: Layout): Promise<void> {
   mkdirSync(layout.dataDir, { recursive: true });
-  const own = identifyProcess(process.pid);
-  for (;;) {
-    try {
-      // "wx" fails when the file is there: of two launchers at once only one goes on.
-      writeFileSync(layout.launcherFile, JSON.stringify(own), { flag: "wx", mode: 0o600 });
-      break;
-    } catch (error) {
-      refuseIfRunning(layout, error);
+  const own = `${layout.launcherFile}.own-${process.pid}`;
+  writeJsonFile(own, identifyProcess(process.pid));
+  try {
+    while (!links(own, layout.launcherFile)) {
+      refuseIfRunning(layout);
       rmSync(layout.launcherFile, { force: true });
     }
+  } finally {
+    rmSync(own, { force: true });
   }
   await endLeftovers(layout);
   rmSync(layout.localFile, { force: true });
@@ -52,10 +51,20 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-function refuseIfRunning(layout: Layout, error: unknown): void {
-  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) {
+// A link is made whole or not at all: of two launchers at once only one goes on, and nobody reads half a file.
+function links(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
+      return false;
+    }
     throw error;
   }
+}
+
+function refuseIfRunning(layout: Layout): void {
   const launcher = findLauncher(layout);
   if (launcher !== undefined) {
     throw new Error(`a stack already runs on ${layout.dataDir} (process ${launcher.pid})`);
