@@ -1,0 +1,142 @@
+import { hkdfSync } from "node:crypto";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { startConsumer } from "@postrider/shared/bus/consumer";
+import { openBus } from "@postrider/shared/bus/open";
+import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { configureFailpoints } from "@postrider/shared/failpoints";
+import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
+import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { createLogger, type Logger } from "@postrider/shared/logger";
+import type { Loop } from "@postrider/shared/loop";
+import { startRelay } from "@postrider/shared/outbox/relay";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import { listenService } from "@postrider/shared/service";
+import { createAccountDirectory } from "#src/clients/accounts.ts";
+import { createPlatformDirectory } from "#src/clients/platforms.ts";
+import { MIGRATIONS, type Config } from "#src/config.ts";
+import { deliveryHandlers } from "#src/consumers/index.ts";
+import { createDatabaseClock } from "#src/db/clock.ts";
+import { startCleaningIdempotencyKeys } from "#src/jobs/clean-idempotency-keys.ts";
+import { startSweep } from "#src/jobs/sweep.ts";
+import { createRoomCheck } from "#src/rpc/outbox-room.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+
+/** Builds the posts service and starts it; disposing stops it in the order that loses nothing. */
+export async function startApp(config: Config): Promise<App> {
+  configureFailpoints(config.failpointsDir);
+  const logger = createLogger({ service: config.service, level: config.logLevel });
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: config.service,
+    prepare: config.databasePrepare,
+  });
+  const health = createHealth();
+  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  const peers = connectPeers(config);
+  const started: { relay?: Loop } = {};
+  const nudgeRelay = (): void => started.relay?.nudge();
+  const routes = createAppRoutes({ config, sql, peers, nudgeRelay });
+  const server = await listenService({ config, health, logger, routes });
+  await waitForDatabase(sql, MIGRATIONS, logger);
+  const events = await startEvents(config, sql, logger);
+  started.relay = events.relay;
+  const sweep = startSweep({
+    sql,
+    logger,
+    nudgeRelay,
+    tasks: peers.delivery.client(TaskService),
+    everyMs: config.sweepMs,
+    sweepAfterMs: config.sweepAfterMs,
+  });
+  const cleaner = startCleaningIdempotencyKeys(sql, logger);
+  return {
+    logger,
+    [Symbol.asyncDispose]: async () => {
+      health.drain();
+      const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+      const { accounts, media, delivery } = peers;
+      await disposeInOrder([
+        sweep,
+        cleaner,
+        events.consumer,
+        server,
+        events.relay,
+        events.bus,
+        accounts,
+        media,
+        delivery,
+        pool,
+      ]);
+    },
+  };
+}
+
+type Peers = Record<"accounts" | "media" | "delivery", Peer>;
+
+function connectPeers({ internalSecret, ...config }: Config): Peers {
+  return {
+    accounts: connectPeer({ baseUrl: config.accountsUrl, internalSecret }),
+    media: connectPeer({ baseUrl: config.mediaServiceUrl, internalSecret }),
+    delivery: connectPeer({ baseUrl: config.deliveryUrl, internalSecret }),
+  };
+}
+
+function createAppRoutes(options: {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly peers: Peers;
+  readonly nudgeRelay: () => void;
+}) {
+  const { config, sql, peers, nudgeRelay } = options;
+  return createRoutes({
+    sql,
+    nudgeRelay,
+    clock: createDatabaseClock(sql),
+    accounts: createAccountDirectory(peers.accounts.client(AccountService)),
+    platforms: createPlatformDirectory(peers.accounts.client(PlatformService)),
+    media: peers.media.client(MediaService),
+    assertRoom: createRoomCheck(sql),
+    missedAfterMs: config.missedAfterMs,
+    cursorKey: deriveCursorKey(config.internalSecret),
+    parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
+  });
+}
+
+/** All replicas have the same secret, so each reads the cursors of the others. */
+function deriveCursorKey(internalSecret: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", internalSecret, "", "postrider.posts.cursor", 32));
+}
+
+async function startEvents(config: Config, sql: Sql, logger: Logger) {
+  const bus = await openBus({
+    bus: config.bus,
+    brokers: config.kafkaBrokers,
+    sql,
+    databaseUrl: config.databaseUrl,
+    service: config.service,
+    logger,
+  });
+  const relay = startRelay({
+    sql,
+    bus,
+    topic: "posts.events.v1",
+    source: "/postrider/posts",
+    logger,
+  });
+  const consumer = await startConsumer({
+    bus,
+    sql,
+    group: "posts",
+    topic: "delivery.events.v1",
+    handlers: deliveryHandlers,
+    logger,
+    onCommitted: () => relay.nudge(),
+  });
+  return { bus, relay, consumer };
+}

@@ -1,0 +1,13 @@
+import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { handleEvents } from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/failpoints";
+import { applyTargetNews } from "#src/target-news.ts";
+
+/** A target moved: it and its post follow. */
+export const onTargetUpdated = handleEvents(TargetUpdatedSchema, async (tx, events) => {
+  await applyTargetNews(
+    tx,
+    events.map(({ message }) => message),
+  );
+  failpoint("posts.in-consumer");
+});

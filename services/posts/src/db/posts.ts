@@ -1,0 +1,232 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
+import type { PostOptions } from "#src/domain/post.ts";
+
+/** A post as it is accepted, with its targets in the request's order. */
+export interface NewPost {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly content: string;
+  readonly options: PostOptions;
+  readonly mediaIds: readonly string[];
+  /** What media said, as proto JSON. */
+  readonly media: JsonValue[];
+  readonly createdVia: string;
+  readonly acceptedAt: Date;
+  readonly publishBefore: Date;
+  readonly targets: readonly NewTarget[];
+}
+
+export interface NewTarget {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly username: string;
+}
+
+/** Inserts a post that is published at once, and its targets, with one statement: nothing here looks at other rows. */
+export async function insertPublishingPost(tx: TransactionSql, post: NewPost): Promise<void> {
+  const targets = post.targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+  }));
+  await tx`
+    with post as (
+      insert into posts (
+        id, workspace_id, status, content, options, media_ids, media, started_at, created_via, created_at, updated_at
+      ) values (
+        ${post.id}, ${post.workspaceId}, 'publishing', ${post.content}, ${tx.json(post.options as Record<string, never>)},
+        ${`{${post.mediaIds.join(",")}}`}::uuid[], ${tx.json(post.media)}, ${post.acceptedAt},
+        ${post.createdVia}, ${post.acceptedAt}, ${post.acceptedAt}
+      )
+      returning id, workspace_id, created_at
+    )
+    insert into targets (
+      id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before,
+      last_news_at, updated_at
+    )
+    select
+      target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, post.created_at,
+      ${post.publishBefore}::timestamptz, post.created_at, post.created_at
+    from post, jsonb_to_recordset(${tx.json(targets)})
+      as target (id uuid, ordinal int, account_id uuid, platform text, username text)`;
+}
+
+/** A post with its targets, as every answer shows it. Instants inside json are ISO 8601 text. */
+export interface PostRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly status: PostStatus;
+  readonly content: string;
+  readonly options: PostOptions;
+  readonly mediaIds: readonly string[];
+  readonly media: readonly JsonValue[];
+  readonly scheduledAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly publishedAt: Date | null;
+  readonly createdVia: string;
+  readonly queueSlotRuleId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+  readonly effectiveAt: Date;
+  readonly targets: readonly TargetJson[];
+  /** The newest 50 of each target; null where they were not asked for. */
+  readonly attempts: readonly AttemptJson[] | null;
+}
+
+export interface TargetJson {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly username: string;
+  readonly status: TargetStatus;
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+  readonly publishedAt: string | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly errorRetryable: boolean | null;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: string | null;
+}
+
+export interface AttemptJson {
+  readonly accountId: string;
+  readonly number: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly outcome: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The columns of a `PostRow` without its attempts; `post` is the row's alias. */
+function postColumns(sql: ISql) {
+  return sql`
+    post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
+    post.scheduled_at, post.started_at, post.published_at, post.created_via, post.queue_slot_rule_id, post.created_at,
+    post.updated_at, post.version, post.effective_at, (
+      select json_agg(json_build_object(
+        'id', id, 'accountId', account_id, 'platform', platform, 'username', username, 'status', status,
+        'externalId', external_id, 'permalink', permalink, 'publishedAt', published_at, 'errorCode', error_code,
+        'errorMessage', error_message, 'errorRetryable', error_retryable, 'attemptCount', attempt_count,
+        'nextAttemptAt', next_attempt_at
+      ) order by ordinal)
+      from targets
+      where targets.workspace_id = post.workspace_id
+      and targets.post_id = post.id
+    ) as targets`;
+}
+
+/** One post with everything, by one statement. */
+export async function findPost(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<PostRow | undefined> {
+  const [row] = await sql<PostRow[]>`
+    select ${postColumns(sql)}, (
+      select coalesce(json_agg(json_build_object(
+        'accountId', targets.account_id, 'number', attempt.number, 'startedAt', attempt.started_at,
+        'finishedAt', attempt.finished_at, 'outcome', attempt.outcome, 'code', attempt.code, 'message', attempt.message
+      ) order by targets.ordinal, attempt.number), '[]')
+      from targets, lateral (
+        select number, started_at, finished_at, outcome, code, message
+        from target_attempts
+        where target_attempts.workspace_id = targets.workspace_id
+        and target_attempts.target_id = targets.id
+        order by number desc
+        limit 50
+      ) as attempt
+      where targets.workspace_id = post.workspace_id
+      and targets.post_id = post.id
+    ) as attempts
+    from posts as post
+    where post.workspace_id = ${workspaceId}
+    and post.id = ${id}`;
+  return row;
+}
+
+/** A page in the order of (effective_at, id), latest first, beginning after `after`. */
+export async function listPosts(
+  sql: ISql,
+  workspaceId: string,
+  page: { readonly limit: number; readonly after?: { effectiveAt: Date; id: string } | undefined },
+): Promise<readonly PostRow[]> {
+  const { after } = page;
+  return await sql<PostRow[]>`
+    select ${postColumns(sql)}, null as attempts
+    from posts as post
+    where post.workspace_id = ${workspaceId}
+    ${after === undefined ? sql`` : sql`and (post.effective_at, post.id) < (${after.effectiveAt}, ${after.id})`}
+    order by post.effective_at desc, post.id desc
+    limit ${page.limit}`;
+}
+
+export interface PostRef {
+  readonly workspaceId: string;
+  readonly postId: string;
+}
+
+/** What news of its targets can change in a post. */
+export interface LockedPost extends PostRef {
+  readonly status: PostStatus;
+}
+
+/** Locks posts in id order: everyone who locks several does, so that no two wait for each other. */
+export async function lockPosts(
+  tx: TransactionSql,
+  refs: readonly PostRef[],
+): Promise<readonly LockedPost[]> {
+  const keys = refs.map((ref) => ({ workspace_id: ref.workspaceId, id: ref.postId }));
+  return await tx<LockedPost[]>`
+    select post.workspace_id, post.id as post_id, post.status
+    from posts as post
+    where (post.workspace_id, post.id) in (
+      select workspace_id, id from jsonb_to_recordset(${tx.json(keys)}) as key (workspace_id uuid, id uuid)
+    )
+    order by post.id
+    for update of post`;
+}
+
+export interface PostChange extends PostRef {
+  readonly status: PostStatus;
+  readonly publishedAt: Date | null;
+}
+
+/** What a post's change became: its new version and when it happened. */
+export interface ChangedPost extends PostRef {
+  readonly status: PostStatus;
+  readonly version: number;
+  readonly updatedAt: Date;
+}
+
+/** Writes what a reader can see changed; the rows are locked. */
+export async function updatePosts(
+  tx: TransactionSql,
+  changes: readonly PostChange[],
+): Promise<readonly ChangedPost[]> {
+  if (changes.length === 0) return [];
+  const rows = changes.map((change) => ({
+    id: change.postId,
+    workspace_id: change.workspaceId,
+    status: change.status,
+    published_at: change.publishedAt?.toISOString() ?? null,
+  }));
+  return await tx<ChangedPost[]>`
+    update posts as post
+    set status = change.status,
+      published_at = change.published_at,
+      version = post.version + 1,
+      updated_at = greatest(post.updated_at, now())
+    from jsonb_to_recordset(${tx.json(rows)})
+      as change (id uuid, workspace_id uuid, status text, published_at timestamptz)
+    where post.workspace_id = change.workspace_id
+    and post.id = change.id
+    returning post.id as post_id, post.workspace_id, post.status, post.version, post.updated_at`;
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { checkPost, type PostInput, type PostSurroundings } from "./check-post.ts";
+import type { PostAccount, PostMedia } from "./post.ts";
+
+const X = "0198c2f0-0000-7000-8000-00000000000a";
+const TELEGRAM = "0198c2f0-0000-7000-8000-00000000000b";
+const YOUTUBE = "0198c2f0-0000-7000-8000-00000000000c";
+const NOBODY = "0198c2f0-0000-7000-8000-00000000000d";
+const IMAGE = "0198c2f0-0000-7000-8000-0000000000aa";
+
+const account = (id: string, platform: PostAccount["platform"]): PostAccount => ({
+  id,
+  platform,
+  username: "ada",
+  status: "active",
+});
+
+const image: PostMedia = {
+  id: IMAGE,
+  isReady: true,
+  kind: "image",
+  contentType: "image/png",
+  bytes: 1000,
+  width: 100,
+  height: 100,
+  durationMs: null,
+};
+
+const known: PostSurroundings = {
+  accounts: new Map([
+    [X, account(X, "x")],
+    [TELEGRAM, account(TELEGRAM, "telegram")],
+    [YOUTUBE, account(YOUTUBE, "youtube")],
+  ]),
+  media: new Map([[IMAGE, image]]),
+  available: new Set(["x", "telegram", "youtube"]),
+};
+
+const input = (change: Partial<PostInput>): PostInput => ({
+  content: "hello",
+  accountIds: [X],
+  mediaIds: [],
+  options: {},
+  ...change,
+});
+
+test("a post that every platform takes has no violation", () => {
+  const options = { x: { content: "short" }, [TELEGRAM]: { content: "longer" } };
+
+  expect(
+    checkPost(input({ accountIds: [X, TELEGRAM], mediaIds: [IMAGE], options }), known),
+  ).toEqual([]);
+});
+
+test("everything that is wrong with a post is said at once, with the place", () => {
+  const violations = checkPost(
+    input({
+      content: "a".repeat(281),
+      accountIds: [X, NOBODY, TELEGRAM],
+      mediaIds: [NOBODY],
+      options: { "a/b~c": { title: "lost" } },
+    }),
+    {
+      ...known,
+      accounts: new Map([
+        [X, { ...account(X, "x"), status: "reconnect_required" }],
+        [TELEGRAM, account(TELEGRAM, "telegram")],
+      ]),
+      available: new Set(["x"]),
+    },
+  );
+
+  expect(violations).toEqual([
+    { code: "account_reconnect_required", path: "/accountIds/0", accountId: X, platform: "x" },
+    { code: "unknown_account", path: "/accountIds/1", accountId: NOBODY },
+    {
+      code: "platform_unavailable",
+      path: "/accountIds/2",
+      accountId: TELEGRAM,
+      platform: "telegram",
+    },
+    { code: "unknown_media", path: "/mediaIds/0" },
+    { code: "unknown_option_key", path: "/options/a~1b~0c" },
+    {
+      code: "content_too_long",
+      path: "/content",
+      accountId: X,
+      platform: "x",
+      limit: 280,
+      actual: 281,
+    },
+  ]);
+});
+
+test("a violation in an override points at the override", () => {
+  const options = { x: { content: "a".repeat(300) }, [TELEGRAM]: { title: "no titles there" } };
+  const violations = checkPost(input({ accountIds: [X, TELEGRAM], options }), known);
+
+  expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
+    { code: "content_too_long", path: "/options/x/content" },
+    { code: "title_unsupported", path: `/options/${TELEGRAM}/title` },
+  ]);
+});
+
+test("what a platform misses is asked for where it could stand", () => {
+  const violations = checkPost(input({ accountIds: [YOUTUBE] }), known);
+
+  expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
+    { code: "title_required", path: "/options/youtube/title" },
+    { code: "media_required", path: "/mediaIds" },
+  ]);
+});
+
+test("media that is not ready is named, and the platforms' rules do not judge the gap", () => {
+  const media = new Map([[IMAGE, { ...image, isReady: false }]]);
+  const violations = checkPost(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
+
+  expect(violations).toEqual([{ code: "media_not_ready", path: "/mediaIds/0" }]);
+});
+
+test("an option for a platform that no target is on is a violation", () => {
+  expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
+    { code: "unknown_option_key", path: "/options/bluesky" },
+    { code: "unknown_option_key", path: "/options/constructor" },
+  ]);
+});

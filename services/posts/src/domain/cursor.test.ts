@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+
+const KEY = new Uint8Array(32).fill(7);
+const SCOPE = ["posts", "0198c2f0-0000-7000-8000-000000000001"];
+
+const position = fc.record({
+  effectiveAt: fc.date({ noInvalidDate: true }),
+  id: fc.uuid(),
+});
+
+test("a cursor gives back the position it was made of", () => {
+  fc.assert(
+    fc.property(position, (given) => {
+      expect(decodeCursor(KEY, SCOPE, encodeCursor(KEY, SCOPE, given))).toEqual(given);
+    }),
+  );
+});
+
+test("a cursor changed in any character is refused", () => {
+  fc.assert(
+    fc.property(
+      position,
+      fc.nat(),
+      fc.constantFrom("A", "Z", "a", "z", "0", "9", "-", "_", "=", "+", " "),
+      (given, place, character) => {
+        const cursor = encodeCursor(KEY, SCOPE, given);
+        const at = place % cursor.length;
+        const forged = cursor.slice(0, at) + character + cursor.slice(at + 1);
+        fc.pre(forged !== cursor);
+        expect(decodeCursor(KEY, SCOPE, forged)).toBeUndefined();
+      },
+    ),
+  );
+});
+
+test("any other text is refused", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(decodeCursor(KEY, SCOPE, text)).toBeUndefined();
+    }),
+  );
+});
+
+test("a cursor means nothing in another workspace, with other filters or under another key", () => {
+  const cursor = encodeCursor(KEY, SCOPE, { effectiveAt: new Date(0), id: SCOPE[1] ?? "" });
+
+  expect(
+    decodeCursor(KEY, ["posts", "0198c2f0-0000-7000-8000-000000000002"], cursor),
+  ).toBeUndefined();
+  expect(decodeCursor(KEY, [...SCOPE, "failed"], cursor)).toBeUndefined();
+  expect(decodeCursor(new Uint8Array(32), SCOPE, cursor)).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** Where a page ended: the order of a list is (effectiveAt, id), latest first. */
+export interface Position {
+  readonly effectiveAt: Date;
+  readonly id: string;
+}
+
+const VERSION = 1;
+const ID_OFFSET = 1 + 8;
+const BODY_BYTES = ID_OFFSET + 16;
+const MAC_BYTES = 16;
+
+/** The scope is signed, not carried: a cursor says nothing, and means nothing outside of the list that made it. */
+function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
+  const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
+  return mac.digest().subarray(0, MAC_BYTES);
+}
+
+/**
+ * An opaque, signed text for a position.
+ *
+ * @param scope The list it belongs to: workspace and filters, each as text.
+ */
+export function encodeCursor(
+  key: Uint8Array,
+  scope: readonly string[],
+  position: Position,
+): string {
+  const body = Buffer.alloc(BODY_BYTES);
+  body.writeUInt8(VERSION, 0);
+  body.writeBigInt64BE(BigInt(position.effectiveAt.getTime()), 1);
+  body.write(position.id.replaceAll("-", ""), ID_OFFSET, "hex");
+  return Buffer.concat([body, sign(key, scope, body)]).toString("base64url");
+}
+
+function formatId(bytes: Buffer): string {
+  const hex = bytes.toString("hex");
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join("-");
+}
+
+/** The position of a cursor that this scope and key made; undefined for any other text. */
+export function decodeCursor(
+  key: Uint8Array,
+  scope: readonly string[],
+  cursor: string,
+): Position | undefined {
+  const bytes = Buffer.from(cursor, "base64url");
+  // Buffer forgives foreign characters; a cursor has exactly one spelling.
+  if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString("base64url") !== cursor)
+    return undefined;
+  const body = bytes.subarray(0, BODY_BYTES);
+  if (!timingSafeEqual(sign(key, scope, body), bytes.subarray(BODY_BYTES))) return undefined;
+  if (body.readUInt8(0) !== VERSION) return undefined;
+  return {
+    effectiveAt: new Date(Number(body.readBigInt64BE(1))),
+    id: formatId(body.subarray(ID_OFFSET)),
+  };
+}

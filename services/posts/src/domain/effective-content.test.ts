@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { effectiveContent, findOptionKey } from "./effective-content.ts";
+import type { PostOption } from "./post.ts";
+
+const TARGET = { accountId: "0198c2f0-0000-7000-8000-000000000001", platform: "x" };
+
+const option: fc.Arbitrary<PostOption> = fc.record(
+  { content: fc.string(), title: fc.string(), privacy: fc.string(), tags: fc.array(fc.string()) },
+  { requiredKeys: [] },
+);
+
+test("without options a target publishes the post's text and nothing else", () => {
+  expect(effectiveContent("hello", { bluesky: { content: "other" } }, TARGET)).toEqual({
+    text: "hello",
+  });
+});
+
+test("field by field the account's option wins over the platform's, and both over the post", () => {
+  fc.assert(
+    fc.property(fc.string(), option, option, (text, ofPlatform, ofAccount) => {
+      const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
+      const { content, ...fields } = { content: text, ...ofPlatform, ...ofAccount };
+      expect(effectiveContent(text, options, TARGET)).toEqual({ text: content, ...fields });
+    }),
+  );
+});
+
+test("the key that a value comes from is the one whose value is used", () => {
+  fc.assert(
+    fc.property(option, option, (ofPlatform, ofAccount) => {
+      const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
+      const { text, ...fields } = effectiveContent("text of the post", options, TARGET);
+      for (const field of ["content", "title", "privacy", "tags"] as const) {
+        const key = findOptionKey(options, TARGET, field);
+        const used = field === "content" ? text : fields[field];
+        const expected = field === "content" ? "text of the post" : undefined;
+        expect(used).toEqual(key === undefined ? expected : options[key]?.[field]);
+      }
+    }),
+  );
+});
+
+test("an empty override is an override", () => {
+  expect(effectiveContent("hello", { x: { content: "", tags: [] } }, TARGET)).toEqual({
+    text: "",
+    tags: [],
+  });
+});

@@ -1,0 +1,71 @@
+/** Where a post is on its way. */
+export type PostStatus =
+  | "draft"
+  | "scheduled"
+  | "publishing"
+  | "published"
+  | "partial"
+  | "failed"
+  | "cancelled";
+
+/** Where one target of a post is on its way; `cancelled` = never sent because the post was deleted. */
+export type TargetStatus =
+  | "pending"
+  | "publishing"
+  | "published"
+  | "failed"
+  | "deleting"
+  | "deleted"
+  | "delete_failed"
+  | "cancelled";
+
+/**
+ * Where the news of its targets may take a post. Back to `publishing` goes one whose failed target turned out to be
+ * undecided; `published` is the end, because a published target stays so; what was not sent or was deleted is no longer
+ * moved by its targets.
+ */
+const FOLLOWING = {
+  draft: [],
+  scheduled: [],
+  publishing: ["published", "partial", "failed"],
+  published: [],
+  partial: ["publishing", "published"],
+  failed: ["publishing", "partial", "published"],
+  cancelled: [],
+} satisfies Record<PostStatus, readonly PostStatus[]>;
+
+const OPEN: ReadonlySet<TargetStatus> = new Set(["pending", "publishing"]);
+const SETTLED: ReadonlySet<TargetStatus> = new Set(["published", "failed"]);
+
+/** Whether the outcome of a target is still to come. */
+export function isOpen(status: TargetStatus): boolean {
+  return OPEN.has(status);
+}
+
+function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
+  if (targets.some(isOpen)) return "publishing";
+  // Deletion never changes what became of the post.
+  if (targets.length === 0 || !targets.every((status) => SETTLED.has(status))) return undefined;
+  const published = targets.filter((status) => status === "published").length;
+  if (published === targets.length) return "published";
+  return published === 0 ? "failed" : "partial";
+}
+
+/**
+ * The status that a post has by its targets: all published = `published`, all failed = `failed`, some of each =
+ * `partial`, any without an outcome = `publishing`. A post that its targets may not take there keeps what it has.
+ */
+export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
+  const folded = fold(targets);
+  if (folded === undefined) return current;
+  const following: readonly PostStatus[] = FOLLOWING[current];
+  return following.includes(folded) ? folded : current;
+}
+
+/**
+ * What a reader sees: a target of a post that is being published is `publishing` too, before delivery has reported it.
+ * Starting a post therefore writes one row, however many targets it has.
+ */
+export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
+  return post === "publishing" && target === "pending" ? "publishing" : target;
+}

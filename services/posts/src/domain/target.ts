@@ -1,0 +1,110 @@
+import type { TargetStatus } from "./post-status.ts";
+
+/** Why a target failed or waits. */
+export interface TargetError {
+  readonly code: string;
+  readonly message: string;
+  /** Whether a retry can help without a person changing something. */
+  readonly retryable: boolean;
+}
+
+/** What delivery says became of a target; whole, so the newest one says everything. */
+export interface TargetUpdate {
+  readonly generation: number;
+  /** Raised with every change of the task; compared within a generation. */
+  readonly version: number;
+  readonly status: "publishing" | "published" | "failed";
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+  readonly publishedAt: Date | null;
+  readonly error: TargetError | null;
+  /** Attempts so far, over all generations. */
+  readonly attemptCount: number;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** What news of delivery can change in a target. */
+export interface TargetState {
+  readonly status: TargetStatus;
+  /** Raised by each publish and each retry; only `posts` raises it. */
+  readonly generation: number;
+  /** Generation and version of the update that was applied last; 0 before the first. */
+  readonly taskGeneration: number;
+  readonly taskVersion: number;
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+  readonly publishedAt: Date | null;
+  readonly error: TargetError | null;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: Date | null;
+}
+
+/**
+ * Which news a target takes. `published` is absorbing: what is out stays out, and later news of it only adds to it (a
+ * permalink, a second id). A failed target may turn out to be undecided or published after all.
+ */
+const ACCEPTED = {
+  pending: ["publishing", "published", "failed"],
+  publishing: ["publishing", "published", "failed"],
+  published: ["published"],
+  failed: ["publishing", "published", "failed"],
+  deleting: [],
+  deleted: [],
+  delete_failed: [],
+  cancelled: [],
+} satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
+
+function isNewer(target: TargetState, update: TargetUpdate): boolean {
+  if (update.generation !== target.taskGeneration) return update.generation > target.taskGeneration;
+  return update.version > target.taskVersion;
+}
+
+function applies(target: TargetState, update: TargetUpdate): boolean {
+  const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
+  if (!accepted.includes(update.status)) return false;
+  // A success counts whenever and from whichever generation it is heard of.
+  if (update.status === "published" && target.status !== "published") return true;
+  // Only the generation that is wanted now decides what the target waits for or failed with.
+  const counts = update.status === "published" || update.generation === target.generation;
+  return counts && isNewer(target, update);
+}
+
+/**
+ * The target after one piece of news. Updates are ordered by (is published, generation, version) and the greatest wins,
+ * so any order, repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
+ */
+export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
+  const attemptCount = Math.max(target.attemptCount, update.attemptCount);
+  if (!applies(target, update)) {
+    return attemptCount === target.attemptCount ? target : { ...target, attemptCount };
+  }
+  return {
+    ...target,
+    status: update.status,
+    taskGeneration: update.generation,
+    taskVersion: update.version,
+    externalId: update.externalId,
+    permalink: update.permalink,
+    publishedAt: update.publishedAt,
+    error: update.error,
+    attemptCount,
+    nextAttemptAt: update.nextAttemptAt,
+  };
+}
+
+/** Whether a reader would see a difference between the two states of a target of a post that is being published. */
+export function isVisiblyDifferent(before: TargetState, after: TargetState): boolean {
+  const shown = (state: TargetState) =>
+    JSON.stringify([
+      state.status === "pending" ? "publishing" : state.status,
+      state.externalId,
+      state.permalink,
+      state.publishedAt,
+      state.error?.code,
+      state.error?.message,
+      state.error?.retryable,
+      state.attemptCount,
+      state.nextAttemptAt,
+    ]);
+  return shown(before) !== shown(after);
+}

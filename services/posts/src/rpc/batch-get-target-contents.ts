@@ -1,0 +1,45 @@
+import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
+import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import type {
+  BatchGetTargetContentsRequest,
+  BatchGetTargetContentsResponseSchema,
+  TargetContentSchema,
+  TargetRef,
+} from "@postrider/contracts/posts/v1/target_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/targets.ts";
+import { effectiveContent } from "#src/domain/effective-content.ts";
+import type { TargetServiceDeps } from "#src/rpc/target-service.ts";
+
+const MAX_REFS = 500;
+
+type Content = MessageInitShape<typeof TargetContentSchema>;
+
+/** Says for each target whether it is still to be published at its generation and, if so, what. */
+export async function batchGetTargetContents(
+  { sql }: TargetServiceDeps,
+  { refs }: BatchGetTargetContentsRequest,
+): Promise<MessageInitShape<typeof BatchGetTargetContentsResponseSchema>> {
+  if (refs.length > MAX_REFS) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
+  const keys = refs.filter((ref) => isId(ref.workspaceId) && isId(ref.targetId));
+  const wanted = keys.length === 0 ? [] : await listWantedTargets(sql, keys);
+  const found = new Map(wanted.map((target) => [keyOf(target), target]));
+  return { contents: refs.map((ref) => toContent(ref, found.get(keyOf(ref)))) };
+}
+
+function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
+  return `${workspaceId} ${targetId} ${generation}`;
+}
+
+function toContent(ref: TargetRef, target: WantedTarget | undefined): Content {
+  if (target === undefined) return { ref, wanted: false };
+  const { tags, ...content } = effectiveContent(target.content, target.options, target);
+  return {
+    ref,
+    wanted: true,
+    ...content,
+    tags: [...(tags ?? [])],
+    media: target.media.map((json) => fromJson(MediaSchema, json, { ignoreUnknownFields: true })),
+  };
+}

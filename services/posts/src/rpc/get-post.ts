@@ -1,0 +1,19 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  GetPostRequest,
+  GetPostResponseSchema,
+} from "@postrider/contracts/posts/v1/post_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { findPost } from "#src/db/posts.ts";
+import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import { toPost } from "#src/rpc/to-post.ts";
+
+export async function getPost(
+  { sql }: Pick<PostServiceDeps, "sql">,
+  { workspaceId, id }: GetPostRequest,
+): Promise<MessageInitShape<typeof GetPostResponseSchema>> {
+  const row = isId(workspaceId) && isId(id) ? await findPost(sql, workspaceId, id) : undefined;
+  if (row === undefined) throw notFound();
+  return { post: toPost(row) };
+}

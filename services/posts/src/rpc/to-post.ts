@@ -1,0 +1,93 @@
+import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate, timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import type {
+  AttemptSchema,
+  PostOptionSchema,
+  PostSchema,
+  TargetErrorSchema,
+  TargetSchema,
+} from "@postrider/contracts/posts/v1/post_pb";
+import type { AttemptJson, PostRow, TargetJson } from "#src/db/posts.ts";
+import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
+import type { PostOption } from "#src/domain/post.ts";
+
+type PostInit = MessageInitShape<typeof PostSchema>;
+
+/** A field that is left out where the column is null. */
+function instant<K extends string>(
+  name: K,
+  value: Date | string | null,
+): { [key in K]?: Timestamp } {
+  if (value === null) return {};
+  const at =
+    typeof value === "string" ? timestampFromMs(Date.parse(value)) : timestampFromDate(value);
+  return { [name]: at } as { [key in K]?: Timestamp };
+}
+
+function text<K extends string>(name: K, value: string | null): { [key in K]?: string } {
+  return value === null ? {} : ({ [name]: value } as { [key in K]?: string });
+}
+
+function toOption({ tags, ...option }: PostOption): MessageInitShape<typeof PostOptionSchema> {
+  return tags === undefined ? option : { ...option, tags: { values: [...tags] } };
+}
+
+function toError(target: TargetJson): { error?: MessageInitShape<typeof TargetErrorSchema> } {
+  const { errorCode: code, errorMessage, errorRetryable } = target;
+  if (code === null) return {};
+  return { error: { code, message: errorMessage ?? "", retryable: errorRetryable ?? false } };
+}
+
+function toTarget(post: PostStatus, target: TargetJson): MessageInitShape<typeof TargetSchema> {
+  return {
+    id: target.id,
+    accountId: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    status: shownTargetStatus(post, target.status),
+    attemptCount: target.attemptCount,
+    ...text("externalId", target.externalId),
+    ...text("permalink", target.permalink),
+    ...instant("publishedAt", target.publishedAt),
+    ...instant("nextAttemptAt", target.nextAttemptAt),
+    ...toError(target),
+  };
+}
+
+function toAttempt(attempt: AttemptJson): MessageInitShape<typeof AttemptSchema> {
+  const { startedAt, finishedAt, ...rest } = attempt;
+  return { ...rest, ...instant("startedAt", startedAt), ...instant("finishedAt", finishedAt) };
+}
+
+/** The options as the contract writes them. */
+export function toOptions(
+  options: PostRow["options"],
+): Record<string, MessageInitShape<typeof PostOptionSchema>> {
+  return Object.fromEntries(
+    Object.entries(options).map(([key, option]) => [key, toOption(option)]),
+  );
+}
+
+/** A stored post as every answer shows it. */
+export function toPost(row: PostRow): PostInit {
+  return {
+    id: row.id,
+    workspaceId: row.workspaceId,
+    status: row.status,
+    content: row.content,
+    options: toOptions(row.options),
+    mediaIds: [...row.mediaIds],
+    media: row.media.map((json) => fromJson(MediaSchema, json, { ignoreUnknownFields: true })),
+    createdVia: row.createdVia,
+    createdAt: timestampFromDate(row.createdAt),
+    updatedAt: timestampFromDate(row.updatedAt),
+    version: BigInt(row.version),
+    targets: row.targets.map((target) => toTarget(row.status, target)),
+    attempts: (row.attempts ?? []).map(toAttempt),
+    ...instant("scheduledAt", row.scheduledAt),
+    ...instant("startedAt", row.startedAt),
+    ...instant("publishedAt", row.publishedAt),
+    ...text("queueSlotRuleId", row.queueSlotRuleId),
+  };
+}

@@ -1,0 +1,188 @@
+import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+const countRows = async () => {
+  const [row] = await posts.sql<{ posts: number; targets: number; events: number; keys: number }[]>`
+    select
+      (select count(*)::int from posts) as posts,
+      (select count(*)::int from targets) as targets,
+      (select count(*)::int from outbox) as events,
+      (select count(*)::int from idempotency_keys) as keys`;
+  return row;
+};
+
+test("an accepted post is publishing, and reading it back gives the same", async () => {
+  const workspaceId = newWorkspace();
+  const x = posts.neighbours.connectAccount(workspaceId, "x");
+  const telegram = posts.neighbours.connectAccount(workspaceId, "telegram");
+  const nudges = posts.nudges.count;
+
+  const post = await posts.createPost({
+    workspaceId,
+    content: "hello",
+    accountIds: [telegram, x],
+    options: { x: { content: "short" }, [telegram]: { content: "long" } },
+    createdVia: "mcp",
+  });
+
+  expect(post).toMatchObject({
+    workspaceId,
+    status: "publishing",
+    content: "hello",
+    createdVia: "mcp",
+    version: 1n,
+    targets: [
+      {
+        accountId: telegram,
+        platform: "telegram",
+        username: "telegram-user",
+        status: "publishing",
+      },
+      { accountId: x, platform: "x", username: "x-user", status: "publishing" },
+    ],
+    attempts: [],
+  });
+  expect(post.startedAt).toEqual(post.createdAt);
+  expect(await posts.getPost(workspaceId, post.id)).toEqual(post);
+  expect(posts.nudges.count).toBe(nudges + 1);
+});
+
+test("accepting asks delivery to publish every target, in the same transaction", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = [
+    posts.neighbours.connectAccount(workspaceId, "bluesky"),
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  ];
+  const post = await posts.createPost({ workspaceId, accountIds });
+  const events = (await posts.events()).filter(([, event]) => event.postId === post.id);
+
+  expect(events).toEqual([
+    [
+      "PostPublishRequested",
+      expect.objectContaining({
+        workspaceId,
+        version: 1n,
+        dueAt: post.createdAt,
+        targets: post.targets.map(({ id, accountId, platform }) =>
+          expect.objectContaining({ targetId: id, accountId, platform, generation: 1 }),
+        ),
+      }),
+    ],
+  ]);
+  const [[, event] = []] = events;
+  const { publishBefore } = event as unknown as { publishBefore: typeof post.createdAt };
+  const [from, until] = [post.createdAt, publishBefore].map((at) =>
+    at === undefined ? 0 : timestampMs(at),
+  );
+  expect((until ?? 0) - (from ?? 0)).toBe(86_400_000);
+});
+
+test("a refused post says everything that is wrong and stores nothing", async () => {
+  const workspaceId = newWorkspace();
+  const x = posts.neighbours.connectAccount(workspaceId, "x");
+  const asleep = posts.neighbours.connectAccount(workspaceId, "telegram", "reconnect_required");
+  const gone = posts.neighbours.connectAccount(workspaceId, "bluesky", "disconnected");
+  const facebook = posts.neighbours.connectAccount(workspaceId, "facebook");
+  const before = await countRows();
+
+  const refused = posts.posts.createPost({
+    workspaceId,
+    content: "a".repeat(281),
+    accountIds: [x, asleep, gone, facebook],
+    mediaIds: [newId()],
+    options: { youtube: { title: "nobody" } },
+    createdVia: "rest",
+    idempotency: { key: "refused", fingerprint: "a" },
+  });
+
+  await expect(refused).rejects.toMatchObject({
+    kind: "unprocessable",
+    reason: "validation_failed",
+  });
+  const { violations } = (await refused.catch((error: unknown) => error)) as {
+    violations: { code: string; path: string }[];
+  };
+  expect(violations.map(({ code, path }) => [code, path])).toEqual([
+    ["account_reconnect_required", "/accountIds/1"],
+    ["unknown_account", "/accountIds/2"],
+    ["platform_unavailable", "/accountIds/3"],
+    ["unknown_media", "/mediaIds/0"],
+    ["content_too_long", "/content"],
+  ]);
+  expect(await countRows()).toEqual(before);
+});
+
+test("media is copied into the post as it was, in the request's order", async () => {
+  const workspaceId = newWorkspace();
+  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const media = ["one.png", "two.png"].map((fileName) => ({
+    id: newId(),
+    workspaceId,
+    fileName,
+    status: "ready",
+    kind: "image",
+    contentType: "image/png",
+    bytes: 1234n,
+    width: 10,
+    height: 20,
+    sha256: "ab",
+    createdAt: timestampFromDate(new Date(0)),
+  }));
+  posts.neighbours.media.push(...media);
+  const mediaIds = media.map(({ id }) => id).toReversed();
+
+  const post = await posts.createPost({ workspaceId, accountIds: [account], mediaIds });
+
+  expect(post.mediaIds).toEqual(mediaIds);
+  expect(post.media).toMatchObject(media.toReversed());
+  expect(await posts.getPost(workspaceId, post.id)).toEqual(post);
+});
+
+test.each([
+  ["without accounts", { accountIds: [] }],
+  [
+    "with an account twice",
+    {
+      accountIds: ["0198c2f0-0000-7000-8000-00000000000a", "0198c2f0-0000-7000-8000-00000000000a"],
+    },
+  ],
+  ["with an account id that is none", { accountIds: ["me"] }],
+  ["made by a stranger", { createdVia: "carrier pigeon" }],
+  ["for another time", { scheduledAt: timestampFromDate(new Date(Date.UTC(2099, 0))) }],
+])("a request %s is invalid", async (_name, change) => {
+  const workspaceId = newWorkspace();
+  const account = posts.neighbours.connectAccount(workspaceId, "x");
+
+  await expect(
+    posts.createPost({ workspaceId, accountIds: [account], ...change }),
+  ).rejects.toMatchObject({
+    kind: "invalid",
+    reason: "invalid_request",
+  });
+});
+
+test("requests of the same moment ask for their accounts in one call", async () => {
+  const workspaces = [newWorkspace(), newWorkspace(), newWorkspace()];
+  const accounts = workspaces.map((workspaceId) =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+  await posts.createPost({ workspaceId: workspaces[0] ?? "", accountIds: accounts.slice(0, 1) });
+  const calls = posts.neighbours.accountCalls.length;
+
+  await Promise.all(
+    workspaces.map((workspaceId, index) =>
+      posts.createPost({ workspaceId, accountIds: accounts.slice(index, index + 1) }),
+    ),
+  );
+
+  expect(posts.neighbours.accountCalls).toHaveLength(calls + 1);
+  expect(posts.neighbours.accountCalls.at(-1)?.refs).toHaveLength(3);
+});

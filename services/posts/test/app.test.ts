@@ -1,0 +1,43 @@
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { startApp } from "#src/app.ts";
+import { MIGRATIONS } from "#src/config.ts";
+
+test("the service starts without its neighbours, sends what is in the outbox, and stops", async () => {
+  await using database = await createTestDatabase({
+    service: "posts",
+    migrationsFolder: MIGRATIONS,
+  });
+  const nowhere = "http://127.0.0.1:9";
+  await using app = await startApp({
+    service: "posts",
+    host: "127.0.0.1",
+    port: 0,
+    metricsPort: 0,
+    internalSecret: "a".repeat(32),
+    logLevel: "silent",
+    failpointsDir: undefined,
+    databaseUrl: database.url,
+    databasePoolSize: 4,
+    databasePrepare: true,
+    bus: "postgres",
+    kafkaBrokers: [],
+    accountsUrl: nowhere,
+    mediaServiceUrl: nowhere,
+    deliveryUrl: nowhere,
+    sweepMs: 60_000,
+    sweepAfterMs: 120_000,
+    missedAfterMs: 86_400_000,
+  });
+  await database.sql`
+    insert into outbox (event_id, type, key, payload, headers)
+    values (gen_random_uuid(), 'postrider.posts.v1.PostFailed', 'key', '{}', '{}')`;
+
+  await eventually(async () => {
+    const [row] = await database.sql<{ count: number }[]>`
+      select count(*)::int as count from bus.records where topic = 'posts.events.v1'`;
+    expect(row?.count).toBe(1);
+  });
+  expect(app.logger).toBeDefined();
+});

@@ -1,0 +1,59 @@
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+async function publish(count: number): Promise<Post> {
+  const workspaceId = newWorkspace();
+  const accountIds = Array.from({ length: count }, () =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+  return await posts.createPost({ workspaceId, accountIds });
+}
+
+test("targets that end at the same moment in different replicas still settle their post, once", async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const post = await publish(4);
+    const update = deliveryOf(post);
+
+    await Promise.all(
+      [0, 1, 2, 3].map((ordinal) =>
+        posts.tell([update(ordinal, ordinal === 0 ? "failed" : "published")]),
+      ),
+    );
+
+    expect(await posts.getPost(post.workspaceId, post.id)).toMatchObject({
+      status: "partial",
+      version: 5n,
+    });
+    const settled = (await posts.events()).filter(
+      ([name, event]) => event.postId === post.id && name !== "PostPublishRequested",
+    );
+    expect(settled.map(([name]) => name)).toEqual(["PostPartial"]);
+  }
+});
+
+test("batches over the same posts in opposite orders never block each other for good", async () => {
+  const made = await Promise.all(Array.from({ length: 10 }, () => publish(2)));
+  const updates = made.flatMap((post) => {
+    const update = deliveryOf(post);
+    return [update(0, "published"), update(1, "published")];
+  });
+
+  await Promise.all([
+    posts.tell(updates),
+    posts.tell(updates.toReversed()),
+    posts.tell(updates),
+    posts.sweep(),
+    posts.tell(updates.toReversed()),
+  ]);
+
+  for (const post of made) {
+    expect(await posts.getPost(post.workspaceId, post.id)).toMatchObject({ status: "published" });
+  }
+});

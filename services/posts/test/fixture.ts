@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import {
+  create,
+  fromJsonString,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter } from "@connectrpc/connect";
+import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
+import {
+  AccountService,
+  type BatchGetAccountsRequest,
+} from "@postrider/contracts/accounts/v1/account_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import {
+  TargetUpdatedSchema,
+  type TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import {
+  PostFailedSchema,
+  PostPartialSchema,
+  PostPublishedSchema,
+  PostPublishRequestedSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { createLogger } from "@postrider/shared/logger";
+import type { Sql } from "@postrider/shared/postgres";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { createAccountDirectory } from "#src/clients/accounts.ts";
+import { createPlatformDirectory } from "#src/clients/platforms.ts";
+import { MIGRATIONS } from "#src/config.ts";
+import { deliveryHandlers } from "#src/consumers/index.ts";
+import { createDatabaseClock } from "#src/db/clock.ts";
+import { sweepTargets } from "#src/jobs/sweep.ts";
+import { createRoomCheck } from "#src/rpc/outbox-room.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+import { applyTargetNews } from "#src/target-news.ts";
+
+export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
+
+const EVENTS = [
+  PostPublishRequestedSchema,
+  PostPublishedSchema,
+  PostPartialSchema,
+  PostFailedSchema,
+];
+
+/** The services around posts, in memory: they speak the contract and know what a test tells them. */
+export class Neighbours {
+  readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
+  readonly media: MessageInitShape<typeof MediaSchema>[] = [];
+  readonly available = new Set(["x", "telegram", "bluesky"]);
+  /** What delivery knows, by target id. */
+  readonly tasks = new Map<string, TargetUpdated>();
+  readonly accountCalls: BatchGetAccountsRequest[] = [];
+  readonly askedTargets: TargetRef[] = [];
+  accountsAreUp = true;
+  deliveryIsUp = true;
+
+  connectAccount(workspaceId: string, platform: string, status = "active"): string {
+    const id = newId();
+    this.accounts.set(id, { id, workspaceId, platform, username: `${platform}-user`, status });
+    return id;
+  }
+
+  readonly routes = (router: ConnectRouter): void => {
+    router.service(AccountService, {
+      batchGetAccounts: (request) => {
+        if (!this.accountsAreUp) throw unavailable();
+        this.accountCalls.push(request);
+        const found = request.refs.flatMap(({ workspaceId, accountId }) => {
+          const account = this.accounts.get(accountId);
+          return account?.workspaceId === workspaceId ? [account] : [];
+        });
+        return { accounts: found };
+      },
+    });
+    router.service(PlatformService, {
+      listPlatforms: () => ({
+        platforms: [...this.available].map((platform) => ({ platform, available: true })),
+      }),
+    });
+    router.service(MediaService, {
+      batchGetMedia: ({ workspaceId, ids }) => ({
+        media: this.media.filter(
+          (item) => item.workspaceId === workspaceId && ids.includes(item.id ?? ""),
+        ),
+      }),
+    });
+    router.service(TaskService, {
+      batchGetTargetStates: ({ refs }) => {
+        if (!this.deliveryIsUp) throw unavailable();
+        this.askedTargets.push(...refs);
+        const updates = refs.flatMap((ref) => this.tasks.get(ref.targetId) ?? []);
+        return { updates, unknown: refs.filter((ref) => !this.tasks.has(ref.targetId)) };
+      },
+    });
+  };
+}
+
+interface PostChange {
+  readonly workspaceId?: string;
+  readonly content?: string;
+  readonly accountIds?: string[];
+  readonly mediaIds?: string[];
+  readonly options?: Record<string, { content?: string; title?: string }>;
+  readonly createdVia?: string;
+  readonly scheduledAt?: Timestamp;
+  readonly idempotency?: { key: string; fingerprint: string };
+}
+
+/** The posts service on a database of its own, with everything around it in memory. */
+export async function startPosts() {
+  const database = await createTestDatabase({
+    service: "posts",
+    migrationsFolder: MIGRATIONS,
+    poolSize: 10,
+  });
+  const { sql } = database;
+  const neighbours = new Neighbours();
+  const peer = createTestPeer(neighbours.routes);
+  const logger = createLogger({ service: "test", level: "silent" });
+  const nudges = { count: 0 };
+  const nudgeRelay = (): void => void (nudges.count += 1);
+  const routes = createRoutes({
+    sql,
+    nudgeRelay,
+    clock: createDatabaseClock(sql),
+    accounts: createAccountDirectory(peer.client(AccountService)),
+    platforms: createPlatformDirectory(peer.client(PlatformService)),
+    media: peer.client(MediaService),
+    assertRoom: createRoomCheck(sql),
+    missedAfterMs: 86_400_000,
+    cursorKey: new Uint8Array(32).fill(1),
+    parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
+  });
+  const service = createTestPeer(routes);
+  const posts = service.client(PostService);
+  const tasks = peer.client(TaskService);
+  const consume = createBatchHandler({
+    topic: "delivery.events.v1",
+    handlers: deliveryHandlers,
+    logger,
+  });
+  return {
+    database,
+    sql,
+    neighbours,
+    nudges,
+    posts,
+    targets: service.client(TargetService),
+    /** Hands records to the consumer as the bus does. */
+    consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
+    /** Applies updates in one transaction, in the order given. */
+    tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetNews(tx, updates)),
+    sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
+    /** The events in the outbox, oldest first, as `[name, message]`. */
+    events: () => readEvents(sql),
+    createPost: async (change: PostChange): Promise<Post> => {
+      const { post } = await posts.createPost({ content: "hello", createdVia: "rest", ...change });
+      if (post === undefined) throw new Error("an accepted post is missing in its answer");
+      return post;
+    },
+    getPost: async (workspaceId: string, id: string): Promise<Post> => {
+      const { post } = await posts.getPost({ workspaceId, id });
+      if (post === undefined) throw new Error("a post is missing in its answer");
+      return post;
+    },
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+export type Posts = Awaited<ReturnType<typeof startPosts>>;
+
+type AnyEvent = MessageShape<(typeof EVENTS)[number]>;
+
+async function readEvents(sql: Sql): Promise<[name: string, message: AnyEvent][]> {
+  const rows = await sql<{ type: string; payload: string }[]>`
+    select type, payload from outbox order by id`;
+  return rows.map(({ type, payload }) => {
+    const schema = EVENTS.find(({ typeName }) => typeName === type);
+    if (schema === undefined) throw new Error(`unexpected event ${type}`);
+    return [schema.name, fromJsonString(schema, payload)];
+  });
+}
+
+export const newWorkspace = (): string => randomUUID();
+
+interface UpdateChange {
+  readonly generation?: number;
+  readonly errorCode?: string;
+  readonly attemptCount?: number;
+  readonly attempt?: ReturnType<typeof attempt>;
+}
+
+/** The updates that delivery tells of the targets of one post, versions counted per generation as delivery does. */
+export function deliveryOf(post: Post) {
+  const versions = new Map<string, number>();
+  return (
+    ordinal: number,
+    status: "publishing" | "published" | "failed",
+    change: UpdateChange = {},
+  ): TargetUpdated => {
+    const target = post.targets[ordinal];
+    if (target === undefined) throw new Error(`the post has no target ${ordinal}`);
+    const generation = change.generation ?? 1;
+    const key = `${target.id} ${generation}`;
+    const version = (versions.get(key) ?? 0) + 1;
+    versions.set(key, version);
+    const outcome =
+      status === "published"
+        ? {
+            externalId: `external-${ordinal}`,
+            permalink: `https://example.test/${ordinal}`,
+            publishedAt: timestampFromDate(new Date(Date.UTC(2026, 0, 1, 0, 0, 10 + ordinal))),
+          }
+        : {};
+    const failure =
+      status === "failed" ? { errorCode: "content_rejected", errorMessage: "no" } : {};
+    return create(TargetUpdatedSchema, {
+      workspaceId: post.workspaceId,
+      postId: post.id,
+      targetId: target.id,
+      generation,
+      version: BigInt(version),
+      status,
+      ...outcome,
+      ...failure,
+      ...change,
+    });
+  };
+}
+
+/** An attempt of an update. */
+export function attempt(number: number, outcome: string, code = "") {
+  return {
+    number,
+    outcome,
+    code,
+    startedAt: timestampFromDate(new Date(Date.UTC(2026, 0, 1, 0, number))),
+    finishedAt: timestampFromDate(new Date(Date.UTC(2026, 0, 1, 0, number, 1))),
+  };
+}

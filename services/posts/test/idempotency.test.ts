@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+function keyedRequest(key = "key-1", fingerprint = "body") {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const idempotency = { key, fingerprint };
+  return { workspaceId, accountIds, content: "once", createdVia: "rest", idempotency };
+}
+
+const countPosts = async (workspaceId: string) =>
+  (await posts.posts.listPosts({ workspaceId, limit: 100 })).posts.length;
+
+test("a repeated request is answered as the first was, and makes nothing", async () => {
+  const request = keyedRequest();
+  const first = await posts.posts.createPost(request);
+  const events = (await posts.events()).length;
+
+  const second = await posts.posts.createPost(request);
+
+  expect(first.replayed).toBe(false);
+  expect(second).toMatchObject({ replayed: true, post: first.post });
+  expect(await countPosts(request.workspaceId)).toBe(1);
+  expect(await posts.events()).toHaveLength(events);
+});
+
+test("the answer stays that of the first request after the post has changed", async () => {
+  const request = keyedRequest();
+  const { post: first } = await posts.posts.createPost(request);
+  if (first !== undefined) await posts.tell([deliveryOf(first)(0, "published")]);
+
+  expect((await posts.posts.createPost(request)).post).toEqual(first);
+});
+
+test("a repeated request is answered also when the same post would be refused by now", async () => {
+  const request = keyedRequest();
+  const { post: first } = await posts.posts.createPost(request);
+  posts.neighbours.accounts.delete(request.accountIds[0] ?? "");
+
+  expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
+});
+
+test("a key that belongs to another body is refused, whether or not that body is fine", async () => {
+  const request = keyedRequest();
+  await posts.posts.createPost(request);
+  const idempotency = { key: "key-1", fingerprint: "other" };
+
+  for (const content of ["other", ""]) {
+    await expect(
+      posts.posts.createPost({ ...request, content, idempotency }),
+    ).rejects.toMatchObject({
+      kind: "unprocessable",
+      reason: "idempotency_key_reused",
+    });
+  }
+});
+
+test("a refused request does not use its key up", async () => {
+  const request = keyedRequest();
+
+  await expect(posts.posts.createPost({ ...request, content: "" })).rejects.toMatchObject({
+    reason: "validation_failed",
+  });
+  expect((await posts.posts.createPost(request)).replayed).toBe(false);
+});
+
+test("a key is free again after 24 hours", async () => {
+  const request = keyedRequest();
+  const { post: first } = await posts.posts.createPost(request);
+  await posts.sql`
+    update idempotency_keys
+    set created_at = created_at - interval '25 hours'
+    where workspace_id = ${request.workspaceId}`;
+
+  const again = await posts.posts.createPost(request);
+
+  expect(again.replayed).toBe(false);
+  expect(again.post?.id).not.toBe(first?.id);
+  expect((await posts.posts.createPost(request)).post?.id).toBe(again.post?.id);
+});
+
+test("two requests with one key at the same time make one post", async () => {
+  const request = keyedRequest();
+
+  const answers = await Promise.all([
+    posts.posts.createPost(request),
+    posts.posts.createPost(request),
+  ]);
+
+  expect(answers.filter(({ replayed }) => replayed)).toHaveLength(1);
+  expect(new Set(answers.map(({ post }) => post?.id)).size).toBe(1);
+  expect(await countPosts(request.workspaceId)).toBe(1);
+});
+
+test("a request waits 2 seconds for the one that has its key, then says so", async () => {
+  const request = keyedRequest();
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: holding, resolve: hold } = Promise.withResolvers<void>();
+  const holder = posts.sql.begin(async (tx) => {
+    await tx`
+      insert into idempotency_keys (workspace_id, operation, key, fingerprint, response)
+      values (${request.workspaceId}, 'CreatePost', 'key-1', 'body', '')`;
+    hold();
+    await finished;
+    throw new Error("the holder crashes");
+  });
+  await holding;
+
+  await expect(posts.posts.createPost(request)).rejects.toMatchObject({
+    kind: "conflict",
+    reason: "idempotency_conflict",
+    retryAfterMs: 1000,
+  });
+  const waiting = posts.posts.createPost(request);
+  finish();
+  await expect(holder).rejects.toThrow("the holder crashes");
+
+  expect((await waiting).replayed).toBe(false);
+  expect(await countPosts(request.workspaceId)).toBe(1);
+});

@@ -1,0 +1,97 @@
+import { create } from "@bufbuild/protobuf";
+import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+async function publishIn(workspaceId: string) {
+  return await posts.createPost({
+    workspaceId,
+    accountIds: [posts.neighbours.connectAccount(workspaceId, "x")],
+  });
+}
+
+test("a post of another workspace is not found, like one that does not exist", async () => {
+  const post = await publishIn(newWorkspace());
+
+  for (const id of [post.id, newWorkspace(), "nonsense"]) {
+    await expect(posts.posts.getPost({ workspaceId: newWorkspace(), id })).rejects.toMatchObject({
+      kind: "not_found",
+      reason: "not_found",
+    });
+  }
+});
+
+test("a list holds the posts of its workspace only, and so does its cursor", async () => {
+  const [mine, yours] = [newWorkspace(), newWorkspace()];
+  for (const workspaceId of [mine, mine, yours]) await publishIn(workspaceId);
+
+  const page = await posts.posts.listPosts({ workspaceId: mine, limit: 1 });
+  const all = await posts.posts.listPosts({ workspaceId: yours, limit: 100 });
+
+  expect(all.posts).toHaveLength(1);
+  expect(page.nextCursor).toBeDefined();
+  await expect(
+    posts.posts.listPosts({ workspaceId: yours, limit: 1, cursor: page.nextCursor ?? "" }),
+  ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
+});
+
+test("an account of another workspace is unknown, like one that does not exist", async () => {
+  const foreign = posts.neighbours.connectAccount(newWorkspace(), "x");
+  const workspaceId = newWorkspace();
+
+  for (const accountId of [foreign, newWorkspace()]) {
+    await expect(posts.createPost({ workspaceId, accountIds: [accountId] })).rejects.toMatchObject({
+      reason: "validation_failed",
+      violations: [
+        expect.objectContaining({ code: "unknown_account", path: "/accountIds/0", accountId }),
+      ],
+    });
+  }
+});
+
+test("contents are given only to who names the target's own workspace", async () => {
+  const post = await publishIn(newWorkspace());
+  const targetId = post.targets[0]?.id ?? "";
+
+  const { contents } = await posts.targets.batchGetTargetContents({
+    refs: [
+      { workspaceId: newWorkspace(), targetId, generation: 1 },
+      { workspaceId: post.workspaceId, targetId, generation: 1 },
+    ],
+  });
+
+  expect(contents.map(({ wanted, text }) => [wanted, text])).toEqual([
+    [false, ""],
+    [true, "hello"],
+  ]);
+});
+
+test("news that names another workspace or another post changes nothing", async () => {
+  const [post, other] = [await publishIn(newWorkspace()), await publishIn(newWorkspace())];
+  const update = deliveryOf(post)(0, "published");
+
+  await posts.tell([
+    create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId }),
+    create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId, postId: other.id }),
+  ]);
+
+  expect(await posts.getPost(post.workspaceId, post.id)).toEqual(post);
+  expect(await posts.getPost(other.workspaceId, other.id)).toEqual(other);
+});
+
+test("the same idempotency key means different things in two workspaces", async () => {
+  const idempotency = { key: "shared", fingerprint: "a" };
+  const made = [];
+  for (const workspaceId of [newWorkspace(), newWorkspace()]) {
+    const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+    made.push(await posts.createPost({ workspaceId, accountIds, idempotency }));
+  }
+
+  expect(new Set(made.map(({ id }) => id)).size).toBe(2);
+});

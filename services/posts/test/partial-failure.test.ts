@@ -1,0 +1,88 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import {
+  TargetUpdatedSchema,
+  type TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { RetryLaterError } from "@postrider/shared/bus";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRoomCheck } from "#src/rpc/outbox-room.ts";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+async function publish(content = "hello") {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  return await posts.createPost({ workspaceId, accountIds, content });
+}
+
+test("while accounts does not answer posts are refused as unavailable, and nothing is stored", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  posts.neighbours.accountsAreUp = false;
+
+  await expect(posts.createPost({ workspaceId, accountIds })).rejects.toMatchObject({
+    kind: "unavailable",
+    retryAfterMs: 1000,
+  });
+
+  posts.neighbours.accountsAreUp = true;
+  expect((await posts.posts.listPosts({ workspaceId, limit: 1 })).posts).toEqual([]);
+  expect((await posts.createPost({ workspaceId, accountIds })).status).toBe("publishing");
+});
+
+test("posts are refused while more events wait than the outbox may hold", async () => {
+  await publish();
+  await publish();
+
+  await expect(createRoomCheck(posts.sql, 2)()).rejects.toMatchObject({ kind: "unavailable" });
+  await createRoomCheck(posts.sql, 1_000_000)();
+});
+
+const toRecord = (update: TargetUpdated) => ({
+  key: update.postId,
+  headers: {
+    ce_id: newId(),
+    ce_type: TargetUpdatedSchema.typeName,
+    ce_time: new Date().toISOString(),
+  },
+  value: toJsonString(TargetUpdatedSchema, update),
+});
+
+test("an event that makes no sense is parked, and the others of its batch count", async () => {
+  const [bad, good] = [await publish(), await publish()];
+  const nonsense = create(TargetUpdatedSchema, {
+    ...deliveryOf(bad)(0, "published"),
+    status: "exploded",
+  });
+  const batch = [nonsense, deliveryOf(good)(0, "published")].map(toRecord);
+
+  for (let tries = 1; tries < 5; tries += 1) {
+    await expect(posts.consume(batch)).rejects.toThrow(RetryLaterError);
+  }
+  await posts.consume(batch);
+
+  expect(await posts.getPost(bad.workspaceId, bad.id)).toEqual(bad);
+  expect((await posts.getPost(good.workspaceId, good.id)).status).toBe("published");
+  const parked = await posts.sql<
+    { key: string; error: string }[]
+  >`select key, error from parked_events`;
+  expect(parked).toEqual([{ key: bad.id, error: expect.stringContaining("exploded") }]);
+});
+
+test("news of a post that is gone is no error", async () => {
+  const post = await publish();
+  const update = deliveryOf(post)(0, "published");
+  await posts.sql`delete from posts where id = ${post.id}`;
+
+  await posts.tell([update]);
+
+  await expect(posts.getPost(post.workspaceId, post.id)).rejects.toMatchObject({
+    kind: "not_found",
+  });
+});

@@ -1,0 +1,250 @@
+import { toJsonString } from "@bufbuild/protobuf";
+import {
+  TargetUpdatedSchema,
+  type TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { applyTargetNews } from "#src/target-news.ts";
+import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+async function publish(count: number): Promise<Post> {
+  const workspaceId = newWorkspace();
+  const accountIds = Array.from({ length: count }, () =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+  return await posts.createPost({ workspaceId, accountIds });
+}
+
+const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
+
+/** What a reader sees, apart from when it changed and how often. */
+async function readState(post: Post) {
+  const { status, publishedAt, targets, attempts } = await reread(post);
+  return {
+    status,
+    publishedAt,
+    targets: targets.map(({ id: _id, accountId: _accountId, ...target }) => target),
+    attempts: attempts.map(({ accountId: _accountId, ...told }) => told),
+  };
+}
+
+const eventsOf = async (post: Post) =>
+  (await posts.events()).filter(([, event]) => event.postId === post.id).map(([name]) => name);
+
+type Story = readonly ("published" | "failed" | "reopened" | "retried")[];
+
+/** The stories of delivery's targets, each told whole by its updates. */
+function tellStory(post: Post, story: Story): TargetUpdated[] {
+  const update = deliveryOf(post);
+  return story.flatMap((kind, ordinal) => {
+    const taken = update(ordinal, "publishing", { attemptCount: 0 });
+    const unknown = {
+      errorCode: "outcome_unknown",
+      attemptCount: 1,
+      attempt: attempt(1, "unknown", "outcome_unknown"),
+    };
+    switch (kind) {
+      case "published":
+        return [
+          taken,
+          update(ordinal, "published", { attemptCount: 1, attempt: attempt(1, "published") }),
+        ];
+      case "failed":
+        return [
+          taken,
+          update(ordinal, "failed", {
+            attemptCount: 1,
+            attempt: attempt(1, "failed", "content_rejected"),
+          }),
+        ];
+      case "retried":
+        return [
+          taken,
+          update(ordinal, "publishing", {
+            errorCode: "rate_limited",
+            attemptCount: 1,
+            attempt: attempt(1, "retry", "rate_limited"),
+          }),
+          update(ordinal, "published", { attemptCount: 2, attempt: attempt(2, "published") }),
+        ];
+      case "reopened":
+        return [
+          taken,
+          update(ordinal, "failed", unknown),
+          update(ordinal, "publishing", { attemptCount: 1 }),
+          update(ordinal, "published", { attemptCount: 2, attempt: attempt(2, "published") }),
+        ];
+      default:
+        return [];
+    }
+  });
+}
+
+const stories = fc.array(
+  fc.constantFrom<Story[number]>("published", "failed", "reopened", "retried"),
+  { minLength: 1, maxLength: 5 },
+);
+const seeds = fc.infiniteStream(fc.nat({ max: 1_000_000 }));
+
+/** Cuts into batches as the bus might. */
+function inBatches<T>(items: readonly T[], next: () => number): T[][] {
+  const batches: T[][] = [];
+  for (let from = 0; from < items.length;) {
+    const size = 1 + (next() % 4);
+    batches.push(items.slice(from, from + size));
+    from += size;
+  }
+  return batches;
+}
+
+function shuffle<T>(items: readonly T[], next: () => number): T[] {
+  return items
+    .map((item) => ({ item, key: next() }))
+    .toSorted((a, b) => a.key - b.key)
+    .map(({ item }) => item);
+}
+
+describe("what delivery tells", () => {
+  test("gives the same end state in any order and with any repetition", async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, seeds, async (story, random) => {
+        const next = () => random.next().value;
+        const [straight, mixed] = [await publish(story.length), await publish(story.length)];
+        await posts.tell(tellStory(straight, story));
+        const updates = tellStory(mixed, story);
+        const again = updates.filter(() => next() % 2 === 0);
+
+        for (const batch of inBatches(shuffle([...updates, ...again], next), next)) {
+          await posts.tell(batch);
+        }
+
+        expect(await readState(mixed)).toEqual(await readState(straight));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("gives the same end state when one in ten is lost and the sweep has asked", async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, seeds, async (story, random) => {
+        const next = () => random.next().value;
+        const [straight, gapped] = [await publish(story.length), await publish(story.length)];
+        await posts.tell(tellStory(straight, story));
+        const updates = tellStory(gapped, story);
+        for (const update of updates) posts.neighbours.tasks.set(update.targetId, update);
+
+        const told = shuffle(updates, next).filter(() => next() % 10 > 0);
+        for (const batch of inBatches(told, next)) await posts.tell(batch);
+        await posts.sweep();
+
+        const [expected, actual] = [await readState(straight), await readState(gapped)];
+        expect({ ...actual, attempts: [] }).toEqual({ ...expected, attempts: [] });
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+test("repeated news leaves version, time and events of the post as they were", async () => {
+  const post = await publish(2);
+  const updates = tellStory(post, ["retried", "failed"]);
+  await posts.tell(updates);
+  const [before, events] = [await reread(post), await eventsOf(post)];
+
+  for (const update of updates.toReversed()) await posts.tell([update]);
+  await posts.tell([...updates, ...updates]);
+
+  expect(await reread(post)).toEqual(before);
+  expect(await eventsOf(post)).toEqual(events);
+  expect(events).toEqual(["PostPublishRequested", "PostPartial"]);
+});
+
+test("the version rises only with what a reader can see", async () => {
+  const post = await publish(1);
+  const update = deliveryOf(post);
+  await posts.tell([update(0, "publishing", { attemptCount: 0 })]);
+
+  expect(await reread(post)).toEqual(post);
+
+  await posts.tell([update(0, "published", { attemptCount: 1 })]);
+  expect(await reread(post)).toMatchObject({ version: 2n, status: "published" });
+});
+
+test("a failure that turns out to be undecided opens the post again, and its end is told again", async () => {
+  const post = await publish(1);
+  const [taken, unknown, reopened, published] = tellStory(post, ["reopened"]);
+  const told = [taken, unknown].flatMap((item) => item ?? []);
+  await posts.tell(told);
+  expect((await reread(post)).status).toBe("failed");
+
+  await posts.tell([reopened].flatMap((item) => item ?? []));
+  expect(await reread(post)).toMatchObject({
+    status: "publishing",
+    targets: [{ status: "publishing" }],
+  });
+
+  await posts.tell([published].flatMap((item) => item ?? []));
+  expect((await reread(post)).status).toBe("published");
+  expect(await eventsOf(post)).toEqual(["PostPublishRequested", "PostFailed", "PostPublished"]);
+});
+
+test("the post is published when its first target is, and says so in that instant", async () => {
+  const post = await publish(2);
+  const update = deliveryOf(post);
+  await posts.tell([update(1, "published")]);
+  await posts.tell([update(0, "published")]);
+
+  const { publishedAt, targets } = await reread(post);
+  expect(publishedAt).toEqual(targets[0]?.publishedAt);
+});
+
+test("only the newest 50 attempts of each target are shown, oldest first", async () => {
+  const post = await publish(2);
+  const update = deliveryOf(post);
+  await posts.tell(
+    Array.from({ length: 60 }, (_, index) =>
+      update(0, "publishing", {
+        attemptCount: index + 1,
+        attempt: attempt(index + 1, "retry", "rate_limited"),
+      }),
+    ),
+  );
+  await posts.tell([update(1, "published", { attempt: attempt(1, "published") })]);
+
+  const numbers = (await reread(post)).attempts.map(({ number }) => number);
+  expect(numbers).toEqual([...Array.from({ length: 50 }, (_, index) => index + 11), 1]);
+});
+
+const toRecord = (update: TargetUpdated) => ({
+  key: update.postId,
+  headers: {
+    ce_id: `${update.targetId}-${update.version}`,
+    ce_type: TargetUpdatedSchema.typeName,
+    ce_time: new Date().toISOString(),
+  },
+  value: toJsonString(TargetUpdatedSchema, update),
+});
+
+test("a crash before the commit loses nothing: the batch comes again", async () => {
+  const post = await publish(1);
+  const updates = tellStory(post, ["published"]);
+  const crash = posts.sql.begin(async (tx) => {
+    await applyTargetNews(tx, updates);
+    throw new Error("the process dies");
+  });
+  await expect(crash).rejects.toThrow("the process dies");
+  expect(await reread(post)).toEqual(post);
+
+  await posts.consume(updates.map(toRecord));
+
+  expect((await reread(post)).status).toBe("published");
+  expect(await eventsOf(post)).toEqual(["PostPublishRequested", "PostPublished"]);
+});

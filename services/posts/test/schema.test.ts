@@ -1,0 +1,14 @@
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
+import { test } from "vitest";
+import { MIGRATIONS } from "#src/config.ts";
+import { SCHEMA_FILE } from "./fixture.ts";
+
+test("schema.sql shows the schema that the migrations make", async () => {
+  await using database = await createTestDatabase({
+    service: "posts",
+    migrationsFolder: MIGRATIONS,
+  });
+
+  await expectSchemaCurrent(database, "posts", SCHEMA_FILE);
+});

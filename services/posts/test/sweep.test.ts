@@ -1,0 +1,110 @@
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await posts.sql`truncate posts, outbox cascade`;
+  posts.neighbours.tasks.clear();
+  posts.neighbours.askedTargets.length = 0;
+  posts.neighbours.deliveryIsUp = true;
+});
+
+async function publish(count: number): Promise<Post> {
+  const workspaceId = newWorkspace();
+  const accountIds = Array.from({ length: count }, () =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+  return await posts.createPost({ workspaceId, accountIds });
+}
+
+const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
+
+test("targets that delivery does not know are requested again, just as at first", async () => {
+  const post = await publish(2);
+  const [request] = await posts.events();
+  await posts.sql`delete from outbox`;
+
+  await posts.sweep();
+
+  expect(await posts.events()).toEqual([request]);
+  expect(await reread(post)).toEqual(post);
+});
+
+test("only the open targets of a post are requested again", async () => {
+  const post = await publish(3);
+  const update = deliveryOf(post);
+  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await posts.sql`delete from outbox`;
+
+  await posts.sweep();
+
+  const [[name, event] = []] = await posts.events();
+  expect(name).toBe("PostPublishRequested");
+  expect(event).toMatchObject({ version: 2n, targets: [{ targetId: post.targets[2]?.id }] });
+});
+
+test("what delivery answers counts as if its event had come", async () => {
+  const post = await publish(1);
+  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+
+  await posts.sweep();
+
+  expect(await reread(post)).toMatchObject({
+    status: "published",
+    targets: [{ status: "published", permalink: "https://example.test/0" }],
+  });
+  expect((await posts.events()).map(([name]) => name)).toEqual([
+    "PostPublishRequested",
+    "PostPublished",
+  ]);
+});
+
+test("a failure with an unknown outcome is asked about too: its success may have been lost", async () => {
+  const post = await publish(1);
+  const update = deliveryOf(post);
+  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", update(0, "published"));
+
+  await posts.sweep();
+
+  expect((await reread(post)).status).toBe("published");
+});
+
+test("targets with an outcome, and those that were just heard of, are left alone", async () => {
+  const settled = await publish(2);
+  const update = deliveryOf(settled);
+  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await publish(1);
+
+  expect(await posts.sweep(120_000)).toBe(0);
+  expect(posts.neighbours.askedTargets).toHaveLength(0);
+});
+
+test("replicas that sweep at the same time ask about each target once", async () => {
+  await publish(60);
+  await publish(60);
+
+  await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;
+
+  const counts = await Promise.all([1, 2, 3].map(() => posts.sweep(60_000)));
+
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120);
+  expect(new Set(posts.neighbours.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
+});
+
+test("while delivery is down nothing changes, and the next sweep asks again", async () => {
+  const post = await publish(1);
+  posts.neighbours.deliveryIsUp = false;
+  await expect(posts.sweep()).rejects.toMatchObject({ kind: "unavailable" });
+
+  posts.neighbours.deliveryIsUp = true;
+  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  await posts.sweep();
+
+  expect((await reread(post)).status).toBe("published");
+});
