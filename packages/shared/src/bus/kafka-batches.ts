@@ -24,23 +24,30 @@ export class KafkaBatches implements Disposable {
   readonly #options: KafkaBatchesOptions;
   readonly #failures = new Map<number, number>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #pulses = new Set<Pulse>();
 
   constructor(options: KafkaBatchesOptions) {
     this.#options = options;
   }
 
   readonly eachBatch = async (payload: EachBatchPayload): Promise<void> => {
-    using pulse = startPulse(() => payload.heartbeat());
+    using pulse = new Pulse(() => payload.heartbeat());
+    this.#pulses.add(pulse);
+    await this.#work(payload, pulse);
+    this.#pulses.delete(pulse);
+  };
+
+  async #work(payload: EachBatchPayload, pulse: Pulse): Promise<void> {
     const { messages } = payload.batch;
     for (let start = 0; start < messages.length; start += MAX_BATCH_RECORDS) {
-      if (!payload.isRunning() || payload.isStale() || pulse.isLost()) return;
+      if (!payload.isRunning() || payload.isStale() || pulse.isLost) return;
       const isHandled = await this.#handle(
         payload,
         messages.slice(start, start + MAX_BATCH_RECORDS),
       );
       if (!isHandled) return;
     }
-  };
+  }
 
   async #handle(payload: EachBatchPayload, messages: readonly KafkaMessage[]): Promise<boolean> {
     const { sql, handle, topic, group } = this.#options;
@@ -93,21 +100,29 @@ export class KafkaBatches implements Disposable {
     this.#timers.add(timer);
   }
 
+  /** Work that never ends is given up: without its heartbeats the broker gives the partitions to somebody else. */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
+    for (const pulse of this.#pulses) pulse[Symbol.dispose]();
   }
 }
 
 /** Tells the broker during long work that we live; lost when the broker wants the group to rebalance. */
-function startPulse(heartbeat: () => Promise<void>): Disposable & { isLost(): boolean } {
-  let isLost = false;
-  const timer = setInterval(() => {
-    heartbeat().catch(() => {
-      isLost = true;
-    });
-  }, HEARTBEAT_MS);
-  return { isLost: () => isLost, [Symbol.dispose]: () => clearInterval(timer) };
+class Pulse implements Disposable {
+  readonly #timer: NodeJS.Timeout;
+  isLost = false;
+
+  constructor(heartbeat: () => Promise<void>) {
+    this.#timer = setInterval(() => {
+      heartbeat().catch(() => {
+        this.isLost = true;
+      });
+    }, HEARTBEAT_MS);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
 }
 
 function toBusRecord({ key, headers, value }: KafkaMessage): BusRecord {

@@ -4,11 +4,13 @@ import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.t
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
+  /** After so long without a heartbeat the broker gives the partitions to somebody else. */
+  readonly sessionTimeoutMs: number;
+  /** So long leaving waits for the batch in hand. */
+  readonly leaveTimeoutMs: number;
   /** kafkajs gave up on an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
 }
-
-const LEAVE_TIMEOUT_MS = 15_000;
 
 /** One membership in a consumer group, from joining to leaving. */
 export class KafkaMember implements AsyncDisposable {
@@ -23,7 +25,7 @@ export class KafkaMember implements AsyncDisposable {
     this.#batches = new KafkaBatches(options);
     this.#consumer = options.kafka.consumer({
       groupId: options.groupId,
-      sessionTimeout: 10_000,
+      sessionTimeout: options.sessionTimeoutMs,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
       maxWaitTimeInMs: 100,
@@ -31,12 +33,12 @@ export class KafkaMember implements AsyncDisposable {
       // One crash repeats at most this much per partition.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // A broker may be away for as long as it likes: kafkajs joins again by itself.
+      // A broker may be away for as long as it likes: kafkajs joins again by itself, unless we are leaving.
       retry: {
         initialRetryTime: 200,
         maxRetryTime: 5_000,
         retries: 5,
-        restartOnFailure: () => Promise.resolve(true),
+        restartOnFailure: () => Promise.resolve(!this.#hasLeft),
       },
     });
   }
@@ -48,16 +50,19 @@ export class KafkaMember implements AsyncDisposable {
 
   /** Connects and begins to consume. */
   async join(): Promise<void> {
-    const { topic, onCrash } = this.#options;
+    const { topic, logger, onCrash } = this.#options;
     const { events } = this.#consumer;
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#assigned = undefined;
-      if (!payload.restart) onCrash(payload.error);
+      if (!payload.restart && !this.#hasLeft) onCrash(payload.error);
     });
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       // A restart that was under way while we left would otherwise own partitions that nobody works on.
-      if (this.#hasLeft) void this.#consumer.disconnect();
+      if (this.#hasLeft)
+        this.#consumer
+          .disconnect()
+          .catch((err: unknown) => logger.debug({ err }, "leaving failed"));
     });
     await this.#consumer.connect();
     // Also where an offset is out of range (the topic was truncated or retention was faster): the beginning, not the end.
@@ -73,11 +78,11 @@ export class KafkaMember implements AsyncDisposable {
   /** Leaves the group after the batch in hand, so that others get the partitions at once. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasLeft = true;
-    this.#batches[Symbol.dispose]();
     const { promise, resolve } = Promise.withResolvers<void>();
     // Work that never ends must not keep us: the broker takes the partitions when the session expires.
-    const timer = setTimeout(resolve, LEAVE_TIMEOUT_MS);
+    const timer = setTimeout(resolve, this.#options.leaveTimeoutMs);
     await Promise.race([this.#consumer.disconnect(), promise]);
     clearTimeout(timer);
+    this.#batches[Symbol.dispose]();
   }
 }

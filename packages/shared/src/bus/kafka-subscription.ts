@@ -5,7 +5,7 @@ import { startLoop, type Loop } from "#src/loop.ts";
 
 export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,
-  "groupId" | "onCrash" | "onProgress"
+  "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
 > {
   /** So long without progress, while there is something to do, makes the consumer leave and join again. */
   readonly stallMs: number;
@@ -14,6 +14,8 @@ export interface KafkaSubscriptionOptions extends Omit<
 }
 
 const MAX_PAUSE_MS = 60_000;
+/** Longer than any handler may run, shorter than a process is given to end. */
+const LEAVE_TIMEOUT_MS = 15_000;
 
 /** Consumes a topic for a group until disposed of: joins, waiting for the broker as long as it takes, and watches. */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
@@ -26,8 +28,8 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
   });
   return {
     [Symbol.asyncDispose]: async () => {
-      await loop[Symbol.asyncDispose]();
-      await subscription.leave();
+      // At once, for the loop may be in the middle of joining, which leaving cuts short.
+      await Promise.all([loop[Symbol.asyncDispose](), subscription.leave()]);
     },
   };
 }
@@ -67,19 +69,23 @@ class KafkaSubscription {
     const member = new KafkaMember({
       ...this.#options,
       groupId: this.#groupId,
+      leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
       onCrash: onFatal,
       onProgress: () => {
+        // A member that was given up may still come to an end of its work.
+        if (member !== this.#member) return;
         this.#hasRejoined = false;
         this.#watchdog.touch();
       },
     });
+    this.#member = member;
     try {
       await member.join();
-      this.#member = member;
       this.#failures = 0;
       this.#watchdog.touch();
       return stallMs / 4;
     } catch (error) {
+      this.#member = undefined;
       this.#failures += 1;
       const delayMs = retryDelayMs(error, this.#failures);
       logger.warn(

@@ -1,10 +1,12 @@
 import type { Admin, Kafka } from "kafkajs";
 import { withAdmin } from "#src/bus/kafka-client.ts";
+import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
 
 export interface WatchdogOptions {
   readonly kafka: Kafka;
   readonly sql: Sql;
+  readonly logger: Logger;
   readonly groupId: string;
   readonly topic: string;
   /** So long without progress is suspicious. */
@@ -54,7 +56,8 @@ export class Watchdog {
     try {
       await this.#options.sql`select 1`;
       return await withAdmin(this.#options.kafka, (admin) => this.#readLag(admin, assigned));
-    } catch {
+    } catch (error) {
+      this.#options.logger.debug({ err: error }, "the lag is not known");
       return undefined;
     }
   }

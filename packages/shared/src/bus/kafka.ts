@@ -14,9 +14,12 @@ export interface KafkaBusOptions extends KafkaClientOptions {
   readonly onFatal: (error: unknown) => void;
   /** So long without progress while there is something to do counts as stuck. Default 60 s. */
   readonly stallMs?: number;
+  /** After so long without a heartbeat the broker takes a consumer's partitions away. Default 10 s, at least 6 s. */
+  readonly sessionTimeoutMs?: number;
 }
 
 const STALL_MS = 60_000;
+const SESSION_TIMEOUT_MS = 10_000;
 
 /**
  * The bus of production, on Apache Kafka. Topics must be there (`ensureTopics`). A consumer's effect is committed before
@@ -24,6 +27,7 @@ const STALL_MS = 60_000;
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const { sql, logger, onFatal, stallMs = STALL_MS } = options;
+  const sessionTimeoutMs = options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS;
   const kafka = openKafka(options);
   const publisher = new KafkaPublisher(kafka);
   const subscriptions = new Set<AsyncDisposable>();
@@ -36,6 +40,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
         sql,
         logger,
         stallMs,
+        sessionTimeoutMs,
         onFatal,
       });
       subscriptions.add(started);

@@ -148,7 +148,8 @@ async function deliver(
   }
   const handler = handlers.find(({ schema }) => schema.typeName === row.type);
   if (handler === undefined) throw new Error("no handler knows the type");
-  await handler.handle(tx, [{ key: row.key, headers: row.headers, value: row.payload }]);
+  const headers = { ...row.headers, ce_id: row.eventId };
+  await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
 /** Back into the outbox with its own id: consumers that have seen it know it. */

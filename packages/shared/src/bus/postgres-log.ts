@@ -152,7 +152,6 @@ export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<numb
         where id < ${keepFrom}
         order by id
         limit ${DELETE_BATCH}
-        for update skip locked
       )`;
     total += gone.count;
     if (gone.count < DELETE_BATCH) return total;

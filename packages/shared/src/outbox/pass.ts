@@ -12,6 +12,8 @@ export interface PassOptions {
   readonly topic: string;
   readonly source: string;
   readonly logger: Logger;
+  /** So long the bus may take for one pass; well under the role's `idle_in_transaction_session_timeout`. Default 5 s. */
+  readonly publishTimeoutMs?: number;
 }
 
 interface OutboxRow extends StoredEvent {
@@ -80,10 +82,10 @@ function toArrayLiteral(ids: readonly number[]): string {
 
 async function publishRows(
   tx: TransactionSql,
-  { bus, topic, source, logger }: PassOptions,
+  { bus, topic, source, logger, publishTimeoutMs = PUBLISH_TIMEOUT_MS }: PassOptions,
   rows: readonly OutboxRow[],
 ): Promise<void> {
-  const deadlineAt = performance.now() + PUBLISH_TIMEOUT_MS;
+  const deadlineAt = performance.now() + publishTimeoutMs;
   const refused = await workHalving(
     tx,
     rows,

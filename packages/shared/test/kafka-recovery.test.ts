@@ -1,0 +1,187 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { RefusedRecordsError, type Bus, type BatchHandler } from "#src/bus.ts";
+import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
+import { createKafkaBus, ensureTopics, type KafkaBusOptions } from "#src/bus/kafka.ts";
+import { newId } from "#src/ids.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
+import { startRelay } from "#src/outbox/relay.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
+import { makeTestFolder } from "../../local/src/test-folder.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+const WAIT = { timeoutMs: 25_000 };
+
+let database: TestDatabase;
+let folder: string;
+let kafka: EmbeddedKafka;
+
+beforeAll(async () => {
+  folder = makeTestFolder("kafka-recovery");
+  [database, kafka] = await Promise.all([
+    createDatabase(),
+    startKafka({ dataDir: join(folder, "data") }),
+  ]);
+}, 180_000);
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await kafka[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const client = () => ({ brokers: kafka.brokers, clientId: "test", logger });
+
+function open(options: Partial<KafkaBusOptions> = {}): Bus {
+  const onFatal = (error: unknown) => {
+    throw error;
+  };
+  return createKafkaBus({
+    ...client(),
+    sql: database.sql,
+    onFatal,
+    sessionTimeoutMs: 6_000,
+    ...options,
+  });
+}
+
+async function makeTopic(): Promise<string> {
+  const topic = `recovery-${newId()}`;
+  await ensureTopics(client(), [topic], 2);
+  return topic;
+}
+
+const publish = (bus: Bus, topic: string, keys: readonly string[], bytes = 10) =>
+  database.sql.begin((tx) =>
+    bus.publish(
+      tx,
+      topic,
+      keys.map((key) => ({ key, headers: {}, value: "x".repeat(bytes) })),
+    ),
+  );
+
+function collect(): { readonly seen: string[]; readonly handle: BatchHandler } {
+  const seen: string[] = [];
+  return { seen, handle: async (_tx, records) => void seen.push(...records.map(({ key }) => key)) };
+}
+
+test("a record larger than the broker takes is refused, and 500 large ones that it takes are not", async () => {
+  const topic = await makeTopic();
+  await using bus = open();
+  await expect(publish(bus, topic, ["huge"], 2_000_000)).rejects.toBeInstanceOf(
+    RefusedRecordsError,
+  );
+  const { seen, handle } = collect();
+  await bus.subscribe({ group: "g", topic, handle });
+  const keys = Array.from({ length: 60 }, (_, index) => `k${index}`);
+  await publish(bus, topic, keys, 65_536);
+  await eventually(() => expect(seen.toSorted()).toEqual(keys.toSorted()), WAIT);
+});
+
+test("a broker that is killed and comes back loses nothing, and everything goes on by itself", async () => {
+  const topic = await makeTopic();
+  await using bus = open();
+  await using relay = startRelay({
+    sql: database.sql,
+    bus,
+    topic,
+    source: "/postrider/sample",
+    logger,
+  });
+  const { seen, handle } = collect();
+  await bus.subscribe({ group: "g", topic, handle });
+  const send = async (keys: readonly string[]) => {
+    const events = keys.map((key) => outboxEvent(AccountConnectedSchema, { accountId: key }, key));
+    await database.sql.begin((tx) => appendEvents(tx, events));
+    relay.nudge();
+  };
+  await send(["before"]);
+  await eventually(() => seen.includes("before"), WAIT);
+
+  const { port, pid, exited } = kafka;
+  process.kill(pid, "SIGKILL");
+  await exited;
+  await send(["during-1"]);
+  await send(["during-2"]);
+  expect(await database.sql`select 1 from outbox`).toHaveLength(2);
+
+  kafka = await startKafka({ dataDir: join(folder, "data"), port });
+  await eventually(
+    () => expect(seen).toEqual(expect.arrayContaining(["during-1", "during-2"])),
+    WAIT,
+  );
+  await send(["after"]);
+  await eventually(() => seen.includes("after"), WAIT);
+  expect(await database.sql`select 1 from outbox`).toHaveLength(0);
+}, 60_000);
+
+test("a consumer whose work never ends leaves, joins again, and at last asks for the end of its process", async () => {
+  const topic = await makeTopic();
+  const fatal: unknown[] = [];
+  let calls = 0;
+  const bus = open({ stallMs: 400, onFatal: (error) => fatal.push(error) });
+  const hang = Promise.withResolvers<void>();
+  await bus.subscribe({
+    group: "stuck",
+    topic,
+    handle: async () => {
+      calls += 1;
+      await hang.promise;
+    },
+  });
+  await publish(bus, topic, ["a"]);
+  await eventually(() => expect(String(fatal[0])).toContain("is stuck"), WAIT);
+  expect(calls).toBeGreaterThanOrEqual(1);
+  hang.resolve();
+  await bus[Symbol.asyncDispose]();
+}, 60_000);
+
+test("a consumer with nothing to do, or whose handler is only waiting for a dependency, is left alone", async () => {
+  const [idle, waiting] = [await makeTopic(), await makeTopic()];
+  const fatal: unknown[] = [];
+  await using bus = open({ stallMs: 200, onFatal: (error) => fatal.push(error) });
+  const { seen, handle } = collect();
+  await bus.subscribe({ group: "idle", topic: idle, handle });
+  let tries = 0;
+  await bus.subscribe({
+    group: "waiting",
+    topic: waiting,
+    handle: () => {
+      tries += 1;
+      return tries < 5 ? Promise.reject(new Error("connect ECONNREFUSED")) : Promise.resolve();
+    },
+  });
+  await publish(bus, waiting, ["w"]);
+  await eventually(() => tries === 5, WAIT);
+  await publish(bus, idle, ["i"]);
+  await eventually(() => seen.includes("i"), WAIT);
+  expect(fatal).toEqual([]);
+});
+
+test("a topic that does not exist yet is waited for, and is never made by the way", async () => {
+  const topic = `late-${newId()}`;
+  await using bus = open();
+  const { seen, handle } = collect();
+  await bus.subscribe({ group: "g", topic, handle });
+  await expect(publish(bus, topic, ["too early"])).rejects.toThrow(
+    "This server does not host this topic-partition",
+  );
+  expect(await withAdmin(openKafka(client()), (admin) => admin.listTopics())).not.toContain(topic);
+  await ensureTopics(client(), [topic], 2);
+  await publish(bus, topic, ["now"]);
+  await eventually(() => expect(seen).toEqual(["now"]), WAIT);
+}, 60_000);
+
+test("a bus that cannot reach any broker closes at once", async () => {
+  const topic = await makeTopic();
+  const bus = open({ brokers: ["127.0.0.1:1"] });
+  await bus.subscribe({ group: "g", topic, handle: () => Promise.resolve() });
+  await expect(publish(bus, topic, ["a"])).rejects.toThrow("ECONNREFUSED");
+  const start = performance.now();
+  await bus[Symbol.asyncDispose]();
+  expect(performance.now() - start).toBeLessThan(5_000);
+});

@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { create, toJsonString } from "@bufbuild/protobuf";
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { toRecord } from "#src/bus/cloud-events.ts";
+import { createBatchHandler, handleEvents } from "#src/bus/consumer.ts";
+import { createParkedEventService } from "#src/bus/parked.ts";
+import { parkEvent } from "#src/bus/parking.ts";
+import { unavailable } from "#src/errors.ts";
+import { newId } from "#src/ids.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { createTestPeer } from "#src/testing/router.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+const topic = "accounts.events.v1";
+
+let database: TestDatabase;
+/** What the handler throws; nothing when it is well. */
+let trouble: Error | undefined;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+beforeEach(async () => {
+  trouble = undefined;
+  await database.sql`truncate outbox, parked_events, effects`;
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const handlers = [
+  handleEvents(AccountConnectedSchema, async (tx, events) => {
+    for (const { id, message } of events) {
+      await tx`insert into effects (group_name, key, value) values ('redrive', ${message.accountId}, ${id})`;
+    }
+    if (trouble !== undefined) throw trouble;
+  }),
+];
+
+function openClient() {
+  const service = createParkedEventService({ sql: database.sql, handlers });
+  return createTestPeer((router) => router.service(ParkedEventService, service)).client(
+    ParkedEventService,
+  );
+}
+
+function eventOf(accountId: string) {
+  const payload = toJsonString(
+    AccountConnectedSchema,
+    create(AccountConnectedSchema, { accountId }),
+  );
+  return {
+    eventId: uuidOf(accountId),
+    type: AccountConnectedSchema.typeName,
+    key: accountId,
+    payload,
+    headers: {},
+  };
+}
+
+function uuidOf(text: string): string {
+  return createHash("sha256")
+    .update(text)
+    .digest("hex")
+    .slice(0, 32)
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+async function park(direction: "in" | "out", accountId: string): Promise<void> {
+  const event = eventOf(accountId);
+  const error = new Error("was broken");
+  await database.sql.begin((tx) => parkEvent(tx, { direction, topic, event, error, tries: 5 }));
+}
+
+const readEffects = async () => await database.sql`select key, value from effects order by id`;
+
+test("parked events are listed newest first with what an operator needs, and without content", async () => {
+  await park("in", "a1");
+  await park("in", "a2");
+  const { events } = await openClient().listParkedEvents({ limit: 10 });
+  expect(events.map(({ key }) => key)).toEqual(["a2", "a1"]);
+  expect(events[1]).toMatchObject({
+    eventId: uuidOf("a1"),
+    eventType: "postrider.accounts.v1.AccountConnected",
+    topic,
+    key: "a1",
+    error: "Error: was broken",
+    attemptCount: 5,
+  });
+  await expect(openClient().listParkedEvents({ limit: 0 })).rejects.toMatchObject({
+    kind: "invalid",
+  });
+});
+
+test("a redriven event takes effect and is parked no more", async () => {
+  for (const id of ["a1", "a2", "a3"]) await park("in", id);
+  const { events } = await openClient().listParkedEvents({ limit: 10 });
+  const [, second] = events;
+  expect(await openClient().redriveParkedEvents({ ids: [second?.id ?? ""] })).toMatchObject({
+    redriven: 1,
+    failed: 0,
+  });
+  expect(await readEffects()).toEqual([{ key: "a2", value: uuidOf("a2") }]);
+  expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 2, failed: 0 });
+  expect((await openClient().listParkedEvents({ limit: 10 })).events).toEqual([]);
+});
+
+test("an event that fails again stays parked with its new error, and leaves no effect", async () => {
+  await park("in", "a1");
+  trouble = new TypeError("still broken");
+  expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 0, failed: 1 });
+  expect(await readEffects()).toEqual([]);
+  const { events } = await openClient().listParkedEvents({ limit: 10 });
+  expect(events).toMatchObject([{ error: "TypeError: still broken", attemptCount: 6 }]);
+});
+
+test("a redrive while a dependency is away says so and changes nothing", async () => {
+  await park("in", "a1");
+  trouble = unavailable();
+  await expect(openClient().redriveParkedEvents({})).rejects.toMatchObject({ kind: "unavailable" });
+  expect((await openClient().listParkedEvents({ limit: 10 })).events).toMatchObject([
+    { attemptCount: 5 },
+  ]);
+});
+
+test("an event that the broker had refused goes back into the outbox with its own id", async () => {
+  await park("out", "a1");
+  expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
+  expect(await database.sql`select event_id, key from outbox`).toEqual([
+    { eventId: uuidOf("a1"), key: "a1" },
+  ]);
+});
+
+test("two operators redriving at once give every event one effect", async () => {
+  const ids = Array.from({ length: 30 }, (_, index) => `a${index}`);
+  for (const id of ids) await park("in", id);
+  const results = await Promise.all([
+    openClient().redriveParkedEvents({}),
+    openClient().redriveParkedEvents({}),
+  ]);
+  expect(results.reduce((sum, { redriven }) => sum + redriven, 0)).toBe(30);
+  expect((await readEffects()).map(({ key }) => String(key)).toSorted()).toEqual(ids.toSorted());
+});
+
+test("an event is never parked for trouble with the surroundings, however often it is tried", async () => {
+  const handle = createBatchHandler({ topic, handlers, logger });
+  const records = [toRecord(eventOf("a1"), "/postrider/test", new Date())];
+  trouble = unavailable();
+  for (let attempt = 0; attempt < 30; attempt += 1) {
+    await expect(database.sql.begin((tx) => handle(tx, records))).rejects.toBe(trouble);
+  }
+  expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
+  trouble = undefined;
+  await database.sql.begin((tx) => handle(tx, records));
+  expect(await readEffects()).toHaveLength(1);
+});
+
+test("an event whose type nobody knows is held for two minutes after it was made", async () => {
+  const handle = createBatchHandler({ topic, handlers, logger });
+  const event = { ...eventOf(newId()), type: "postrider.accounts.v1.AccountRenamed" };
+  const madeBefore = (ms: number) => [
+    toRecord(event, "/postrider/test", new Date(Date.now() - ms)),
+  ];
+  await expect(database.sql.begin((tx) => handle(tx, madeBefore(115_000)))).rejects.toThrow(
+    "no handler knows postrider.accounts.v1.AccountRenamed yet",
+  );
+  await database.sql.begin((tx) => handle(tx, madeBefore(121_000)));
+  expect(await database.sql`select type from parked_events`).toEqual([{ type: event.type }]);
+});

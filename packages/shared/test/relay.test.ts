@@ -1,0 +1,165 @@
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { RefusedRecordsError, type Bus, type BusRecord } from "#src/bus.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
+import { startRelay } from "#src/outbox/relay.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+const topic = "accounts.events.v1";
+const source = "/postrider/sample";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+beforeEach(async () => {
+  await database.sql`truncate outbox, parked_events`;
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** A broker in memory that does what a real one does at its worst. */
+function createBroker(
+  accept: (records: readonly BusRecord[]) => Promise<void>,
+): Bus & { readonly taken: string[] } {
+  const taken: string[] = [];
+  return {
+    taken,
+    async publish(_tx, _topic, records) {
+      await accept(records);
+      taken.push(...records.map(({ key }) => key));
+    },
+    subscribe: () => Promise.reject(new Error("nobody subscribes here")),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+const append = (keys: readonly string[]) =>
+  database.sql.begin((tx) =>
+    appendEvents(
+      tx,
+      keys.map((key) => outboxEvent(AccountConnectedSchema, { accountId: key }, key)),
+    ),
+  );
+
+const countOutbox = async (): Promise<number> => (await database.sql`select 1 from outbox`).length;
+
+test("an event that the broker refuses for good is parked, and all others go out in their order", async () => {
+  const broker = createBroker((records) =>
+    records.some(({ key }) => key === "k3" || key === "k8")
+      ? Promise.reject(new RefusedRecordsError("MESSAGE_TOO_LARGE"))
+      : Promise.resolve(),
+  );
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  await append(keys);
+  await using _relay = startRelay({
+    sql: database.sql,
+    bus: broker,
+    topic,
+    source,
+    logger,
+    pollMs: 5,
+  });
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(keys.filter((key) => key !== "k3" && key !== "k8"));
+  const parked = await database.sql`
+    select key, direction, topic, type, payload, error from parked_events order by id`;
+  expect(parked).toEqual(
+    ["k3", "k8"].map((key) => ({
+      key,
+      direction: "out",
+      topic,
+      type: "postrider.accounts.v1.AccountConnected",
+      payload: `{"accountId":"${key}"}`,
+      error: "RefusedRecordsError: MESSAGE_TOO_LARGE",
+    })),
+  );
+});
+
+test("while the broker is away events stay in the outbox, and go out by themselves when it is back", async () => {
+  let calls = 0;
+  const broker = createBroker(() => {
+    calls += 1;
+    return calls < 4 ? Promise.reject(new Error("connect ECONNREFUSED")) : Promise.resolve();
+  });
+  await using relay = startRelay({
+    sql: database.sql,
+    bus: broker,
+    topic,
+    source,
+    logger,
+    pollMs: 5,
+  });
+  await append(["a", "b"]);
+  relay.nudge();
+  await eventually(() => calls >= 2);
+  expect(await countOutbox()).toBe(2);
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(["a", "b"]);
+  expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
+});
+
+test("nudges do not hurry a relay whose broker is away", async () => {
+  let calls = 0;
+  const broker = createBroker(() => {
+    calls += 1;
+    return Promise.reject(new Error("connect ECONNREFUSED"));
+  });
+  await append(["a"]);
+  await using relay = startRelay({
+    sql: database.sql,
+    bus: broker,
+    topic,
+    source,
+    logger,
+    pollMs: 5,
+  });
+  const end = performance.now() + 600;
+  await eventually(() => {
+    relay.nudge();
+    return performance.now() > end;
+  });
+  // Pauses of about 100, 200 and 400 ms.
+  expect(calls).toBeLessThanOrEqual(5);
+});
+
+test("a backlog larger than one pass goes out whole and in order", async () => {
+  const broker = createBroker(() => Promise.resolve());
+  const keys = Array.from({ length: 1_700 }, (_, index) => `k${index}`);
+  await append(keys);
+  await using _relay = startRelay({
+    sql: database.sql,
+    bus: broker,
+    topic,
+    source,
+    logger,
+    pollMs: 60_000,
+  });
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(keys);
+});
+
+test("a broker that does not answer gives the lock back within the deadline", async () => {
+  let calls = 0;
+  const broker = createBroker(() => {
+    calls += 1;
+    return calls === 1 ? new Promise(() => undefined) : Promise.resolve();
+  });
+  await append(["a"]);
+  await using _relay = startRelay({
+    sql: database.sql,
+    bus: broker,
+    topic,
+    source,
+    logger,
+    pollMs: 5,
+    publishTimeoutMs: 200,
+  });
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(["a"]);
+  expect(calls).toBe(2);
+});
