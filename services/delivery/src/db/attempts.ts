@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
-import type { Attempt } from "#src/domain/task.ts";
 import { attemptColumns } from "#src/db/task-columns.ts";
 import { nameTask, toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
+import type { Attempt } from "#src/domain/task.ts";
 
 /**
  * Begins an attempt for each task that has none open, numbered on over the target's generations. Tasks that somebody else

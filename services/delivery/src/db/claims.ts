@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
 import { taskColumns } from "#src/db/task-columns.ts";
+import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
 
 export interface ClaimOptions {
   /** Which process takes the lease; for operators only, the fence is what counts. */
@@ -62,6 +62,21 @@ function firstOfEachAccount(sql: ISql) {
     ) as firsts`;
 }
 
+/** The columns of a `ClaimedTask`, for a query that knows what was taken as `k`. */
+function claimedColumns(sql: ISql) {
+  return sql`
+    ${taskColumns(sql)},
+    now() as claimed_at,
+    t.publish_before <= now() as is_too_late,
+    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+    (
+      select h.handles
+      from task_handles h
+      where h.target_id = t.target_id
+      and h.generation = t.generation
+    ) as handles`;
+}
+
 /**
  * Takes tasks whose time has come: at most one per account, workspaces in turn, past those that are held back. It only
  * makes two workers on one account rare; the unique indexes of `publish_tasks` are what makes publishing twice impossible.
@@ -113,15 +128,7 @@ export async function claimTasks(
     from taken k
     where t.target_id = k.target_id
     and t.generation = k.generation
-    returning ${taskColumns(sql)},
-      t.publish_before <= now() as is_too_late,
-      extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
-      (
-        select h.handles
-        from task_handles h
-        where h.target_id = t.target_id
-        and h.generation = t.generation
-      ) as handles`;
+    returning ${claimedColumns(sql)}`;
 }
 
 /** Milliseconds until something wants to be touched; 0 or less when something is waiting already. */
@@ -160,4 +167,3 @@ export async function listLostCalls(sql: ISql, limit: number): Promise<readonly 
     order by wake_at
     limit ${limit}`;
 }
-

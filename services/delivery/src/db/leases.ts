@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 import { nameTask, toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
 /** Prolongs leases; returns the names of the tasks that are still ours. A task in its visible call needs no lease. */
 export async function renewLeases(

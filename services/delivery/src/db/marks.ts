@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 import { toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
 /** A visible call that wants to begin. */
 export interface MarkRequest extends HeldKey {

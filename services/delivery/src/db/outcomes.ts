@@ -1,8 +1,8 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
-import type { AttemptResult } from "#src/domain/decision.ts";
-import type { Attempt, Task } from "#src/domain/task.ts";
 import { attemptColumns, taskColumns } from "#src/db/task-columns.ts";
 import { toKeyRows } from "#src/db/task-keys.ts";
+import type { AttemptResult } from "#src/domain/decision.ts";
+import type { Attempt, Task } from "#src/domain/task.ts";
 
 /** Which attempt of which target. */
 export interface AttemptKey {

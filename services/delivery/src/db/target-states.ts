@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { Task } from "#src/domain/task.ts";
 import { taskColumns } from "#src/db/task-columns.ts";
+import type { Task } from "#src/domain/task.ts";
 
 /** A target at the generation that its owner has. */
 export interface StateQuery {
