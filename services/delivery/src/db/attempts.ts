@@ -17,7 +17,7 @@ export async function openAttempts(
   const rows = await sql<(TaskKey & { number: number })[]>`
     with ours as (
       select t.target_id, t.generation, t.workspace_id, t.account_id, t.fence, t.attempt_number, t.is_attempt_open
-      from json_to_recordset(${sql.json(toHeldRows(held))})
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
         as k(target_id uuid, generation int, fence bigint)
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence

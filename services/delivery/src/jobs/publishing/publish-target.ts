@@ -133,8 +133,9 @@ async function call(
     return DONE;
   }
   failpoint("delivery.after-mark");
-  // A process that stops begins nothing visible; the task is free again at once.
-  const outcome = shop.stopping.aborted
+  // A process that stops, or that was held up, begins nothing visible; the task is free again at once.
+  const isStale = shop.stopping.aborted || !guard.mayStillSend();
+  const outcome = isStale
     ? ({ kind: "not_sent" } as const)
     : await send(shop, work, publication, handles, guard);
   failpoint("delivery.after-call");

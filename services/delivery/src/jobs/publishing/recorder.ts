@@ -94,7 +94,7 @@ export class Recorder {
     const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
     const events = updates.map(({ task, attempt }) => targetUpdated(task, attempt));
     await Promise.all([
-      facts.length > 0 ? updateAttempts(tx, facts) : undefined,
+      facts.length > 0 ? updateAttempts(tx, facts, now) : undefined,
       tasks.length > 0 ? updateTasks(tx, tasks) : undefined,
       ended.length > 0 ? deleteHandles(tx, ended) : undefined,
       appendEvents(tx, events),
@@ -134,7 +134,7 @@ async function keepSuccess(sql: Sql, logger: Logger, report: Report | undefined)
   const result = { ...attemptResult("published"), externalId, permalink };
   const fact = { targetId: report.targetId, number: report.attemptNumber, result };
   try {
-    await sql.begin((tx) => updateAttempts(tx, [fact]));
+    await sql.begin((tx) => updateAttempts(tx, [fact], new Date()));
   } catch (error) {
     logger.error({ err: error, targetId: report.targetId }, "a success could not be kept yet");
   }
