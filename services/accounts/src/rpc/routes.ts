@@ -5,6 +5,8 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { createAccountService } from "#src/rpc/account-service.ts";
 import { createAdmissionService } from "#src/rpc/admission-service.ts";
 import { createApiKeyService } from "#src/rpc/api-key-service.ts";
@@ -25,5 +27,7 @@ export function createRoutes(
     router.service(CredentialService, createCredentialService({ ...deps, refresher }));
     router.service(PlatformService, createPlatformService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
+    // This service consumes nothing, but a broker may refuse what it publishes.
+    router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }
