@@ -17,7 +17,7 @@ import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
-export const logger = createLogger({ service: "test", level: "silent" });
+const logger = createLogger({ service: "test", level: "silent" });
 
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
   return await createTestDatabase({ service: "accounts", migrationsFolder: MIGRATIONS, poolSize });
@@ -49,7 +49,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
   };
 }
 
-export const KEY = { id: "k1", secret: randomBytes(32) };
+const KEY = { id: "k1", secret: randomBytes(32) };
 
 /** A replica of the service with its real handlers; several may share a database. */
 export function createApp(

@@ -140,7 +140,7 @@ test("a token in the first half of its life is left alone", async () => {
   const ref = await connect("bluesky");
   await age(ref, 59);
   await credentialOf(ref);
-  await app.refresher[Symbol.asyncDispose]();
+  await app.refresher.settled();
   expect(await control.countCalls("bluesky", "refresh")).toBe(0);
 });
 
@@ -252,7 +252,7 @@ test("connecting again wins over a refresh that was under way", async () => {
   const reconnected = await credentialOf(ref);
   expect(reconnected?.version).toBe(2n);
   expect((await refresh).credential).toEqual(reconnected);
-  await app.refresher[Symbol.asyncDispose]();
+  await app.refresher.settled();
   expect(await credentialOf(ref)).toEqual(reconnected);
 });
 

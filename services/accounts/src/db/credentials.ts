@@ -43,6 +43,18 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
+/** The keys with which the tokens of active accounts are sealed. */
+export async function listSealingKeyIds(sql: ISql): Promise<readonly string[]> {
+  const rows = await sql<{ keyId: string }[]>`
+    select distinct split_part(sealed, '.', 2) as key_id
+    from accounts a
+    join credentials c on c.account_id = a.id
+    cross join lateral (values (c.access_token), (c.refresh_token)) as token (sealed)
+    where a.status = 'active'
+    and sealed is not null`;
+  return rows.map((row) => row.keyId);
+}
+
 /** A credential whose tokens are sealed already. */
 export interface SealedCredential {
   readonly accountId: string;

@@ -1,5 +1,5 @@
 /** What a key may be allowed to do, sorted. */
-export const SCOPES = [
+const SCOPES = [
   "accounts:read",
   "accounts:write",
   "automations:read",

@@ -17,7 +17,12 @@ export function startKeyUse(options: { readonly sql: Sql; readonly logger: Logge
     if (used.size === 0) return;
     const ids = [...used];
     used.clear();
-    await touchApiKeys(options.sql, ids);
+    try {
+      await touchApiKeys(options.sql, ids);
+    } catch (error) {
+      for (const id of ids) used.add(id);
+      options.logger.warn({ err: error }, "the use of keys was not written");
+    }
   };
   const loop = startLoop({
     idleMs: EVERY_MS,
@@ -25,7 +30,7 @@ export function startKeyUse(options: { readonly sql: Sql; readonly logger: Logge
       await write();
       return false;
     },
-    onError: (error) => options.logger.warn({ err: error }, "the use of keys was not written"),
+    onError: (error) => options.logger.error({ err: error }, "noting the use of keys failed"),
   });
   return {
     note: (keyId) => void used.add(keyId),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
+import { createCounter } from "@postrider/shared/telemetry";
 import type { AccountKey } from "#src/db/accounts.ts";
 import {
   claimRefresh,
@@ -23,6 +24,12 @@ export type RefreshOutcome = "settled" | "busy" | "failed";
 type RefresherDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys" | "nudge">;
 type Current = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
+const refreshesTotal = createCounter(
+  "credential_refreshes_total",
+  "Answers of platforms that were asked for new tokens.",
+  ["platform", "outcome"],
+);
+
 const CALL_TIMEOUT_MS = 15_000;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
@@ -34,6 +41,7 @@ const MAX_WRITE_PAUSE_MS = 2_000;
 export class CredentialRefresher implements AsyncDisposable {
   readonly #deps: RefresherDeps;
   readonly #underWay = new Map<string, Promise<RefreshOutcome>>();
+  #stopping = false;
 
   constructor(deps: RefresherDeps) {
     this.#deps = deps;
@@ -43,6 +51,7 @@ export class CredentialRefresher implements AsyncDisposable {
   refresh(current: Current): Promise<RefreshOutcome> {
     const started = this.#underWay.get(current.accountId);
     if (started !== undefined) return started;
+    if (this.#stopping) return Promise.resolve("busy");
     const work = this.#run(current).finally(() => this.#underWay.delete(current.accountId));
     this.#underWay.set(current.accountId, work);
     return work;
@@ -59,6 +68,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const { attributes } = claim;
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
     const result = await renew({ refreshToken, attributes }, signal);
+    refreshesTotal.inc({ platform: current.platform, outcome: result.kind });
     if (result.kind === "renewed") {
       await this.#write(key, version, claim, result.tokens);
       return "settled";
@@ -97,7 +107,13 @@ export class CredentialRefresher implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Resolves when the refreshes that are under way now have ended. */
+  async settled(): Promise<void> {
     await Promise.allSettled(this.#underWay.values());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    await this.settled();
   }
 }
