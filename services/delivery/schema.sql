@@ -107,7 +107,7 @@ create table delivery.publish_tasks (
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))
 );
 CREATE INDEX publish_tasks_external ON delivery.publish_tasks USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
-CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
+CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
