@@ -20,7 +20,7 @@ const URL_VARIABLES = {
   delivery: "DELIVERY_URL",
 } satisfies Record<ServiceName, string>;
 
-/** The folder in which `npm start` describes the running stack. */
+/** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
 /** Undefined when the file is not there: then nothing runs, or something else wants to be described by variables. */
@@ -46,7 +46,7 @@ function readLocalUrl(stack: unknown, service: ServiceName): string | undefined 
 /** What the environment names, and for the rest the stack that `npm start` runs here. */
 export function readSettings(
   env: Environment = process.env,
-  localFolder: string = LOCAL_FOLDER,
+  localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,
 ): Settings {
   const stack = readJson(join(localFolder, "local.json"));
   const urlOf = (service: ServiceName): string | undefined =>
