@@ -74,6 +74,8 @@ interface TestAccount {
   status: string;
   version: number;
   token: string;
+  externalId: string;
+  username: string;
   /** What a refresh makes of it; undefined = the token endpoint is away. */
   refreshed: { status: string; token: string } | undefined;
 }
@@ -135,6 +137,8 @@ export class World {
         status: "active",
         version: 1,
         token: "first-token",
+        externalId: `external-${target.accountId}`,
+        username: "somebody",
         refreshed: { status: "active", token: "second-token" },
       });
     }
@@ -226,12 +230,12 @@ export class World {
   }): MessageInitShape<typeof CredentialSchema> {
     const account = this.accounts.get(ref.accountId);
     if (account === undefined) return { ref: { ...ref }, accountStatus: "unknown" };
-    const { status, version, token } = account;
+    const { status, version, token, externalId, username } = account;
     return {
       ref: { workspaceId: ref.workspaceId, accountId: ref.accountId },
       accountStatus: status,
-      externalId: `external-${ref.accountId}`,
-      username: "somebody",
+      externalId,
+      username,
       accessToken: status === "active" ? token : "",
       version: BigInt(version),
     };

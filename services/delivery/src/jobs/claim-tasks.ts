@@ -31,6 +31,8 @@ const MAX_IN_WORK = 200;
 const MAX_PER_PLATFORM = 64;
 const MAX_PER_WORKSPACE = 32;
 const MAX_LOST_CALLS = 100;
+/** A call that has not ended so long after its deadline never will; it is looked for like one that was lost. */
+const CALL_MARGIN_MS = 2_000;
 /** So long at a time tasks that crashed have the process for themselves, one after the other. */
 const SUSPECT_TURN_MS = 2_000;
 
@@ -147,8 +149,15 @@ class Claims {
     // Aborted first: from here on no visible call begins. The loop's turn in hand may still claim, and gives back.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
-    await Promise.all(this.#batches);
+    const calls = AbortSignal.timeout(this.#options.settings.visibleCallMs + CALL_MARGIN_MS);
+    await Promise.race([Promise.all(this.#batches), onAbort(calls)]);
     await this.#shop.recorder.drain();
     await this.#shop.leases[Symbol.asyncDispose]();
   }
+}
+
+async function onAbort(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
 }

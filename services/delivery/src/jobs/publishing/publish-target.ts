@@ -163,7 +163,11 @@ async function onUnmarked(
   }
 }
 
-/** The connector's call, which ends in time and never throws: what cannot be said about it is unknown. */
+/**
+ * The connector's call, which never throws: what cannot be said about it is unknown. The connector keeps the deadline;
+ * an answer that comes after it counts as well, so nothing here stops listening. When it does not come, the end of
+ * `calling` is noticed by whoever looks for lost calls.
+ */
 async function send(
   shop: Workshop,
   work: Work,
@@ -171,16 +175,10 @@ async function send(
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  // Connectors keep the deadline themselves; this one makes sure of it.
-  const expire = (): void => resolve({ kind: "unknown", message: "timeout" });
-  const timer = setTimeout(expire, guard.timeoutMs);
   try {
-    return await Promise.race([work.connector.publish(publication, handles, guard), promise]);
+    return await work.connector.publish(publication, handles, guard);
   } catch (error) {
     shop.deps.logger.error({ err: error, targetId: work.task.targetId }, "the call threw");
     return { kind: "unknown", message: "internal error" };
-  } finally {
-    clearTimeout(timer);
   }
 }
