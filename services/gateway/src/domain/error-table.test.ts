@@ -136,6 +136,12 @@ describe("toErrorBody", () => {
     expect(error.details?.at(-1)?.path).toBe("/accountIds/99");
   });
 
+  it("repeats no key of absurd length", () => {
+    const violations = [{ code: "additional_property", path: `/${"k".repeat(1_000)}` }];
+    const { error } = toErrorBody({ reason: "invalid_request", violations, locale: "en" });
+    expect(error.details?.[0]).not.toHaveProperty("path");
+  });
+
   it("lets nothing of a failure of our own out", () => {
     const violations = [{ code: "secret_table", path: "/host/db-1" }];
     expect(toErrorBody({ reason: "select 1 from x", violations, locale: "en" })).toEqual({

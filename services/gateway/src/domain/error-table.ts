@@ -28,6 +28,8 @@ export interface ErrorBody {
 }
 
 const MAX_DETAILS = 100;
+/** A path goes through the client's own keys: a hundred details must not repeat a key of half a megabyte each. */
+const MAX_PATH_LENGTH = 1_000;
 
 const STATUSES = {
   invalid_request: 400,
@@ -119,7 +121,7 @@ function toDetail(violation: Violation, error: ErrorCode, locale: Locale): Error
   return defined({
     code: violation.code,
     message: messageFor(locale, explained, numbers),
-    path: violation.path,
+    path: (violation.path?.length ?? 0) > MAX_PATH_LENGTH ? undefined : violation.path,
     accountId: violation.accountId,
     platform: violation.platform,
     limit: numbers.limit,

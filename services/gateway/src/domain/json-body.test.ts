@@ -82,6 +82,30 @@ describe("parseJsonBody", () => {
     },
   );
 
+  it("refuses more members than any schema allows, and says where they are", () => {
+    const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => 1));
+    expect(parse(`{"ids":${list(1_000)}}`).ok).toBe(true);
+    expect(parse(`{"ids":${list(1_001)}}`)).toEqual(
+      refused({ code: "max_items", path: "/ids", limit: 1_000, actual: 1_001 }),
+    );
+    const object = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [index, ""]));
+    expect(parse(JSON.stringify({ "a/b": object }))).toEqual(
+      refused({ code: "max_properties", path: "/a~1b", limit: 1_000, actual: 1_001 }),
+    );
+    const lists = (count: number) =>
+      `[${Array.from({ length: count }, () => list(1_000)).join(",")}]`;
+    expect(parse(lists(11)).ok).toBe(true);
+    expect(parse(lists(13)).ok).toBe(false);
+  });
+
+  it("takes the largest post that the interface allows", () => {
+    const tags = Array.from({ length: 100 }, (_, index) => `tag ${index}`);
+    const option = { content: "x", title: "x", privacy: "public", tags };
+    const options = Array.from({ length: 100 }, (_, index) => [`key ${index}`, option]);
+    const ids = Array.from({ length: 135 }, () => "x");
+    expect(parse(JSON.stringify({ options: Object.fromEntries(options), ids })).ok).toBe(true);
+  });
+
   it("knows a text from a key", () => {
     expect(parse('{"content":"__proto__"}')).toEqual({ ok: true, value: { content: "__proto__" } });
     expect(parse('{"constructor":1,"toString":2}').ok).toBe(true);
