@@ -238,3 +238,26 @@ test("a mark that another call blocks does not take the marks of its batch along
   });
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(blocked.targetId);
 });
+
+test("a generation is neither claimed nor marked while another one may be visible", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await database.sql`
+    update publish_tasks
+    set status = 'unknown', wake_at = now() + interval '1 hour'`;
+  target.generation = 2;
+  await request(database.sql, target);
+
+  expect(await claim(database.sql)).toEqual([]);
+
+  const held = { targetId: target.targetId, generation: 2, fence: 1 };
+  await database.sql`
+    update publish_tasks
+    set status = 'working', fence = 1
+    where generation = 2`;
+  await openAttempts(database.sql, [held]);
+  const mark = { ...held, contentHash: "other", callMs: 60_000 };
+  expect(await markCalls(database.sql, [mark])).toEqual([]);
+});

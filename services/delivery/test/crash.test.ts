@@ -289,3 +289,32 @@ test("a success that cannot be decided about is kept in its attempt and found by
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "kept" });
   expect(world.calls).toHaveLength(1);
 });
+
+test("a crashed task that an operator holds back keeps nobody waiting", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const held = world.addTarget();
+  await request(database.sql, held);
+  await database.sql`update publish_tasks set crash_count = 1`;
+  await database.sql`insert into pauses (kind, key) values ('account', ${held.accountId})`;
+  const slow = world.addTarget();
+  const answer = Promise.withResolvers<void>();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
+  await request(database.sql, slow);
+  await eventually(() => world.calls.length === 1);
+
+  for (let index = 0; index < 5; index += 1) {
+    const other = world.addTarget();
+    await request(database.sql, other);
+    await eventually(async () => (await readTask(database.sql, other)).status === "published");
+  }
+  answer.resolve();
+  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  expect((await readTask(database.sql, held)).status).toBe("queued");
+});

@@ -151,18 +151,6 @@ export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
   return row?.waitMs ?? undefined;
 }
 
-/** Whether a task waits whose worker has crashed. */
-export async function hasSuspect(sql: ISql): Promise<boolean> {
-  const rows = await sql`
-    select 1
-    from publish_tasks
-    where status in ('queued', 'working', 'unknown', 'reconciling')
-    and wake_at <= now()
-    and crash_count > 0
-    limit 1`;
-  return rows.length > 0;
-}
-
 /** A visible call whose time is over without word from its process. */
 export interface LostCall extends TaskKey {
   readonly callNumber: number;

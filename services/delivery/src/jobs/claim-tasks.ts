@@ -1,13 +1,13 @@
 import { startLoop, type Loop } from "@postrider/shared/loop";
-import { claimTasks, findNextWakeMs, hasSuspect, listLostCalls } from "#src/db/claims.ts";
+import { claimTasks, findNextWakeMs, listLostCalls } from "#src/db/claims.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
 import { CallMarker } from "#src/jobs/publishing/call-marker.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
-import { LeaseKeeper } from "#src/jobs/publishing/lease-keeper.ts";
+import { LeaseKeeper, type Lease } from "#src/jobs/publishing/lease-keeper.ts";
 import { claimLateness } from "#src/jobs/publishing/metrics.ts";
 import { Recorder } from "#src/jobs/publishing/recorder.ts";
 import { workBatch } from "#src/jobs/publishing/work-batch.ts";
-import type { Workshop } from "#src/jobs/publishing/work.ts";
+import { release, type Workshop } from "#src/jobs/publishing/work.ts";
 
 export interface ClaimTasksOptions extends Omit<PublishingDeps, "onEvents"> {
   /** Which process this is. */
@@ -60,7 +60,10 @@ class Claims {
   readonly #batches = new Set<Promise<void>>();
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #suspectsUntil: number | undefined;
+  /** A task whose worker was lost: claimed, and waiting until it has the process for itself. */
+  #suspect: { readonly task: ClaimedTask; readonly lease: Lease } | undefined;
+  #isAlone = false;
+  #turnEndsAt = 0;
 
   constructor(options: ClaimTasksOptions) {
     const { sql, logger, settings } = options;
@@ -87,26 +90,42 @@ class Claims {
   }
 
   async #claimSome(): Promise<boolean> {
-    if (this.#suspectsUntil !== undefined) return await this.#claimSuspect();
+    if (this.#isAlone) return false;
+    if (this.#suspect !== undefined) {
+      if (this.#inWork === 0) this.#workAlone(this.#suspect);
+      return false;
+    }
     const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
     if (limit <= 0) return false;
-    return (await this.#claim(limit, false)) === limit;
+    const tasks = await this.#claim(limit, false);
+    if (tasks.length > 0) this.#work(tasks);
+    return tasks.length === limit;
   }
 
   /** A task that took its process along does so alone the next time, lest others are blamed for it. */
-  async #claimSuspect(): Promise<boolean> {
-    if (this.#inWork > 0) return false;
-    const isOver = performance.now() > (this.#suspectsUntil ?? 0);
-    if (isOver || (await this.#claim(1, true)) === 0) {
-      this.#suspectsUntil = undefined;
-      return true;
-    }
-    return false;
+  #workAlone({ task, lease }: { readonly task: ClaimedTask; readonly lease: Lease }): void {
+    this.#suspect = undefined;
+    this.#isAlone = true;
+    this.#work([task], () => {
+      lease[Symbol.dispose]();
+      this.#isAlone = false;
+      // The next one follows at once while the turn lasts; then the others are served first.
+      if (performance.now() < this.#turnEndsAt) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    });
   }
 
-  async #claim(limit: number, isSuspect: boolean): Promise<number> {
+  async #findSuspect(): Promise<void> {
+    if (this.#isAlone || this.#suspect !== undefined) return;
+    const [task] = await this.#claim(1, true);
+    if (task === undefined) return;
+    this.#suspect = { task, lease: this.#shop.leases.hold(task) };
+    if (performance.now() > this.#turnEndsAt)
+      this.#turnEndsAt = performance.now() + SUSPECT_TURN_MS;
+  }
+
+  async #claim(limit: number, isSuspect: boolean): Promise<readonly ClaimedTask[]> {
     const { sql, owner, settings, connectors } = this.#options;
-    const tasks = await claimTasks(sql, {
+    return await claimTasks(sql, {
       owner,
       leaseMs: settings.leaseMs,
       limit,
@@ -115,16 +134,15 @@ class Claims {
       maxPerPlatform: MAX_PER_PLATFORM,
       maxPerWorkspace: MAX_PER_WORKSPACE,
     });
-    if (tasks.length > 0) this.#work(tasks);
-    return tasks.length;
   }
 
-  #work(tasks: readonly ClaimedTask[]): void {
+  #work(tasks: readonly ClaimedTask[], onEnd?: () => void): void {
     this.#inWork += tasks.length;
     for (const { platform, latenessMs } of tasks)
       claimLateness.observe({ platform }, latenessMs / 1000);
     const batch = workBatch(this.#shop, tasks, () => {
       this.#inWork -= 1;
+      onEnd?.();
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
@@ -141,14 +159,14 @@ class Claims {
         this.#shop.recorder.record({ ...task, happening: { kind: "call_lost", callNumber } }),
       ),
     );
-    if (this.#suspectsUntil === undefined && (await hasSuspect(sql)))
-      this.#suspectsUntil = performance.now() + SUSPECT_TURN_MS;
+    await this.#findSuspect();
   }
 
   async stop(loop: Loop): Promise<void> {
     // Aborted first: from here on no visible call begins. The loop's turn in hand may still claim, and gives back.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
+    if (this.#suspect !== undefined) await release(this.#shop, [this.#suspect.task], 0);
     const calls = AbortSignal.timeout(this.#options.settings.visibleCallMs + CALL_MARGIN_MS);
     await Promise.race([Promise.all(this.#batches), onAbort(calls)]);
     await this.#shop.recorder.drain();
