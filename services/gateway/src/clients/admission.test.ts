@@ -42,6 +42,7 @@ class TestAccounts {
   readonly calls: Query[][] = [];
   readonly contexts: unknown[] = [];
   readonly buckets = new Map<string, Bucket>();
+  /** Only what the gateway heard of. */
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
@@ -57,7 +58,9 @@ class TestAccounts {
       const grants = state === "refusing" ? [] : queries.map((query) => this.#answer(query));
       if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
       if (state !== "up") throw new Error("no connection");
-      return create(AdmitResponseSchema, { grants });
+      const response = create(AdmitResponseSchema, { grants });
+      this.granted += response.grants.reduce((sum, { granted }) => sum + granted, 0);
+      return response;
     },
   };
 
@@ -100,7 +103,6 @@ class TestAccounts {
     const granted = want === 0 ? 0 : Math.min(Math.floor(available), Math.max(want, ahead));
     bucket.tokens = available - granted;
     bucket.at = Date.now();
-    this.granted += granted;
     this.givenBack += giveBack;
     const left = bucket.tokens;
     return {
@@ -220,8 +222,10 @@ test("what was granted ahead is spent at once, without a call", async () => {
 });
 
 test("no batch carries the id or the deadline of one of its requests", async () => {
+  // Fake timers would not carry a request's context into the batch, as real ones do.
+  vi.useRealTimers();
+  start();
   const result = runInContext({ requestId: "first" }, () => admit(accounts.addKey()));
-  await pass(2);
   expect(await result).toMatchObject({ kind: "admitted" });
   expect(accounts.contexts).toEqual([undefined]);
 });
@@ -450,6 +454,16 @@ test("what was let through in an outage is paid back from the next grants", asyn
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
+test("a debt is no reason to refuse a key that has not been seen lately", async () => {
+  const [one, two] = [accounts.addKey(), accounts.addKey()];
+  await admitted(one);
+  accounts.state = "refusing";
+  expect(await kindsOf(50, one)).toEqual({ admitted: 50 });
+  accounts.state = "up";
+  await pass(100);
+  expect(await admitted(two)).toMatchObject({ kind: "admitted" });
+});
+
 test("a lost answer is never spent, and what was set aside for it is not lost with it", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
@@ -473,7 +487,7 @@ type Step =
 const calm = [
   fc.record({
     do: fc.constant("request" as const),
-    key: fc.nat({ max: 2 }),
+    key: fc.nat({ max: 1 }),
     named: fc.boolean(),
     count: fc.integer({ min: 1, max: 40 }),
   }),
@@ -485,11 +499,13 @@ const stormy = fc.record({
   state: fc.constantFrom("up" as const, "refusing" as const, "losing" as const),
 });
 
+const long = { maxLength: 60, size: "max" } as const;
+
 /** Runs the steps and tells after each change how much was admitted. */
 async function play(steps: readonly Step[], check: (admitted: number) => void): Promise<number> {
   start();
   accounts.setBucket(WORKSPACE, 120);
-  const keys = [accounts.addKey(), accounts.addKey(), accounts.addKey()];
+  const keys = [accounts.addKey(), accounts.addKey()];
   const results: Promise<void>[] = [];
   let count = 0;
   const note = (result: AdmissionResult): void => {
@@ -511,10 +527,11 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
   accounts.state = "up";
   await pass(5000);
   await Promise.all(results);
-  // Pays what an outage has left behind, on every key there is.
+  // Asks until what an outage has left behind is paid.
   for (let round = 0; round < 8; round += 1) {
-    for (const key of keys) results.push(Promise.resolve(admit(key)).then(note));
-    await pass((60_000 / 120) * 40);
+    for (let index = 0; index < 20; index += 1)
+      results.push(Promise.resolve(admit(keys[0])).then(note));
+    await pass(round % 2 === 0 ? 100 : 40_000);
   }
   await Promise.all(results);
   const leaving = admission[Symbol.asyncDispose]();
@@ -525,7 +542,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 
 test("whatever the interleaving, nothing is admitted that was not granted", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(...calm), { maxLength: 30 }), async (steps) => {
+    fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {
       const total = await play(steps, (admittedNow) => {
         expect(admittedNow).toBeLessThanOrEqual(accounts.granted - accounts.givenBack);
       });
@@ -537,7 +554,7 @@ test("whatever the interleaving, nothing is admitted that was not granted", asyn
 
 test("outages and lost answers raise no limit in the end", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), { maxLength: 30 }), async (steps) => {
+    fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), long), async (steps) => {
       const total = await play(steps, () => undefined);
       expect(total).toBeLessThanOrEqual(accounts.granted - accounts.givenBack);
     }),

@@ -56,6 +56,8 @@ interface Waiter {
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;
   readonly count: number;
+  /** Asked for on top, to repay what an outage has let through. */
+  readonly debt: number;
 }
 
 function monotonicNow(): number {
@@ -128,9 +130,10 @@ class BatchedAdmission implements Admission {
   #prepare({ source, waiters }: Question<Waiter>): { want: number; prepared: Reserved } {
     const budget = this.#records.find(source.slot)?.workspace?.budget;
     if (budget === undefined || waiters.length === 0)
-      return { want: waiters.length, prepared: { budget: undefined, count: 0 } };
+      return { want: waiters.length, prepared: { budget: undefined, count: 0, debt: 0 } };
     const count = takePrepaid(budget, waiters.length);
-    return { want: waiters.length - count + budget.debt, prepared: { budget, count } };
+    const { debt } = budget;
+    return { want: waiters.length - count + debt, prepared: { budget, count, debt } };
   }
 
   #settle(sent: readonly Sent[], outcome: AdmitOutcome, askedAt: number): void {
@@ -140,9 +143,10 @@ class BatchedAdmission implements Admission {
     for (const { budget, count } of sent.map((it) => it.prepared))
       if (budget !== undefined) budget.prepaid += count;
     // All grants of a batch first: questions about one workspace share what it got.
-    const learnt = sent.map(({ question: { source } }, index) => {
+    const learnt = sent.map(({ question: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
-      return grant && { record: this.#records.learn({ source, askedAt }, grant, time) };
+      const kept = debt > 0 ? 0 : want;
+      return grant && { record: this.#records.learn({ source, askedAt, kept }, grant, time) };
     });
     sent.forEach(({ question: { source, waiters } }, index) => {
       const answer = learnt[index];

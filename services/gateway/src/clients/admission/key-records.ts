@@ -38,6 +38,8 @@ export interface KeyRecord {
 /** A question, and when it was asked. */
 export interface Asked {
   readonly source: AdmissionSource;
+  /** How much of the grant no debt may take: a debt that was not asked for must not refuse those who wait. */
+  readonly kept: number;
   readonly askedAt: number;
 }
 
@@ -83,10 +85,10 @@ export function createKeyRecords(): KeyRecords {
   function learnBudget(asked: Asked, grant: AdmissionGrant, now: number) {
     const { workspace, granted, remaining, emptyForMs } = grant;
     if (workspace === undefined) return undefined;
-    const { source, askedAt } = asked;
+    const { source, askedAt, kept } = asked;
     const budget = budgets.get(workspace.id) ?? newWorkspaceBudget(workspace.id, source);
     const quota = workspace.requestsPerMinute;
-    addAnswer(budget, { quota, granted, remaining, emptyForMs, source, askedAt }, now);
+    addAnswer(budget, { quota, granted, kept, remaining, emptyForMs, source, askedAt }, now);
     putYoungest(budgets, workspace.id, budget, MAX_RECORDS);
     return { verified: workspace.verified, budget };
   }

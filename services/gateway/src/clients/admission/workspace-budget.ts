@@ -38,6 +38,8 @@ export interface WorkspaceBudget {
 export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
+  /** How much of it no debt may take. */
+  readonly kept: number;
   readonly remaining: number;
   readonly emptyForMs: number;
   readonly source: AdmissionSource;
@@ -61,7 +63,7 @@ export function newWorkspaceBudget(workspaceId: string, source: AdmissionSource)
 
 /** Adds what was granted. What was let through in an outage is paid first, so that no outage raises the limit. */
 export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: number): void {
-  const repaid = Math.min(budget.debt, answer.granted);
+  const repaid = Math.min(budget.debt, Math.max(0, answer.granted - answer.kept));
   budget.debt -= repaid;
   budget.prepaid += answer.granted - repaid;
   if (answer.granted > 0) {
