@@ -9,7 +9,15 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { logger, openDatabase, readTask, toRecord, World, type TestTarget } from "./fixture.ts";
+import {
+  lastUpdate,
+  logger,
+  openDatabase,
+  readTask,
+  toRecord,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const SECRET = "a secret between services, long enough";
@@ -226,4 +234,24 @@ describe("the process", () => {
       await stage.kill();
     },
   );
+});
+
+test("an answer that came while its process stood still is a fact like any other", async () => {
+  const target = await stage.addTarget("telegram");
+  const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 500 };
+  await stage.control("faults", rule);
+  const child = stage.start();
+  await stage.request(target);
+  await eventually(async () => (await stage.countVisible(target)) === 1);
+  child.kill("SIGSTOP");
+  stage.start();
+  await eventually(async () => (await readTask(stage.sql, target)).status === "failed", {
+    timeoutMs: 20_000,
+  });
+
+  child.kill("SIGCONT");
+
+  await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+  expect(await lastUpdate(stage.sql, target)).toBeDefined();
+  await stage.kill();
 });

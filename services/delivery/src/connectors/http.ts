@@ -188,12 +188,16 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
   const url = new URL(call.url);
   const client = new Client(url.origin, {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    headersTimeout: guard.timeoutMs,
-    bodyTimeout: guard.timeoutMs,
+    // The timer below is the only deadline: undici's own would fire before the socket is read.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(guard);
-  const timer = setTimeout(() => visible.timeOut(), guard.timeoutMs);
+  // A process that stood still finds its timers due and the answer in the socket: the socket is read first.
+  let timer = setTimeout(() => {
+    timer = setTimeout(() => visible.timeOut(), 100);
+  }, guard.timeoutMs);
   try {
     client.dispatch(
       {
