@@ -274,12 +274,26 @@ describe("an unknown outcome on x", () => {
   });
 });
 
-test("an unknown outcome on bluesky is settled by writing the same record again", async () => {
+test("an unknown outcome on bluesky is settled by reading the record back, or writing it again", async () => {
   const of = connector("bluesky");
   const publication = await createPublication("bluesky", "once and only once");
   const handles = await prepare(of, publication);
   await addFault("bluesky", "drop_after_commit");
   expect(await of.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+  expect(await of.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+    kind: "present",
+    externalId: handles.rkey,
+  });
+  const unwritten = { ...handles, rkey: "3aaaaaaaaaaaa" };
+  expect(await of.reconcile(publication, unwritten, unknownCall(), signal)).toEqual({
+    kind: "absent",
+  });
+  await control("POST", "faults", {
+    platform: "bluesky",
+    operation: "GET /xrpc/com.atproto.repo.getRecord",
+    mode: "status",
+    status: 503,
+  });
   expect(await of.reconcile(publication, handles, unknownCall(), signal)).toEqual({
     kind: "repeat",
   });

@@ -17,6 +17,7 @@ import type {
   PrepareStep,
   Publication,
   SendGuard,
+  Verdict,
 } from "#src/domain/connector.ts";
 
 const COLLECTION = "app.bsky.feed.post";
@@ -104,12 +105,17 @@ function toFailure(answer: PlatformAnswer, name: string): Failure {
   return { kind: "refused", code: "content_rejected", message };
 }
 
+/** With the DID, which stays when the handle changes. */
+function toPermalink({ externalId }: Publication, rkey: string): string {
+  return `https://bsky.app/profile/${externalId}/post/${rkey}`;
+}
+
 function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
   if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
     return {
       kind: "published",
       externalId: rkey,
-      permalink: `https://bsky.app/profile/${publication.externalId}/post/${rkey}`,
+      permalink: toPermalink(publication, rkey),
     };
   }
   const name = text(answer.json, "error");
@@ -146,8 +152,29 @@ async function publish(
 }
 
 /**
+ * Reads the record back: there, it is ours, because nobody else knows the key; not there, it may be written. When it
+ * cannot be read, writing it again is harmless and settles it as well.
+ */
+async function reconcile(
+  baseUrl: string,
+  publication: Publication,
+  { rkey = "" }: Handles,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const query = new URLSearchParams({ repo: publication.externalId, collection: COLLECTION, rkey });
+  const host = publication.attributes.pdsUrl ?? baseUrl;
+  const url = `${host}/xrpc/com.atproto.repo.getRecord?${query.toString()}`;
+  const answer = await callPlatform({ method: "GET", url }, signal);
+  if (answer.kind === "no_answer") return { kind: "repeat" };
+  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
+    return { kind: "present", externalId: rkey, permalink: toPermalink(publication, rkey) };
+  }
+  return { kind: text(answer.json, "error") === "RecordNotFound" ? "absent" : "repeat" };
+}
+
+/**
  * Bluesky over XRPC: `putRecord` with our own record key. The same record under the same key is a no-op that answers like
- * the first time, so an unknown outcome is settled by writing it again.
+ * the first time, so an unknown outcome is settled by reading it back or writing it again.
  */
 export function createBlueskyConnector(options: { readonly baseUrl: string }): Connector {
   return {
@@ -155,6 +182,7 @@ export function createBlueskyConnector(options: { readonly baseUrl: string }): C
     maxResends: Number.MAX_SAFE_INTEGER,
     prepare: [createRecordStep(options.baseUrl)],
     publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
-    reconcile: () => Promise.resolve({ kind: "repeat" }),
+    reconcile: (publication, handles, _call, signal) =>
+      reconcile(options.baseUrl, publication, handles, signal),
   };
 }
