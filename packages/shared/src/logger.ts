@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { pino, type DestinationStream, type LoggerOptions } from "pino";
 import { findContext } from "#src/request-context.ts";
 
 export type { Logger } from "pino";
@@ -71,9 +71,16 @@ function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** A JSON logger on stdout that prints allow-listed fields only and adds the current request's ids by itself. */
-export function createLogger(options: { readonly service: string; readonly level: string }) {
-  return pino({
+/**
+ * A JSON logger that prints allow-listed fields only and adds the current request's ids by itself. It writes to stdout
+ * unless it is given another destination.
+ */
+export function createLogger(options: {
+  readonly service: string;
+  readonly level: string;
+  readonly destination?: DestinationStream;
+}) {
+  const settings: LoggerOptions = {
     level: options.level,
     base: { service: options.service, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -87,5 +94,6 @@ export function createLogger(options: { readonly service: string; readonly level
         ...(context.workspaceId === undefined ? {} : { workspaceId: context.workspaceId }),
       };
     },
-  });
+  };
+  return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }
