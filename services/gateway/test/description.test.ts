@@ -52,3 +52,14 @@ test("the docs page loads nothing from elsewhere", async () => {
   );
   for (const source of sources) expect(source).not.toMatch(/^(https?:)?\/\//);
 });
+
+test("the docs page may run its own scripts only, whatever host it is asked for by", async () => {
+  const page = await app.inject({ url: "/docs/", headers: { host: "[" } });
+  expect(page.statusCode).toBe(200);
+  const policy = String(page.headers["content-security-policy"]);
+  const script = policy.split("; ").find((rule) => rule.startsWith("script-src"));
+  expect(script).toMatch(/^script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$/);
+  expect(policy).toContain("default-src 'none'");
+  const redirect = await app.inject({ url: "/docs", headers: { host: "evil.example" } });
+  expect([redirect.statusCode, redirect.headers.location]).toEqual([301, "/docs/"]);
+});

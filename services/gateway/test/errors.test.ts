@@ -389,6 +389,10 @@ describe("paths and methods", () => {
     "/api/v1/posts?cursor=",
     "/api/v1/accounts?limit=1",
     `/api/v1/posts/${POST_ID}?a`,
+    "/api/v1/posts?cursor=a%00b",
+    "/api/v1/posts?cursor=%ff",
+    "/api/v1/posts?cursor=%ed%a0%80",
+    "/api/v1/posts?cursor=%zz",
   ])("%s has a bad query", async (url) => {
     const answer = await ask({ url });
     expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -544,6 +548,19 @@ describe("bodies", () => {
       "min_items /accountIds",
       "type /content",
       "unique /mediaIds/1",
+    ]);
+  });
+
+  test("are refused with the faults of query and headers too", async () => {
+    const answer = await ask({
+      ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
+      url: "/api/v1/posts?y=1",
+    });
+    const { details = [] } = answer.json<ErrorAnswer>().error;
+    expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+      "additional_property /y",
+      "invalid_header /idempotency-key",
+      "required /content",
     ]);
   });
 

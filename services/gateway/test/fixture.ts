@@ -3,7 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { createHealth } from "@postrider/shared/health";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger, type Logger } from "@postrider/shared/logger";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "#src/clients/admission.ts";
@@ -48,6 +48,7 @@ export interface Peers {
 export async function createTestServer(
   peers: Peers = {},
   admit: Admission["admit"] = () => admitted(),
+  logger: Logger = createLogger({ service: "test", level: "silent" }),
 ): Promise<FastifyInstance> {
   const peer = createTestPeer((router: ConnectRouter) => {
     router.service(PostService, peers.posts ?? {});
@@ -60,7 +61,7 @@ export async function createTestServer(
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
     health: createHealth(),
-    logger: createLogger({ service: "test", level: "silent" }),
+    logger,
     publicUrl: "http://127.0.0.1:8080",
     defaultLocale: "en",
     trustedProxies: [],

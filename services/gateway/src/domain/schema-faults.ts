@@ -97,8 +97,9 @@ function toViolation(error: SchemaError, context: string, value: unknown): Viola
   return actual === undefined ? { code, path, limit } : { code, path, limit, actual };
 }
 
-/** A query parameter is a text unless it is there twice. */
+/** A query parameter is a text unless it is there twice, and a header has a form, whatever the keyword that says it. */
 function codeOf({ keyword }: SchemaError, context: string): string {
+  if (context === "headers") return "invalid_header";
   if (keyword === "type" && context === "querystring") return "repeated_parameter";
   return CODES.get(keyword) ?? "invalid";
 }

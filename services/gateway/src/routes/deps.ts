@@ -50,5 +50,7 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Length of the body as it came, 0 without one. */
     bodyBytes: number;
+    /** `error.code` of the answer, if it was no success; for the log. */
+    errorCode: string | undefined;
   }
 }

@@ -6,10 +6,12 @@ import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
+import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
 import { addBodyRules } from "#src/routes/hooks/body.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
+import { addQueryRules } from "#src/routes/hooks/query.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -20,6 +22,8 @@ export const API_PREFIX = "/api/v1";
 
 /** The largest JSON body; one byte more is refused. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/** A request that is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
+const RECEIVE_TIMEOUT_MS = 30_000;
 
 /**
  * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
@@ -30,6 +34,9 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     bodyLimit: MAX_BODY_BYTES,
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
+    requestTimeout: RECEIVE_TIMEOUT_MS,
+    // What arrives on a kept-alive connection while we stop is answered like anything else, and the connection ends.
+    return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
     // Longer than any request target: what is no id is not found, however long it is.
@@ -48,15 +55,18 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   });
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyBytes", 0);
+  app.decorateRequest("errorCode", undefined);
   closeIdleConnectionsWhileClosing(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
   addLoadShedding(app);
   addAdmission(app, deps);
   addKnownPaths(app);
+  addQueryRules(app);
   addBodyRules(app);
   addProbes(app, deps.health);
   await registerDescription(app, deps);
+  await registerDocs(app);
   await app.register(
     (api, _options, done) => {
       registerAccounts(api, deps);

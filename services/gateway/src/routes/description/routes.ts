@@ -1,5 +1,4 @@
 import swagger from "@fastify/swagger";
-import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance } from "fastify";
 import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
@@ -25,7 +24,7 @@ const INTRODUCTION = `Publish one piece of content to many social accounts and r
 
 Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; record the \`X-Request-Id\` of an answer when you ask for help.`;
 
-/** `GET /api/v1/openapi.json` is made from the route schemas, and `GET /docs` shows it; neither needs a key. */
+/** `GET /api/v1/openapi.json` is made from the route schemas and needs no key. */
 export async function registerDescription(
   app: FastifyInstance,
   deps: Pick<ServerDeps, "publicUrl">,
@@ -49,17 +48,4 @@ export async function registerDescription(
     },
   });
   app.get(`${API_PATH}/openapi.json`, { schema: HIDDEN }, () => app.swagger());
-  await app.register(scalar, {
-    routePrefix: "/docs",
-    configuration: {
-      url: `${API_PATH}/openapi.json`,
-      withDefaultFonts: false,
-      hideClientButton: true,
-      telemetry: false,
-      proxyUrl: "",
-      agent: { disabled: true },
-      mcp: { disabled: true },
-      showDeveloperTools: "never",
-    },
-  });
 }

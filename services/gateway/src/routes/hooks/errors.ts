@@ -1,5 +1,5 @@
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
-import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/errors";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
 import { chooseLocale } from "#src/domain/messages.ts";
 import { toSchemaViolations } from "#src/domain/schema-faults.ts";
@@ -12,11 +12,20 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
 }
 
+/** The faults of all parts of a request at once; fastify itself stops at the first part that has one. */
+function findSchemaViolations(request: FastifyRequest): Violation[] {
+  const { body, query, headers } = request;
+  const parts = { body, querystring: query, headers };
+  return Object.entries(parts).flatMap(([part, value]) => {
+    const validate = request.getValidationFunction(part as keyof typeof parts);
+    if (validate === undefined || validate(value)) return [];
+    return toSchemaViolations(validate.errors ?? [], part, value);
+  });
+}
+
 /** What fastify itself refuses, in our words; undefined for what nobody expected. */
-function fromFastify(error: FastifyError): ServiceError | undefined {
-  if (error.validation !== undefined) {
-    return invalidRequest(toSchemaViolations(error.validation, error.validationContext));
-  }
+function fromFastify(error: FastifyError, request: FastifyRequest): ServiceError | undefined {
+  if (error.validation !== undefined) return invalidRequest(findSchemaViolations(request));
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ServiceError("invalid", "payload_too_large");
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
@@ -29,7 +38,7 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
 /** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
 export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }: ServerDeps): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
-    const known = error instanceof ServiceError ? error : fromFastify(error);
+    const known = error instanceof ServiceError ? error : fromFastify(error, request);
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
@@ -41,7 +50,9 @@ export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }:
       logger.error({ err: answer, requestId: request.id }, "internal error");
     setErrorHeaders(reply, answer, status);
     const locale = chooseLocale(request.headers["accept-language"], defaultLocale);
-    const body = toErrorBody({ reason: answer.reason, violations: answer.violations, locale });
+    const { reason, kind, violations } = answer;
+    const body = toErrorBody({ reason, kind, violations, locale });
+    request.errorCode = body.error.code;
     return reply
       .status(status)
       .type("application/json; charset=utf-8")

@@ -6,6 +6,9 @@ const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
 const NANOSECONDS_PER_MS = 1e6;
 
+/** A process that sheds load is alive: restarting it, or taking it out of service, would only move the load. */
+const PROBES = new Set(["/livez", "/readyz"]);
+
 /** While the event loop is late, new requests are refused at once: answering late would make everybody late. */
 export function addLoadShedding(app: FastifyInstance): void {
   const delay = monitorEventLoopDelay({ resolution: 10 });
@@ -21,7 +24,8 @@ export function addLoadShedding(app: FastifyInstance): void {
     delay.disable();
     done();
   });
-  app.addHook("onRequest", (_request, _reply, done) => {
-    done(overloaded ? unavailable(undefined, 1000) : undefined);
+  app.addHook("onRequest", (request, _reply, done) => {
+    const isShed = overloaded && !PROBES.has(request.url);
+    done(isShed ? unavailable(undefined, 1000) : undefined);
   });
 }

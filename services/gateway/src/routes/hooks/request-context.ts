@@ -1,4 +1,5 @@
 import { runInContext } from "@postrider/shared/request-context";
+import { createDurationHistogram } from "@postrider/shared/telemetry";
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
@@ -8,11 +9,18 @@ const SECURITY_HEADERS = {
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",
+  // JSON needs nothing; the docs page replaces it.
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** JSON needs nothing; the docs page runs its own script with its settings inline, and talks to this host only. */
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
-const DOCS_POLICY = "default-src 'self' 'unsafe-inline' data: blob:; frame-ancestors 'none'";
+/** W3C trace context, version 00 and later; anything else begins no trace. */
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+const durations = createDurationHistogram(
+  "gateway_request_duration_seconds",
+  "From the request's first byte to the answer's last one, by route.",
+  ["method", "route", "status"],
+);
 
 /**
  * Gives each request its id, on the answer and in everything that works on it, and one log line at its end. The context
@@ -22,10 +30,6 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.headers(SECURITY_HEADERS);
-    reply.header(
-      "content-security-policy",
-      request.url.startsWith("/docs") ? DOCS_POLICY : API_POLICY,
-    );
     done();
   });
 
@@ -36,22 +40,30 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
       createdVia: "rest",
       deadlineAt: performance.now() + deps.requestTimeoutMs,
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
-      ...(typeof traceparent === "string" ? { traceparent } : {}),
+      ...(typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
     };
     runInContext(context, done);
   });
 
   app.addHook("onResponse", (request, reply, done) => {
+    const { method } = request;
+    const { statusCode, elapsedTime } = reply;
+    const route = request.routeOptions.url;
     deps.logger.info(
       {
         requestId: request.id,
         workspaceId: request.caller?.workspaceId,
-        method: request.method,
-        route: request.routeOptions.url,
-        statusCode: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        method,
+        route,
+        statusCode,
+        code: request.errorCode,
+        durationMs: Math.round(elapsedTime * 10) / 10,
       },
       "request",
+    );
+    durations.observe(
+      { method, route: route ?? "unknown", status: statusCode },
+      elapsedTime / 1000,
     );
     done();
   });

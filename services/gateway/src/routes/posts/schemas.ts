@@ -180,6 +180,7 @@ export const CreatePostHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
+      pattern: "^[!-~]*$",
       description: "Repeats with the same key count once, for 24 hours.",
     }),
   ),
