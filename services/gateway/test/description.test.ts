@@ -8,7 +8,16 @@ interface Document {
   readonly paths: Readonly<
     Record<
       string,
-      Readonly<Record<string, { readonly operationId?: string; readonly responses?: object }>>
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId?: string;
+            readonly parameters?: readonly object[];
+            readonly responses: Readonly<Record<string, object>>;
+          }
+        >
+      >
     >
   >;
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
@@ -34,7 +43,15 @@ test("every operation has an id, names its errors and refers to named schemas", 
   expect(
     operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
   ).toEqual(["createPost", "getPost", "listAccounts", "listPlatforms", "listPosts"]);
-  for (const { responses } of operations) expect(responses).toHaveProperty("default");
+  for (const { parameters, responses } of operations) {
+    expect(parameters).toContainEqual(
+      expect.objectContaining({ in: "header", name: "X-Workspace-Id", required: false }),
+    );
+    expect(responses).toHaveProperty(["429", "headers", "Retry-After", "schema", "minimum"], 1);
+    for (const answer of Object.values(responses))
+      expect(answer).toHaveProperty(["headers", "X-Request-Id"]);
+    expect(responses).toHaveProperty("default");
+  }
   expect(Object.keys(document.components.schemas)).toContain("PostDetail");
   const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
   for (const [, reference = ""] of references) {

@@ -1,6 +1,12 @@
-import type { TSchema } from "typebox";
+import { Type, type TProperties, type TSchema } from "typebox";
 import type { Scope } from "#src/routes/deps.ts";
 import { ErrorBody, ref } from "#src/routes/schema.ts";
+
+interface Answer {
+  readonly description: string;
+  readonly body: TSchema;
+  readonly headers?: Readonly<Record<string, object>>;
+}
 
 interface Operation {
   readonly operationId: string;
@@ -10,29 +16,63 @@ interface Operation {
   readonly scope: Scope;
   readonly params?: TSchema;
   readonly querystring: TSchema;
-  readonly headers?: TSchema;
+  readonly headers?: TProperties;
   readonly body?: TSchema;
-  readonly response: Readonly<Record<number, TSchema>>;
+  readonly response: Readonly<Record<number, Answer>>;
 }
 
-/** Every operation may answer with the common error body. */
-function withErrors(response: Operation["response"]): Record<string, unknown> {
-  const answers = Object.entries(response).map(([status, schema]) => [status, ref(schema)]);
+const WORKSPACE_HEADER = {
+  "X-Workspace-Id": Type.Optional(
+    Type.String({
+      format: "uuid",
+      description: "Required when the key belongs to more than one workspace.",
+    }),
+  ),
+};
+
+/** On every answer, errors too. */
+const ANSWER_HEADERS = {
+  "X-Request-Id": { type: "string", description: "Names the request; record it." },
+  RateLimit: { type: "string", description: "What is left of the limit, and when it is whole." },
+  "RateLimit-Policy": { type: "string", description: "Which limit it is." },
+};
+
+const RETRY_AFTER = { type: "integer", minimum: 1, description: "Seconds to wait." };
+
+function describeAnswer({ description, body, headers = {} }: Answer) {
   return {
-    ...Object.fromEntries(answers),
-    default: { ...ref(ErrorBody), description: "Any error" },
+    description,
+    headers: { ...ANSWER_HEADERS, ...headers },
+    content: { "application/json": { schema: ref(body) } },
   };
 }
 
+/** Every operation may answer that there were too many requests, and with any other error. */
+const ERRORS = {
+  429: describeAnswer({
+    description: "The workspace used up its requests of this minute.",
+    body: ErrorBody,
+    headers: { "Retry-After": RETRY_AFTER },
+  }),
+  default: describeAnswer({ description: "Any other error.", body: ErrorBody }),
+};
+
 /** Route options of one operation: its schema, its place in the API description and the scope that it needs. */
 export function operation(options: Operation) {
-  const { scope, response, tags, ...schema } = options;
+  const { scope, response, tags, headers, description, ...schema } = options;
+  const answers = Object.entries(response).map(([status, answer]) => [
+    status,
+    describeAnswer(answer),
+  ]);
+  const needs = `Needs the scope \`${scope}\`.`;
   return {
     config: { scope },
     schema: {
       ...schema,
+      description: description === undefined ? needs : `${description} ${needs}`,
+      headers: Type.Object({ ...WORKSPACE_HEADER, ...headers }),
       tags: [...tags],
-      response: withErrors(response),
+      response: { ...(Object.fromEntries(answers) as Record<string, object>), ...ERRORS },
       security: [{ bearerApiKey: [] }],
     },
   };

@@ -13,7 +13,7 @@ export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "a
     tags: ["accounts"],
     scope: "accounts:read",
     querystring: NoQuery,
-    response: { 200: AccountList },
+    response: { 200: { description: "All connected accounts, newest first.", body: AccountList } },
   });
   api.get("/accounts", list, async (request) => {
     const { workspaceId } = callerOf(request);

@@ -12,7 +12,7 @@ export function registerPlatforms(api: FastifyInstance, deps: Pick<ServerDeps, "
     tags: ["platforms"],
     scope: "accounts:read",
     querystring: NoQuery,
-    response: { 200: PlatformList },
+    response: { 200: { description: "All platforms.", body: PlatformList } },
   });
   api.get("/platforms", list, async () => {
     const { platforms } = await deps.platforms.listPlatforms({});

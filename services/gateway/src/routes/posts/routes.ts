@@ -8,8 +8,8 @@ import { readIdempotency } from "#src/routes/idempotency.ts";
 import { operation } from "#src/routes/operation.ts";
 import { fromOptions, toETag, toPostDetail, toPostSummary } from "#src/routes/posts/mapping.ts";
 import {
+  CREATE_POST_HEADERS,
   CreatePost,
-  CreatePostHeaders,
   ListPostsQuery,
   PostDetail,
   PostList,
@@ -17,6 +17,10 @@ import {
 import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
 
 const DEFAULT_LIMIT = 20;
+
+const ETAG = {
+  ETag: { type: "string", description: "Changes with every visible change of the post." },
+};
 
 /** An answer of ours without its post is a bug of the service, not of the caller. */
 function sendPost(reply: FastifyReply, post: Post | undefined) {
@@ -37,9 +41,23 @@ function registerCreate(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts
     tags: ["posts"],
     scope: "posts:write",
     querystring: NoQuery,
-    headers: CreatePostHeaders,
+    headers: CREATE_POST_HEADERS,
     body: ref(CreatePost),
-    response: { 202: PostDetail },
+    response: {
+      202: {
+        description: "The post as it was accepted.",
+        body: PostDetail,
+        headers: {
+          ...ETAG,
+          Location: { type: "string", description: "Where to read the post." },
+          "Idempotent-Replayed": {
+            type: "string",
+            const: "true",
+            description: "An earlier request with the same key made the post.",
+          },
+        },
+      },
+    },
   });
   api.post<{ Body: Static<typeof CreatePost> }>("/posts", create, async (request, reply) => {
     const { workspaceId } = callerOf(request);
@@ -68,7 +86,7 @@ function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts"
     scope: "posts:read",
     params: IdParams,
     querystring: NoQuery,
-    response: { 200: PostDetail },
+    response: { 200: { description: "The post.", body: PostDetail, headers: ETAG } },
   });
   api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
     const { workspaceId } = callerOf(request);
@@ -82,7 +100,7 @@ function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts"
     tags: ["posts"],
     scope: "posts:read",
     querystring: ListPostsQuery,
-    response: { 200: PostList },
+    response: { 200: { description: "A page of posts.", body: PostList } },
   });
   api.get<{ Querystring: Static<typeof ListPostsQuery> }>("/posts", list, async (request) => {
     const { workspaceId } = callerOf(request);

@@ -175,16 +175,16 @@ export const ListPostsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const CreatePostHeaders = Type.Object({
-  "idempotency-key": Type.Optional(
+export const CREATE_POST_HEADERS = {
+  "Idempotency-Key": Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
       pattern: "^[!-~]*$",
-      description: "Repeats with the same key count once, for 24 hours.",
+      description: "Recommended. Repeats with the same key count once, for 24 hours.",
     }),
   ),
-});
+};
 
 /** All schemas with a name of their own in the API description. */
 export const POST_SCHEMAS = [

@@ -1,0 +1,61 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestServer } from "./fixture.ts";
+
+let app: FastifyInstance;
+let url: string;
+beforeAll(async () => {
+  app = await createTestServer();
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => app.close());
+
+/** What the event loop does while somebody's work is in its way. */
+function block(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+const get = (path: string) => fetch(url + path);
+
+/** Makes every turn of the event loop late until it is disposed. */
+function hog(): AsyncDisposable {
+  const stop = new AbortController();
+  const work = async () => {
+    while (!stop.signal.aborted) {
+      block(400);
+      await nextTurn();
+    }
+  };
+  const finished = work();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await finished;
+    },
+  };
+}
+
+test("an overloaded process refuses new requests at once, stays alive, and recovers by itself", async () => {
+  {
+    await using _load = hog();
+    const answer = await eventually(
+      async () => {
+        const response = await get("/nothing");
+        return response.status === 503 && response;
+      },
+      { timeoutMs: 25_000 },
+    );
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
+    expect((await get("/livez")).status).toBe(200);
+  }
+  await eventually(async () => (await get("/nothing")).status === 404);
+});
+
+test("one long turn of the loop refuses nobody", async () => {
+  block(1500);
+  expect((await get("/nothing")).status).toBe(404);
+});
