@@ -28,7 +28,7 @@ beforeAll(async () => {
     {
       posts: {
         createPost: (...call) => peers.createPost?.(...call) ?? {},
-        getPost: (...call) => peers.getPost?.(...call) ?? {},
+        batchGetPosts: (...call) => peers.batchGetPosts?.(...call) ?? {},
         listPosts: (...call) => peers.listPosts?.(...call) ?? {},
       },
     },
@@ -371,7 +371,7 @@ describe("paths and methods", () => {
   });
 
   test("HEAD answers like GET without the body", async () => {
-    const posts = { getPost: () => ({ post: POST }) };
+    const posts = { batchGetPosts: () => ({ posts: [POST] }) };
     const found = await ask({ method: "HEAD", url: `/api/v1/posts/${POST_ID}` }, posts);
     expect([found.statusCode, found.headers.etag, found.body]).toEqual([200, '"3"', ""]);
     const missing = await ask({ method: "HEAD", url: "/api/v1/posts/x" }, posts);

@@ -61,7 +61,7 @@ test("each request has one line that says what became of it", async () => {
       { url: `/api/v1/posts/${POST_ID}`, headers: { ...headers, "x-request-id": "first" } },
       { url: "/api/v1/posts?x=1", headers: { ...headers, "x-request-id": "second" } },
     ],
-    { posts: { getPost: () => ({ post: POST }) } },
+    { posts: { batchGetPosts: () => ({ posts: [POST] }) } },
   );
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({

@@ -6,7 +6,7 @@ let app: FastifyInstance | undefined;
 afterEach(() => app?.close());
 
 test("a post is shown whole, with nulls for what is not there, an ETag and the budget", async () => {
-  app = await createTestServer({ posts: { getPost: () => ({ post: POST }) } });
+  app = await createTestServer({ posts: { batchGetPosts: () => ({ posts: [POST] }) } });
   const answer = await app.inject({
     url: `/api/v1/posts/${POST_ID}`,
     headers: { "x-request-id": "mine" },

@@ -10,7 +10,6 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { FastifyInstance } from "fastify";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import type { Logger } from "#src/logger.ts";
@@ -21,6 +20,7 @@ export interface LeanPathOptions {
   readonly internalSecret: string;
   readonly logger: Logger;
   readonly maxMessageBytes: number;
+  readonly isClosing: () => boolean;
 }
 
 type Handler = (request: Message) => Promise<object> | object;
@@ -96,27 +96,17 @@ async function serve(
   );
 }
 
+/** Answers the call and returns true, or leaves it to somebody else. */
+export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /**
- * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects
- * and async iterables of the stock handler, which cost more than most handlers do (`bench/`). Handlers get no
- * `HandlerContext`; what travels with a call is in `request-context`. Everything else falls through to the stock plugin.
+ * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects,
+ * async iterables and routing of the stock handler, which cost more than most handlers do (`bench/`). Handlers get no
+ * `HandlerContext`; what travels with a call is in `request-context`. Everything else is left to the stock plugin.
  */
-export function addLeanPath(app: FastifyInstance, options: LeanPathOptions): void {
+export function createLeanHandler(options: LeanPathOptions): LeanHandler {
   const routes = collectRoutes(options.routes);
   const authorize = createAuthorizer(options.internalSecret);
-  app.addHook("onRequest", (request, reply, done) => {
-    const route = routes.get(request.url);
-    if (
-      route === undefined ||
-      request.headers["content-type"] !== "application/proto" ||
-      request.headers["content-encoding"] !== undefined
-    ) {
-      done();
-      return;
-    }
-    reply.hijack();
-    void handle(route, request.raw, reply.raw);
-  });
 
   async function handle(
     route: Route,
@@ -129,12 +119,19 @@ export function addLeanPath(app: FastifyInstance, options: LeanPathOptions): voi
       answer(response, 200, "application/proto", await serve(route, request, body));
     } catch (error) {
       const mapped = mapServerError(error, route.method.name, options.logger);
-      answer(
-        response,
-        codeToHttpStatus(mapped.code),
-        "application/json",
-        errorToJsonBytes(mapped, undefined),
-      );
+      const status = codeToHttpStatus(mapped.code);
+      answer(response, status, "application/json", errorToJsonBytes(mapped, undefined));
     }
   }
+
+  return (request, response) => {
+    const { headers } = request;
+    const route = routes.get(request.url ?? "");
+    if (route === undefined || headers["content-type"] !== "application/proto") return false;
+    if (headers["content-encoding"] !== undefined) return false;
+    // A server that has stopped listening gives its connections up one by one.
+    if (options.isClosing()) response.shouldKeepAlive = false;
+    void handle(route, request, response);
+    return true;
+  };
 }

@@ -1,8 +1,9 @@
+import { createServer } from "node:http";
 import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import fastify, { type FastifyInstance } from "fastify";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
-import { addLeanPath } from "#src/connect/lean-server.ts";
+import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import type { Logger } from "#src/logger.ts";
 import { runInContext } from "#src/request-context.ts";
@@ -46,14 +47,23 @@ export function closeIdleConnectionsWhileClosing(app: FastifyInstance): void {
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { internalSecret, logger, routes } = options;
-  const app = fastify({
-    // A connection is given up after so many calls, so that a new replica soon gets its share.
-    maxRequestsPerSocket: 1000,
-    keepAliveTimeout: 65_000,
-    bodyLimit: MAX_MESSAGE_BYTES,
+  const lean = createLeanHandler({
+    routes,
+    internalSecret,
+    logger,
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    isClosing: () => !app.server.listening,
   });
+  const app = fastify({
+    bodyLimit: MAX_MESSAGE_BYTES,
+    serverFactory: (handler) =>
+      createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+        if (!lean(request, response)) handler(request, response);
+      }),
+  });
+  // A connection is given up after so many calls, so that a new replica soon gets its share.
+  app.server.maxRequestsPerSocket = 1000;
   closeIdleConnectionsWhileClosing(app);
-  addLeanPath(app, { routes, internalSecret, logger, maxMessageBytes: MAX_MESSAGE_BYTES });
   await app.register(fastifyConnectPlugin, {
     routes,
     interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],

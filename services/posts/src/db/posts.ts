@@ -131,13 +131,12 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** One post with everything, by one statement. */
-export async function findPost(
+/** The named posts that exist, with everything, by one statement. */
+export async function listPostsByRefs(
   sql: ISql,
-  workspaceId: string,
-  id: string,
-): Promise<PostRow | undefined> {
-  const [row] = await sql<PostRow[]>`
+  refs: readonly PostRef[],
+): Promise<readonly PostRow[]> {
+  return await sql<PostRow[]>`
     select ${postColumns(sql)}, (
       select coalesce(json_agg(json_build_object(
         'accountId', targets.account_id, 'number', attempt.number, 'startedAt', attempt.started_at,
@@ -154,9 +153,20 @@ export async function findPost(
       where targets.workspace_id = post.workspace_id
       and targets.post_id = post.id
     ) as attempts
-    from posts as post
-    where post.workspace_id = ${workspaceId}
-    and post.id = ${id}`;
+    from unnest(
+      ${refs.map(({ workspaceId }) => workspaceId)}::uuid[],
+      ${refs.map(({ postId }) => postId)}::uuid[]
+    ) as ref (workspace_id, id)
+    join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
+}
+
+/** One post with everything, by one statement. */
+export async function findPost(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<PostRow | undefined> {
+  const [row] = await listPostsByRefs(sql, [{ workspaceId, postId: id }]);
   return row;
 }
 

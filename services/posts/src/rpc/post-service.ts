@@ -5,6 +5,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { AccountDirectory } from "#src/clients/accounts.ts";
 import type { PlatformDirectory } from "#src/clients/platforms.ts";
 import type { DatabaseClock } from "#src/db/clock.ts";
+import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
 import { createPost } from "#src/rpc/create-post.ts";
 import { getPost } from "#src/rpc/get-post.ts";
 import { listPostPage } from "#src/rpc/list-posts.ts";
@@ -30,6 +31,7 @@ export function createPostService(deps: PostServiceDeps) {
   return {
     createPost: (request) => createPost(deps, request),
     getPost: (request) => getPost(deps, request),
+    batchGetPosts: (request) => batchGetPosts(deps, request),
     listPosts: (request) => listPostPage(deps, request),
   } satisfies ServiceImpl<typeof PostService>;
 }

@@ -2,6 +2,7 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
+import { createPostReader } from "#src/clients/post-reader.ts";
 import { callerOf, pathId } from "#src/routes/caller.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { readIdempotency } from "#src/routes/idempotency.ts";
@@ -79,6 +80,7 @@ function registerCreate(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts
 }
 
 function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+  const reader = createPostReader(posts);
   const get = operation({
     operationId: "getPost",
     summary: "A post and the result on each account",
@@ -90,8 +92,7 @@ function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts"
   });
   api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const { post } = await posts.getPost({ workspaceId, id: pathId(request) });
-    return sendPost(reply, post);
+    return sendPost(reply, await reader.get(workspaceId, pathId(request)));
   });
 
   const list = operation({

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi9AIKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiVwoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQFCCQoHX2N1cnNvciJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yMqICCgtQb3N0U2VydmljZRJbCgpDcmVhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXNwb25zZRJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEl0KCUxpc3RQb3N0cxIkLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi9AIKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiQQoUQmF0Y2hHZXRQb3N0c1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkAKFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IlcKEExpc3RQb3N0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhMKBmN1cnNvchgDIAEoCUgAiAEBQgkKB19jdXJzb3IiZgoRTGlzdFBvc3RzUmVzcG9uc2USJwoFcG9zdHMYASADKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvcjKNAwoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEl0KCUxpc3RQb3N0cxIkLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -192,6 +192,76 @@ export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 4);
 
 /**
+ * BatchGetPostsRequest names posts, of any workspaces.
+ *
+ * @generated from message postrider.posts.v1.BatchGetPostsRequest
+ */
+export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequest"> & {
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated postrider.posts.v1.PostRef refs = 1;
+   */
+  refs: PostRef[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.BatchGetPostsRequest.
+ * Use `create(BatchGetPostsRequestSchema)` to create a new message.
+ */
+export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 5);
+
+/**
+ * PostRef is a post of a workspace.
+ *
+ * @generated from message postrider.posts.v1.PostRef
+ */
+export type PostRef = Message<"postrider.posts.v1.PostRef"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostRef.
+ * Use `create(PostRefSchema)` to create a new message.
+ */
+export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 6);
+
+/**
+ * BatchGetPostsResponse carries the posts found, in no order.
+ *
+ * @generated from message postrider.posts.v1.BatchGetPostsResponse
+ */
+export type BatchGetPostsResponse = Message<"postrider.posts.v1.BatchGetPostsResponse"> & {
+  /**
+   * The posts.
+   *
+   * @generated from field: repeated postrider.posts.v1.Post posts = 1;
+   */
+  posts: Post[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.BatchGetPostsResponse.
+ * Use `create(BatchGetPostsResponseSchema)` to create a new message.
+ */
+export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 7);
+
+/**
  * ListPostsRequest asks for a page.
  *
  * @generated from message postrider.posts.v1.ListPostsRequest
@@ -224,7 +294,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 5);
+  messageDesc(file_postrider_posts_v1_post_service, 8);
 
 /**
  * ListPostsResponse carries a page.
@@ -252,7 +322,7 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 6);
+  messageDesc(file_postrider_posts_v1_post_service, 9);
 
 /**
  * PostService accepts and reads posts.
@@ -283,6 +353,17 @@ export const PostService: GenService<{
     methodKind: "unary";
     input: typeof GetPostRequestSchema;
     output: typeof GetPostResponseSchema;
+  },
+  /**
+   * BatchGetPosts returns the named posts that exist, each as GetPost does. A gateway asks so for all reads of a moment.
+   * Errors: none of its own; what does not exist, or belongs to another workspace, is left out.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.BatchGetPosts
+   */
+  batchGetPosts: {
+    methodKind: "unary";
+    input: typeof BatchGetPostsRequestSchema;
+    output: typeof BatchGetPostsResponseSchema;
   },
   /**
    * ListPosts returns posts without their attempts, latest effective date first.

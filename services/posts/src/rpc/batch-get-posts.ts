@@ -1,0 +1,21 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  BatchGetPostsRequest,
+  BatchGetPostsResponseSchema,
+} from "@postrider/contracts/posts/v1/post_service_pb";
+import { isId } from "@postrider/shared/ids";
+import { listPostsByRefs } from "#src/db/posts.ts";
+import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import { toPost } from "#src/rpc/to-post.ts";
+
+/** A post of another workspace is left out like one that does not exist. */
+export async function batchGetPosts(
+  { sql }: Pick<PostServiceDeps, "sql">,
+  { refs }: BatchGetPostsRequest,
+): Promise<MessageInitShape<typeof BatchGetPostsResponseSchema>> {
+  const wanted = refs
+    .filter(({ workspaceId, id }) => isId(workspaceId) && isId(id))
+    .map(({ workspaceId, id }) => ({ workspaceId, postId: id }));
+  const rows = wanted.length === 0 ? [] : await listPostsByRefs(sql, wanted);
+  return { posts: rows.map(toPost) };
+}
