@@ -61,6 +61,29 @@ test("every operation has an id, names its errors and refers to named schemas", 
   }
 });
 
+/** Every route as "GET /path", from the tree that fastify prints: a level is four characters deep. */
+function servedRoutes(): readonly string[] {
+  const parents: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split("\n")
+    .flatMap((line) => {
+      const [, indent = "", part = "", methods = ""] = /^(.*?)── (\S+) \((.+)\)/.exec(line) ?? [];
+      const depth = (indent.length - 1) / 4;
+      parents.splice(depth, Infinity, part);
+      const path = parents.join("").replace(/:(\w+)/g, "{$1}");
+      return methods.split(", ").map((method) => `${method} ${path}`);
+    });
+}
+
+test("what is served is described, and what is described is served", () => {
+  const served = servedRoutes().filter((route) => /^(?!HEAD).* \/api\/v1/.test(route));
+  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(new Set(served)).toEqual(new Set([...described, "GET /api/v1/openapi.json"]));
+});
+
 test("the docs page loads nothing from elsewhere", async () => {
   const page = await app.inject({ url: "/docs/" });
   expect(page.statusCode).toBe(200);
@@ -74,9 +97,15 @@ test("the docs page may run its own scripts only, whatever host it is asked for 
   const page = await app.inject({ url: "/docs/", headers: { host: "[" } });
   expect(page.statusCode).toBe(200);
   const policy = String(page.headers["content-security-policy"]);
-  const script = policy.split("; ").find((rule) => rule.startsWith("script-src"));
-  expect(script).toMatch(/^script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$/);
+  const rule = policy.split("; ").find((each) => each.startsWith("script-src"));
+  expect(rule).toMatch(/^script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$/);
   expect(policy).toContain("default-src 'none'");
+  const script = await app.inject({ url: "/docs/js/scalar.js" });
+  expect([script.statusCode, script.headers["content-type"]]).toEqual([
+    200,
+    "application/javascript; charset=utf-8",
+  ]);
+  expect(script.rawPayload.length).toBeGreaterThan(1_000_000);
   const redirect = await app.inject({ url: "/docs", headers: { host: "evil.example" } });
-  expect([redirect.statusCode, redirect.headers.location]).toEqual([301, "/docs/"]);
+  expect([redirect.statusCode, redirect.headers.location]).toEqual([302, "/docs/"]);
 });

@@ -46,3 +46,6 @@ export const ErrorBody = Type.Object(
   },
   { $id: "Error" },
 );
+
+/** Leaves a route out of the API description. */
+export const HIDDEN: object = { hide: true };

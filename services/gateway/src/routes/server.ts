@@ -66,7 +66,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addBodyRules(app);
   addProbes(app, deps.health);
   await registerDescription(app, deps);
-  await registerDocs(app);
+  registerDocs(app);
   await app.register(
     (api, _options, done) => {
       registerAccounts(api, deps);

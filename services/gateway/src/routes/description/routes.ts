@@ -5,7 +5,7 @@ import type { ServerDeps } from "#src/routes/deps.ts";
 import { API_PATH } from "#src/routes/hooks/open-paths.ts";
 import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
-import { ErrorBody } from "#src/routes/schema.ts";
+import { ErrorBody, HIDDEN } from "#src/routes/schema.ts";
 
 const SCHEMAS = [
   ErrorBody,
@@ -16,9 +16,6 @@ const SCHEMAS = [
   AccountList,
   ...POST_SCHEMAS,
 ];
-
-/** Leaves a route out of the description. */
-const HIDDEN: object = { hide: true };
 
 const INTRODUCTION = `Publish one piece of content to many social accounts and read the outcome per account.
 
