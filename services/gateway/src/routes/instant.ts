@@ -1,7 +1,7 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 
 /** RFC 3339 in UTC with milliseconds. */
-export function toInstant(timestamp: Timestamp): string {
+function toInstant(timestamp: Timestamp): string {
   return timestampDate(timestamp).toISOString();
 }
 

@@ -18,7 +18,7 @@ import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
 import { normalizeTarget } from "#src/routes/target.ts";
 
-export const API_PREFIX = "/api/v1";
+const API_PREFIX = "/api/v1";
 
 /** The largest JSON body; one byte more is refused. */
 const MAX_BODY_BYTES = 1024 * 1024;

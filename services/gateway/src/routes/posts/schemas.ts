@@ -20,7 +20,7 @@ const TargetStatus = Type.Unsafe<string>({
   ],
 });
 
-export const PostOption = Type.Object(
+const PostOption = Type.Object(
   {
     content: Type.Optional(Type.String({ description: "Replaces the text." })),
     title: Type.Optional(Type.String()),
@@ -51,7 +51,7 @@ export const CreatePost = Type.Object(
   { $id: "CreatePost", additionalProperties: false },
 );
 
-export const TargetError = Type.Object(
+const TargetError = Type.Object(
   {
     code: Type.String(),
     message: Type.String(),
@@ -64,7 +64,7 @@ export const TargetError = Type.Object(
 
 const Metrics = Type.Unsafe<null>({ type: "null", description: "Not collected yet." });
 
-export const PostTarget = Type.Object(
+const PostTarget = Type.Object(
   {
     id: Id,
     accountId: Id,
@@ -84,7 +84,7 @@ export const PostTarget = Type.Object(
   { $id: "PostTarget" },
 );
 
-export const ReadyMedia = Type.Object(
+const ReadyMedia = Type.Object(
   {
     id: Id,
     status: Type.Unsafe<string>({ type: "string", const: "ready" }),
@@ -101,7 +101,7 @@ export const ReadyMedia = Type.Object(
   { $id: "ReadyMedia" },
 );
 
-export const Attempt = Type.Object(
+const Attempt = Type.Object(
   {
     accountId: Id,
     number: Type.Integer({ minimum: 1 }),
@@ -138,7 +138,7 @@ const SummaryTarget = Type.Object({
   errorCode: nullable(Type.String()),
 });
 
-export const PostSummary = Type.Object(
+const PostSummary = Type.Object(
   { ...SUMMARY, targets: Type.Array(SummaryTarget) },
   { $id: "PostSummary" },
 );
