@@ -82,7 +82,7 @@ const json = { ...headers, "content-type": "application/json" };
 const postId = await publishOne(system);
 const bare = await startBareServer(local.databaseUrl);
 const bareBody = JSON.stringify({
-  content: "A post [<id>] of ordinary length, as a person would write it.",
+  content: "A post {number} of ordinary length, as a person would write it.",
 });
 const base = { connections: CONNECTIONS, seconds: SECONDS };
 
@@ -124,7 +124,7 @@ const accept = await measure({
   url: `${local.baseUrl}/api/v1/posts`,
   headers: json,
   body: JSON.stringify({
-    content: "A post [<id>] of ordinary length, as a person would write it.",
+    content: "A post {number} of ordinary length, as a person would write it.",
     accountIds: [account],
   }),
   pids: { gateway, accounts, posts, delivery },

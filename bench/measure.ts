@@ -11,12 +11,14 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
+const NUMBER = "{number}";
+
 export interface Load {
   readonly name: string;
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
-  /** `[<id>]` in it becomes unique per request. */
+  /** `{number}` in it is another number in each request. */
   readonly body?: string;
   readonly connections: number;
   readonly seconds: number;
@@ -35,16 +37,30 @@ export interface Measured {
   readonly cpuUs: Readonly<Record<string, number>>;
 }
 
+let requestNumber = 0;
+
+/** The request as autocannon sends it; a body with a place for a number is a new one each time. */
+function toRequests({ body }: Load): readonly autocannon.Request[] {
+  if (body === undefined) return [{}];
+  if (!body.includes(NUMBER)) return [{ body }];
+  return [
+    {
+      setupRequest: (request) => {
+        requestNumber += 1;
+        return { ...request, body: body.replace(NUMBER, String(requestNumber)) };
+      },
+    },
+  ];
+}
+
 async function run(load: Load, seconds: number) {
   return await autocannon({
     url: load.url,
     method: load.method ?? "GET",
     connections: load.connections,
     duration: seconds,
+    requests: [...toRequests(load)],
     ...(load.headers === undefined ? {} : { headers: load.headers }),
-    ...(load.body === undefined
-      ? {}
-      : { body: load.body, idReplacement: load.body.includes("[<id>]") }),
   });
 }
 
