@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import {
   BatchGetPostsResponseSchema,
@@ -35,6 +36,13 @@ test("reads of one moment share a call, and each gets its own post", async () =>
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(250);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(100);
   expect(sizes.length).toBeLessThanOrEqual(3);
+});
+
+test("a full call is not followed by an empty one", async () => {
+  const { reader, sizes } = createReader((refs) => refs);
+  await Promise.all(Array.from({ length: 100 }, (_unused, index) => reader.get("w", `p${index}`)));
+  await nextTurn();
+  expect(sizes).toEqual([100]);
 });
 
 test("the same post twice is answered twice; one that is not there, or another workspace's, is not found", async () => {

@@ -45,6 +45,8 @@ export function createPostReader(
 
   function flush(): void {
     const batch = waiting;
+    // A full batch has left before its turn came.
+    if (batch.length === 0) return;
     waiting = [];
     void ask(batch);
   }
