@@ -238,7 +238,7 @@ describe("the process", () => {
 
 test("an answer that came while its process stood still is a fact like any other", async () => {
   const target = await stage.addTarget("telegram");
-  const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 500 };
+  const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };
   await stage.control("faults", rule);
   const child = stage.start();
   await stage.request(target);
