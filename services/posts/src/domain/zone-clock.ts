@@ -36,9 +36,10 @@ const clocks = new Map<string, ZoneClock>();
 
 /** The clock of a zone of the IANA database, or undefined when there is no such zone. */
 export function findZoneClock(timezone: string): ZoneClock | undefined {
+  if (!isNameOfZone(timezone)) return undefined;
   const key = timezone.toLowerCase();
   const known = clocks.get(key);
-  if (known !== undefined || !isNameOfZone(timezone)) return known;
+  if (known !== undefined) return known;
   const offsetAt = findOffsets(timezone);
   if (offsetAt === undefined) return undefined;
   const clock = createClock(offsetAt);
@@ -68,7 +69,7 @@ const THREE_LETTERS = new Set([
  * here, Israel or Ireland elsewhere.
  */
 function isNameOfZone(timezone: string): boolean {
-  if (!/^[a-z]/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
+  if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
   return timezone.length !== 3 || THREE_LETTERS.has(timezone.toUpperCase());
 }
 
