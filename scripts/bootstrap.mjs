@@ -100,7 +100,13 @@ function writePnpmShim() {
 
 function environment() {
   const path = [ownFolder, join(root, "node_modules/.bin"), process.env.PATH ?? ""];
-  return { ...process.env, PATH: path.join(delimiter), TURBO_TELEMETRY_DISABLED: "1" };
+  return {
+    // A warm start loads each process in about half the time.
+    NODE_COMPILE_CACHE: join(ownFolder, "compile-cache"),
+    ...process.env,
+    PATH: path.join(delimiter),
+    TURBO_TELEMETRY_DISABLED: "1",
+  };
 }
 
 /**

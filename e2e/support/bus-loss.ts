@@ -29,6 +29,11 @@ async function truncateKafka(broker: string): Promise<void> {
   });
 }
 
+/** A service has one Kafka group per topic. */
+function kafkaGroup(group: string, topic: string): string {
+  return `${group}.${topic}`;
+}
+
 /** Everything that is on the bus right now is gone, read or not. */
 export async function truncateBus(system: System): Promise<void> {
   if (system.kafkaBroker === undefined) await system.sql`truncate bus.records`;
@@ -42,7 +47,9 @@ export async function rewindGroup(system: System, group: string, topic: string):
     await system.sql`delete from bus.positions where group_name = ${group} and topic = ${topic}`;
     return;
   }
-  await withAdmin(broker, (admin) => admin.resetOffsets({ groupId: group, topic, earliest: true }));
+  await withAdmin(broker, (admin) =>
+    admin.resetOffsets({ groupId: kafkaGroup(group, topic), topic, earliest: true }),
+  );
 }
 
 /** Whether the group has handled everything on the topic. */
@@ -57,7 +64,10 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
   }
   return await withAdmin(broker, async (admin) => {
     const heads = await admin.fetchTopicOffsets(topic);
-    const [positions] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    const [positions] = await admin.fetchOffsets({
+      groupId: kafkaGroup(group, topic),
+      topics: [topic],
+    });
     const offsets = new Map(
       positions?.partitions.map(({ partition, offset }) => [partition, Number(offset)]),
     );

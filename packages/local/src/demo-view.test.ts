@@ -20,10 +20,10 @@ const failed = {
 
 test("a line of progress says where a target stands, since when and why it failed", () => {
   expect(progressLine(published, 1234)).toBe(
-    "  ✓ x          ann                      published     1.2 s",
+    "  ✓ x          ann                          published     1.2 s",
   );
   expect(progressLine(failed, 900)).toBe(
-    "  ✗ telegram   ann                      failed        0.9 s  outcome_unknown",
+    "  ✗ telegram   ann                          failed        0.9 s  outcome_unknown",
   );
 });
 

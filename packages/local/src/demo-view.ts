@@ -12,7 +12,7 @@ export function progressLine(target: DemoTarget, elapsedMs: number): string {
   const sign = signs[target.status] ?? "?";
   const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
   const reason = target.error === null ? "" : `  ${target.error.code}`;
-  return `  ${sign} ${target.platform.padEnd(10)} ${target.username.padEnd(24)} ${target.status.padEnd(11)} ${seconds.padStart(7)}${reason}`;
+  return `  ${sign} ${target.platform.padEnd(10)} ${target.username.padEnd(28)} ${target.status.padEnd(11)} ${seconds.padStart(7)}${reason}`;
 }
 
 /** A target and whether the platform shows it. */

@@ -3,6 +3,9 @@ import { join } from "node:path";
 /** Root of the checkout. */
 export const root = join(import.meta.dirname, "../../..");
 
+/** Compiled code of every process of ours; Node checks it against the sources. It halves the time to load a service. */
+export const compileCache: string = join(root, "node_modules/.postrider/compile-cache");
+
 /** Where everything of a stack lies. */
 export interface Layout {
   readonly dataDir: string;

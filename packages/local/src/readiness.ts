@@ -1,3 +1,4 @@
+import { quoteLog } from "#src/last-words.ts";
 import { poll } from "#src/poll.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
@@ -21,7 +22,9 @@ export async function waitUntilReady(
     async () => {
       signal.throwIfAborted();
       if (ended !== undefined) {
-        throw new Error(`${part.plan.name} ended before it was ready (${ended}); see ${logFile}`);
+        throw new Error(
+          `${part.plan.name} ended before it was ready (${ended}): ${quoteLog(logFile)}`,
+        );
       }
       const answer = await ask(url);
       last = answer.said;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "#src/embedded-postgres.ts";
 import { javaEnvironment, startKafka } from "#src/kafka.ts";
-import { type Layout, root } from "#src/layout.ts";
+import { compileCache, type Layout, root } from "#src/layout.ts";
 import { startNodeProcess } from "#src/node-process.ts";
 import type { PartPlan } from "#src/running-part.ts";
 import type { Secrets } from "#src/secrets.ts";
@@ -96,7 +96,7 @@ function nodePlan(
       startNodeProcess({
         script: join(folder, "src/main.ts"),
         cwd: folder,
-        env,
+        env: { NODE_COMPILE_CACHE: compileCache, ...env },
         logFile: logFileOf(layout, name),
         graceMs: graceMs[holdName],
       }),

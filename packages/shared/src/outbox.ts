@@ -40,25 +40,35 @@ function contextHeaders(): Record<string, string> {
 }
 
 /**
- * Appends events to the service's outbox, in their order, with one statement. The only way to publish: the relay sends
- * them once `tx` has committed, and never if it has not. Call it after the lock on the aggregate's row, so that the
- * events of one key are committed in the order of their ids.
+ * The statement that appends events to the service's outbox, in their order. Awaited it runs; inside a larger statement
+ * (`with event as (${eventInsert(sql, events)}) …`) it saves the transaction around the two, which costs more than both.
+ * That is only for a new aggregate: changing one takes its lock first, see `appendEvents`.
+ *
+ * @param events At least one.
+ */
+export function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
+  const headers = contextHeaders();
+  const rows = events.map((event) => toRow(event, headers));
+  return sql`
+    insert into outbox (event_id, type, key, payload, headers)
+    select event_id, type, key, payload, headers
+    from rows from (
+      jsonb_to_recordset(${sql.json(rows)})
+      as (event_id uuid, type text, key text, payload text, headers jsonb)
+    ) with ordinality as event
+    order by ordinality`;
+}
+
+/**
+ * Appends events to the service's outbox, in their order, with one statement. The relay sends them once `tx` has
+ * committed, and never if it has not. Call it after the lock on the aggregate's row, so that the events of one key are
+ * committed in the order of their ids.
  */
 export async function appendEvents(
   tx: TransactionSql,
   events: readonly OutboxEvent[],
 ): Promise<void> {
-  if (events.length === 0) return;
-  const headers = contextHeaders();
-  const rows = events.map((event) => toRow(event, headers));
-  await tx`
-    insert into outbox (event_id, type, key, payload, headers)
-    select event_id, type, key, payload, headers
-    from rows from (
-      jsonb_to_recordset(${tx.json(rows)})
-      as (event_id uuid, type text, key text, payload text, headers jsonb)
-    ) with ordinality as event
-    order by ordinality`;
+  if (events.length > 0) await eventInsert(tx, events);
 }
 
 /** Appends one event; see `appendEvents`. */

@@ -59,7 +59,7 @@ create unique index publish_tasks_one_content on publish_tasks (account_id, cont
 create index publish_tasks_wake on publish_tasks (wake_at)
   where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
 create index publish_tasks_live on publish_tasks (account_id)
-  where status in ('working', 'calling', 'reconciling');
+  where status in ('working', 'calling', 'unknown', 'reconciling');
 
 -- Which ids of the platform an account's targets own: never adopted for another one.
 create index publish_tasks_external on publish_tasks (account_id, external_id)

@@ -58,7 +58,7 @@ const EVENTS = [
 ];
 
 /** The services around posts, in memory: they speak the contract and know what a test tells them. */
-export class Neighbours {
+class Neighbours {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);

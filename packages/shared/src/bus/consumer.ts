@@ -2,9 +2,10 @@ import { RetryLaterError, type BatchHandler, type Bus, type BusRecord } from "#s
 import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { workHalving, type Failure } from "#src/bus/halving.ts";
-import { parkEvent } from "#src/bus/parking.ts";
+import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
 import { TryCounts } from "#src/bus/try-counts.ts";
 import { failpoint } from "#src/failpoints.ts";
+import { disposeInOrder } from "#src/lifecycle.ts";
 import type { Logger } from "#src/logger.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { createCounter } from "#src/telemetry.ts";
@@ -42,13 +43,15 @@ const handledTotal = createCounter("events_handled_total", "Events handled, repe
  * in `parked_events` after `maxTries` tries and the topic goes on.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
-  const { bus, group, topic, onCommitted } = options;
-  return await bus.subscribe({
+  const { bus, sql, group, topic, logger, onCommitted } = options;
+  const subscription = await bus.subscribe({
     group,
     topic,
     handle: createBatchHandler(options),
     ...(onCommitted === undefined ? {} : { onCommitted }),
   });
+  const watch = watchParkedEvents(sql, topic, logger);
+  return { [Symbol.asyncDispose]: () => disposeInOrder([subscription, watch]) };
 }
 
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;

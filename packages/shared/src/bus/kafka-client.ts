@@ -9,7 +9,8 @@ export interface KafkaClientOptions {
 }
 
 /** Events of everyday life that the library calls errors. */
-const ROUTINE = /rebalanc|Connection (error|timeout)|not aware of this member|coordinator/i;
+const ROUTINE =
+  /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
 /** A client with bounded waits, whose messages go to our logger. */
 export function openKafka({ brokers, clientId, logger }: KafkaClientOptions): Kafka {

@@ -1,3 +1,4 @@
+import { atMost } from "#src/bus/at-most.ts";
 import { KafkaMember, type KafkaMemberOptions } from "#src/bus/kafka-member.ts";
 import { Watchdog } from "#src/bus/kafka-watchdog.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
@@ -16,6 +17,8 @@ export interface KafkaSubscriptionOptions extends Omit<
 const MAX_PAUSE_MS = 60_000;
 /** Longer than any handler may run, shorter than a process is given to end. */
 const LEAVE_TIMEOUT_MS = 15_000;
+/** Joining takes about a second when the brokers are well. */
+const JOIN_GRACE_MS = 3_000;
 
 /** Consumes a topic for a group until disposed of: joins, waiting for the broker as long as it takes, and watches. */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
@@ -28,8 +31,11 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
   });
   return {
     [Symbol.asyncDispose]: async () => {
-      // At once, for the loop may be in the middle of joining, which leaving cuts short.
-      await Promise.all([loop[Symbol.asyncDispose](), subscription.leave()]);
+      const finished = loop[Symbol.asyncDispose]();
+      // A member that leaves while it joins is missed by the group only when its session expires: let it join first.
+      await atMost(finished, JOIN_GRACE_MS);
+      await subscription.leave();
+      await finished;
     },
   };
 }

@@ -32,12 +32,16 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   if (options.bus === "postgres") {
     return createPostgresBus({ sql, listenUrl: options.databaseUrl, logger });
   }
+  const exit = (error: unknown): never => {
+    logger.fatal({ err: error }, "the bus cannot go on in this process");
+    process.exit(1);
+  };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");
   return createKafkaBus({
     brokers: options.brokers,
     sql,
     clientId: `postrider-${options.service}`,
     logger,
-    onFatal: options.onFatal ?? (() => process.exit(1)),
+    onFatal: options.onFatal ?? exit,
   });
 }

@@ -1,7 +1,9 @@
 import type { StoredEvent } from "#src/bus/cloud-events.ts";
 import { newId } from "#src/ids.ts";
-import type { TransactionSql } from "#src/postgres.ts";
-import { createCounter } from "#src/telemetry.ts";
+import type { Logger } from "#src/logger.ts";
+import { startLoop } from "#src/loop.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { createCounter, createGauge } from "#src/telemetry.ts";
 
 /** `in`: a handler of ours failed on it. `out`: the broker refused it for good. */
 export type ParkedDirection = "in" | "out";
@@ -41,4 +43,24 @@ export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise
     set error = excluded.error,
       attempt_count = parked_events.attempt_count + excluded.attempt_count`;
   parkedTotal.inc({ topic, direction });
+}
+
+const COUNT_MS = 30_000;
+
+const parkedGauge = createGauge("parked_events", "Events that wait for an operator.", ["topic"]);
+
+/** Keeps the gauge of a topic's parked events, which is to be 0. */
+export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
+  return startLoop({
+    idleMs: COUNT_MS,
+    onError: (error) => logger.debug({ err: error, topic }, "parked events were not counted"),
+    work: async () => {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*) as count
+        from parked_events
+        where topic = ${topic}`;
+      parkedGauge.set({ topic }, row?.count ?? 0);
+      return COUNT_MS;
+    },
+  });
 }

@@ -18,7 +18,7 @@ export async function holdAccounts(
   await tx`
     insert into account_gates as g (account_id, workspace_id, not_before)
     select account_id, workspace_id, max(not_before)
-    from json_to_recordset(${tx.json(rows)})
+    from jsonb_to_recordset(${tx.json(rows)})
       as k(account_id uuid, workspace_id uuid, not_before timestamptz)
     group by account_id, workspace_id
     order by account_id
@@ -38,7 +38,7 @@ export async function countFailures(
   return await tx<(GatedAccount & { failuresInRow: number })[]>`
     insert into account_gates as g (account_id, workspace_id, failures_in_row)
     select account_id, workspace_id, count(*)
-    from json_to_recordset(${tx.json(rows)}) as k(account_id uuid, workspace_id uuid)
+    from jsonb_to_recordset(${tx.json(rows)}) as k(account_id uuid, workspace_id uuid)
     group by account_id, workspace_id
     order by account_id
     on conflict (account_id) do update

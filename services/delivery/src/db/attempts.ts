@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
-import type { Attempt } from "#src/domain/task.ts";
 import { attemptColumns } from "#src/db/task-columns.ts";
 import { nameTask, toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
+import type { Attempt } from "#src/domain/task.ts";
 
 /**
  * Begins an attempt for each task that has none open, numbered on over the target's generations. Tasks that somebody else
@@ -17,7 +17,7 @@ export async function openAttempts(
   const rows = await sql<(TaskKey & { number: number })[]>`
     with ours as (
       select t.target_id, t.generation, t.workspace_id, t.account_id, t.fence, t.attempt_number, t.is_attempt_open
-      from json_to_recordset(${sql.json(toHeldRows(held))})
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
         as k(target_id uuid, generation int, fence bigint)
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
 import { taskColumns } from "#src/db/task-columns.ts";
+import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
 
 export interface ClaimOptions {
   /** Which process takes the lease; for operators only, the fence is what counts. */
@@ -19,7 +19,7 @@ export interface ClaimOptions {
 }
 
 /** Enough to find work for every free worker, and a bound for one statement. */
-const WINDOW = 2000;
+const WINDOW = 1000;
 
 /** Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back. */
 function readyTasks(sql: ISql, options: ClaimOptions) {
@@ -36,30 +36,64 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
       and c.account_id::text not in (select key from pauses where kind = 'account')
       and c.workspace_id::text not in (select key from pauses where kind = 'workspace')
       and c.platform not in (select key from pauses where kind = 'platform')
-      -- An older generation that may be visible has to be settled first.
-      and not exists (
-        select 1
-        from publish_tasks s
-        where s.target_id = c.target_id
-        and s.generation < c.generation
-        and s.status in ('working', 'calling', 'unknown', 'reconciling')
-      )
+      -- Another generation that may be visible has to be settled first.
+      and (c.status = 'working' or c.target_id not in (
+        select target_id
+        from publish_tasks
+        where status in ('working', 'calling', 'unknown', 'reconciling')
+      ))
     ))
     order by c.wake_at
     limit ${WINDOW}`;
 }
 
-/** One task per account, numbered within its platform and within the workspace's share of that platform. */
-function firstOfEachAccount(sql: ISql) {
+/**
+ * One task per account, workspaces in turn, within what a platform and a workspace's share of it may have in work. Some
+ * more than asked for, because other processes may have locked the first of them.
+ */
+function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
+  const { limit, maxPerPlatform, maxPerWorkspace } = options;
   return sql`
-    select target_id, generation, workspace_id, platform, wake_at,
-      row_number() over (partition by platform order by wake_at) as of_platform,
-      row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace
+    select r.target_id, r.generation, r.of_workspace
     from (
-      select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at
-      from candidates
-      order by account_id, wake_at
-    ) as firsts`;
+      select target_id, generation, workspace_id, platform, wake_at,
+        row_number() over (partition by platform order by wake_at) as of_platform,
+        row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace
+      from (
+        select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at
+        from candidates
+        order by account_id, wake_at
+      ) as firsts
+    ) as r
+    left join (
+      select platform, count(*) as live
+      from live
+      group by platform
+    ) as p on p.platform = r.platform
+    left join (
+      select platform, workspace_id, count(*) as live
+      from live
+      group by platform, workspace_id
+    ) as w on w.platform = r.platform and w.workspace_id = r.workspace_id
+    where r.of_platform + coalesce(p.live, 0) <= ${maxPerPlatform}
+    and r.of_workspace + coalesce(w.live, 0) <= ${maxPerWorkspace}
+    order by r.of_workspace, r.wake_at
+    limit ${limit * 4}`;
+}
+
+/** The columns of a `ClaimedTask`, for a query that knows what was taken as `k`. */
+function claimedColumns(sql: ISql) {
+  return sql`
+    ${taskColumns(sql)},
+    now() as claimed_at,
+    t.publish_before <= now() as is_too_late,
+    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+    (
+      select h.handles
+      from task_handles h
+      where h.target_id = t.target_id
+      and h.generation = t.generation
+    ) as handles`;
 }
 
 /**
@@ -70,7 +104,7 @@ export async function claimTasks(
   sql: ISql,
   options: ClaimOptions,
 ): Promise<readonly ClaimedTask[]> {
-  const { owner, leaseMs, limit, maxPerPlatform, maxPerWorkspace } = options;
+  const { owner, leaseMs, limit } = options;
   return await sql<ClaimedTask[]>`
     with live as materialized (
       select account_id, workspace_id, platform
@@ -79,23 +113,15 @@ export async function claimTasks(
       and wake_at > now()
     ),
     candidates as (${readyTasks(sql, options)}),
-    ranked as (${firstOfEachAccount(sql)}),
+    chosen as (${firstOfEachAccount(sql, options)}),
     -- Whoever locks a task first has it. The conditions are repeated here because they are checked again under the lock.
     taken as (
       select t.target_id, t.generation, t.wake_at
-      from ranked r
-      join publish_tasks t on t.target_id = r.target_id and t.generation = r.generation
+      from chosen c
+      join publish_tasks t on t.target_id = c.target_id and t.generation = c.generation
       where t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
-      and r.of_platform + (
-        select count(*) from live where live.platform = r.platform
-      ) <= ${maxPerPlatform}
-      and r.of_workspace + (
-        select count(*)
-        from live
-        where live.platform = r.platform and live.workspace_id = r.workspace_id
-      ) <= ${maxPerWorkspace}
-      order by r.of_workspace, r.wake_at
+      order by c.of_workspace, t.wake_at
       limit ${limit}
       for update of t skip locked
     )
@@ -113,15 +139,7 @@ export async function claimTasks(
     from taken k
     where t.target_id = k.target_id
     and t.generation = k.generation
-    returning ${taskColumns(sql)},
-      t.publish_before <= now() as is_too_late,
-      extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
-      (
-        select h.handles
-        from task_handles h
-        where h.target_id = t.target_id
-        and h.generation = t.generation
-      ) as handles`;
+    returning ${claimedColumns(sql)}`;
 }
 
 /** Milliseconds until something wants to be touched; 0 or less when something is waiting already. */
@@ -131,18 +149,6 @@ export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
     from publish_tasks
     where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
   return row?.waitMs ?? undefined;
-}
-
-/** Whether a task waits whose worker has crashed. */
-export async function hasSuspect(sql: ISql): Promise<boolean> {
-  const rows = await sql`
-    select 1
-    from publish_tasks
-    where status in ('queued', 'working', 'unknown', 'reconciling')
-    and wake_at <= now()
-    and crash_count > 0
-    limit 1`;
-  return rows.length > 0;
 }
 
 /** A visible call whose time is over without word from its process. */
@@ -160,4 +166,3 @@ export async function listLostCalls(sql: ISql, limit: number): Promise<readonly 
     order by wake_at
     limit ${limit}`;
 }
-

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 import { nameTask, toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
 /** Prolongs leases; returns the names of the tasks that are still ours. A task in its visible call needs no lease. */
 export async function renewLeases(
@@ -11,7 +11,7 @@ export async function renewLeases(
   const rows = await sql<TaskKey[]>`
     with asked as (
       select target_id, generation, fence
-      from json_to_recordset(${sql.json(toHeldRows(held))})
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
         as k(target_id uuid, generation int, fence bigint)
     ),
     renewed as (
@@ -47,7 +47,7 @@ export async function releaseTasks(
       lease_owner = null,
       version = t.version + 1,
       updated_at = now()
-    from json_to_recordset(${sql.json(toHeldRows(held))})
+    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
       as k(target_id uuid, generation int, fence bigint)
     where t.target_id = k.target_id
     and t.generation = k.generation

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 import { toHeldRows } from "#src/db/task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
 /** A visible call that wants to begin. */
 export interface MarkRequest extends HeldKey {
@@ -48,7 +48,7 @@ export async function markCalls(
         content_hash = k.content_hash,
         version = t.version + 1,
         updated_at = now()
-      from json_to_recordset(${sql.json(requests.map(toRow))})
+      from jsonb_to_recordset(${sql.json(requests.map(toRow))})
         as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
       where t.target_id = k.target_id
       and t.generation = k.generation
@@ -106,7 +106,7 @@ export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarke
         when t.publish_before <= now() then 'missed'
         else 'busy'
       end as reason
-    from json_to_recordset(${sql.json(toHeldRows([held]))})
+    from jsonb_to_recordset(${sql.json(toHeldRows([held]))})
       as k(target_id uuid, generation int, fence bigint)
     join publish_tasks t
       on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence

@@ -1,8 +1,8 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
-import type { AttemptResult } from "#src/domain/decision.ts";
-import type { Attempt, Task } from "#src/domain/task.ts";
 import { attemptColumns, taskColumns } from "#src/db/task-columns.ts";
 import { toKeyRows } from "#src/db/task-keys.ts";
+import type { AttemptResult } from "#src/domain/decision.ts";
+import type { Attempt, Task } from "#src/domain/task.ts";
 
 /** Which attempt of which target. */
 export interface AttemptKey {
@@ -38,7 +38,7 @@ export async function lockTargets(
       for update`,
     tx<Attempt[]>`
       select ${attemptColumns(tx)}
-      from json_to_recordset(${tx.json(toAttemptRows(keys))}) as k(target_id uuid, number int)
+      from jsonb_to_recordset(${tx.json(toAttemptRows(keys))}) as k(target_id uuid, number int)
       join publish_attempts a on a.target_id = k.target_id and a.number = k.number`,
     tx<{ now: Date }[]>`select clock_timestamp() as now`,
   ]);
@@ -89,7 +89,7 @@ export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): P
       error_code = k.error_code,
       error_message = k.error_message,
       updated_at = now()
-    from json_to_recordset(${tx.json(tasks.map(toTaskRow))}) as k(
+    from jsonb_to_recordset(${tx.json(tasks.map(toTaskRow))}) as k(
       target_id uuid, generation int, status text, wake_at timestamptz, is_attempt_open boolean,
       retry_count int, unknown_count int, open_unknowns int, resend_count int, looks int,
       is_limited boolean, first_unknown_at timestamptz, version bigint, external_id text,
@@ -117,10 +117,13 @@ function toFactRow({ targetId, number, result }: AttemptFact) {
   };
 }
 
-/** Writes facts. A success is never overwritten by anything but another success, and an id never by its absence. */
+/**
+ * Writes facts, known at `now`. A success is never overwritten by anything but another success, and an id never by its absence.
+ */
 export async function updateAttempts(
   tx: TransactionSql,
   facts: readonly AttemptFact[],
+  now: Date,
 ): Promise<void> {
   await tx`
     update publish_attempts a
@@ -130,8 +133,8 @@ export async function updateAttempts(
       external_id = coalesce(k.external_id, a.external_id),
       permalink = coalesce(k.permalink, a.permalink),
       is_not_sent = k.is_not_sent,
-      finished_at = case when k.outcome is null then a.finished_at else clock_timestamp() end
-    from json_to_recordset(${tx.json(facts.map(toFactRow))}) as k(
+      finished_at = case when k.outcome is null then a.finished_at else ${now} end
+    from jsonb_to_recordset(${tx.json(facts.map(toFactRow))}) as k(
       target_id uuid, number int, outcome text, code text, message text, external_id text,
       permalink text, is_not_sent boolean
     )
@@ -144,7 +147,7 @@ export async function updateAttempts(
 export async function deleteHandles(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     delete from task_handles h
-    using json_to_recordset(${tx.json(toKeyRows(tasks))}) as k(target_id uuid, generation int)
+    using jsonb_to_recordset(${tx.json(toKeyRows(tasks))}) as k(target_id uuid, generation int)
     where h.target_id = k.target_id
     and h.generation = k.generation`;
 }

@@ -23,7 +23,11 @@ export async function insertPause(
   return row;
 }
 
-export async function deletePause(sql: ISql, kind: PauseRow["kind"], key: string): Promise<boolean> {
+export async function deletePause(
+  sql: ISql,
+  kind: PauseRow["kind"],
+  key: string,
+): Promise<boolean> {
   const result = await sql`
     delete from pauses
     where kind = ${kind}

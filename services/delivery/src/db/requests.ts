@@ -43,7 +43,7 @@ export async function insertRequests(
       r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, 'queued',
       greatest(r.due_at, now()), r.due_at, r.publish_before,
       coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0)
-    from json_to_recordset(${sql.json(requests.map(toRow))}) as r(
+    from jsonb_to_recordset(${sql.json(requests.map(toRow))}) as r(
       target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
       due_at timestamptz, publish_before timestamptz
     )

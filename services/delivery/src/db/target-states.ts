@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { Task } from "#src/domain/task.ts";
 import { taskColumns } from "#src/db/task-columns.ts";
+import type { Task } from "#src/domain/task.ts";
 
 /** A target at the generation that its owner has. */
 export interface StateQuery {
@@ -24,7 +24,7 @@ export async function listTargetStates(
   }));
   return await sql<Task[]>`
     select distinct on (t.target_id, k.generation) ${taskColumns(sql)}
-    from json_to_recordset(${sql.json(rows)})
+    from jsonb_to_recordset(${sql.json(rows)})
       as k(workspace_id uuid, target_id uuid, generation int)
     join publish_tasks t on t.target_id = k.target_id and t.workspace_id = k.workspace_id
     where t.status = 'published'

@@ -1,11 +1,11 @@
 import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
-/** Keys as `json_to_recordset(…) as k(target_id uuid, generation int)` reads them. */
+/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int)` reads them. */
 export function toKeyRows(keys: readonly TaskKey[]) {
   return keys.map((key) => ({ target_id: key.targetId, generation: key.generation }));
 }
 
-/** Keys as `json_to_recordset(…) as k(target_id uuid, generation int, fence bigint)` reads them. */
+/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)` reads them. */
 export function toHeldRows(keys: readonly HeldKey[]) {
   return keys.map((key) => ({
     target_id: key.targetId,

@@ -1,5 +1,5 @@
 import type { Outcome } from "#src/domain/connector.ts";
-import { fail, onFailure, requeue, suspect } from "#src/domain/decide-failure.ts";
+import { after, fail, onFailure, requeue, suspect } from "#src/domain/decide-failure.ts";
 import { onPublished } from "#src/domain/decide-success.ts";
 import { onVerdict } from "#src/domain/decide-verdict.ts";
 import {
@@ -125,6 +125,16 @@ function isOpenQuestion({ task, siblings }: Situation, callNumber: number): bool
   return task.status === "failed" && task.errorCode === "outcome_unknown" && task.openUnknowns > 0;
 }
 
+/** The owner has been told of a failure and needs a moment to hear that the target is open again, or it is not wanted. */
+const REOPEN_MS = 5_000;
+
+function reopen(task: Task, { task: before, now }: Situation): Task {
+  const earliest = after(now, REOPEN_MS);
+  const isTooSoon =
+    before.status === "failed" && task.status === "queued" && task.wakeAt < earliest;
+  return isTooSoon ? { ...task, wakeAt: earliest } : task;
+}
+
 /** A late fact that proves the call's absence ends the question; the task goes on as if it had come in time. */
 function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy): Decision {
   const { task, now } = situation;
@@ -142,34 +152,37 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
       const isNotSent = outcome.kind === "not_sent";
       const message = isNotSent ? "not sent" : outcome.message;
       return {
-        changes: [change({ ...requeue(answered, now), isAttemptOpen: false })],
+        changes: [change(reopen({ ...requeue(answered, now), isAttemptOpen: false }, situation))],
         attempt: { ...attemptResult("retry", "internal_error", message), isNotSent },
       };
     }
     case "refused":
     case "retryable":
-      return withEndedAttempt(
+      return asEnded(
         onFailure({ ...situation, task: answered }, outcome, policy),
+        situation,
         outcome,
       );
   }
 }
 
 /** The late call's attempt was told as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */
-function withEndedAttempt(
+function asEnded(
   decision: Decision,
-  failure: { code: string; message: string },
+  situation: Situation,
+  failure: { readonly code: string; readonly message: string },
 ): Decision {
+  const { attempt } = decision;
   return {
     ...decision,
     changes: decision.changes.map(({ task, isReported }) => ({
-      task: { ...task, isAttemptOpen: false },
+      task: reopen({ ...task, isAttemptOpen: false }, situation),
       isReported,
     })),
     attempt:
-      decision.attempt?.outcome === undefined || decision.attempt.outcome === null
+      attempt === undefined || attempt.outcome === null
         ? attemptResult("retry", failure.code, failure.message)
-        : decision.attempt,
+        : attempt,
   };
 }
 

@@ -16,6 +16,8 @@ export interface HeldKey extends TaskKey {
 export interface ClaimedTask extends Task {
   /** What its prepare steps have made so far. */
   readonly handles: Handles | null;
+  /** Database time of the claim. */
+  readonly claimedAt: Date;
   /** How long it had been ready when it was claimed. */
   readonly latenessMs: number;
   /** No visible call may start any more. */

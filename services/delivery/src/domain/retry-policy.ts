@@ -6,8 +6,11 @@ export interface RetryPolicy {
   readonly retryMs: readonly number[];
   /** How long the worker keeps a task that goes on after its token was refused. */
   readonly leaseMs: number;
+  /** How long an account rests after five failures in a row, after six, and so on; the last one stays. */
+  readonly accountPauseMs: readonly number[];
 }
 
+const FAILURES_BEFORE_PAUSE = 5;
 const JITTER = 0.2;
 /** A platform that names no wait with its limit gets this one. */
 export const DEFAULT_LIMIT_MS = 60_000;
@@ -35,6 +38,13 @@ export function nextRetryMs(
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;
   return policy.retryMs[Math.min(unknownCount - 2, policy.retryMs.length - 1)] ?? 0;
+}
+
+/** Milliseconds that an account rests after so many retryable failures in a row; undefined while it need not. */
+export function nextAccountPauseMs(policy: RetryPolicy, failuresInRow: number): number | undefined {
+  const pauses = policy.accountPauseMs;
+  const step = failuresInRow - FAILURES_BEFORE_PAUSE;
+  return step < 0 ? undefined : pauses[Math.min(step, pauses.length - 1)];
 }
 
 const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
@@ -25,8 +26,15 @@ export interface NewTarget {
   readonly username: string;
 }
 
-/** Inserts a post that is published at once, and its targets, with one statement: nothing here looks at other rows. */
-export async function insertPublishingPost(tx: TransactionSql, post: NewPost): Promise<void> {
+/**
+ * Inserts a post that is published at once, its targets and the request to publish them, with one statement and, outside
+ * of a transaction, one commit: nothing here looks at other rows.
+ */
+export async function insertPublishingPost(
+  sql: ISql,
+  post: NewPost,
+  requested: OutboxEvent,
+): Promise<void> {
   const targets = post.targets.map((target, ordinal) => ({
     id: target.id,
     ordinal,
@@ -34,17 +42,17 @@ export async function insertPublishingPost(tx: TransactionSql, post: NewPost): P
     platform: target.platform,
     username: target.username,
   }));
-  await tx`
+  await sql`
     with post as (
       insert into posts (
         id, workspace_id, status, content, options, media_ids, media, started_at, created_via, created_at, updated_at
       ) values (
-        ${post.id}, ${post.workspaceId}, 'publishing', ${post.content}, ${tx.json(post.options as Record<string, never>)},
-        ${`{${post.mediaIds.join(",")}}`}::uuid[], ${tx.json(post.media)}, ${post.acceptedAt},
+        ${post.id}, ${post.workspaceId}, 'publishing', ${post.content}, ${sql.json(post.options as Record<string, never>)},
+        ${`{${post.mediaIds.join(",")}}`}::uuid[], ${sql.json(post.media)}, ${post.acceptedAt},
         ${post.createdVia}, ${post.acceptedAt}, ${post.acceptedAt}
       )
       returning id, workspace_id, created_at
-    )
+    ), event as (${eventInsert(sql, [requested])})
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before,
       last_news_at, updated_at
@@ -52,7 +60,7 @@ export async function insertPublishingPost(tx: TransactionSql, post: NewPost): P
     select
       target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, post.created_at,
       ${post.publishBefore}::timestamptz, post.created_at, post.created_at
-    from post, jsonb_to_recordset(${tx.json(targets)})
+    from post, jsonb_to_recordset(${sql.json(targets)})
       as target (id uuid, ordinal int, account_id uuid, platform text, username text)`;
 }
 

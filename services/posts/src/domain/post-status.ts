@@ -37,8 +37,7 @@ const FOLLOWING = {
 const OPEN: ReadonlySet<TargetStatus> = new Set(["pending", "publishing"]);
 const SETTLED: ReadonlySet<TargetStatus> = new Set(["published", "failed"]);
 
-/** Whether the outcome of a target is still to come. */
-export function isOpen(status: TargetStatus): boolean {
+function isOpen(status: TargetStatus): boolean {
   return OPEN.has(status);
 }
 

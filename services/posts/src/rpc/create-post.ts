@@ -7,7 +7,6 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
 import { failpoint } from "@postrider/shared/failpoints";
-import { appendEvents } from "@postrider/shared/outbox";
 import { findMedia, toPostMedia } from "#src/clients/media.ts";
 import { insertPublishingPost, type NewPost } from "#src/db/posts.ts";
 import { checkPost, type PostInput } from "#src/domain/check-post.ts";
@@ -95,12 +94,13 @@ async function accept(
     publishBefore: post.publishBefore,
     targets: post.targets.map(({ id, ...target }) => ({ ...target, targetId: id, generation: 1 })),
   });
-  return await sql.begin(async (tx) => {
-    const replay =
-      keyed === undefined ? undefined : await takeKeyOrReplay(tx, keyed, encodeAnswer());
-    if (replay !== undefined) return replay;
-    // Sent together, in this order: nobody else can know the new row, so it needs no answer before the event.
-    await Promise.all([insertPublishingPost(tx, post), appendEvents(tx, [requested])]);
+  if (keyed === undefined) {
+    await insertPublishingPost(sql, post, requested);
     return undefined;
+  }
+  return await sql.begin(async (tx) => {
+    const replay = await takeKeyOrReplay(tx, keyed, encodeAnswer());
+    if (replay === undefined) await insertPublishingPost(tx, post, requested);
+    return replay;
   });
 }

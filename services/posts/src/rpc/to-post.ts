@@ -60,8 +60,7 @@ function toAttempt(attempt: AttemptJson): MessageInitShape<typeof AttemptSchema>
   return { ...rest, ...instant("startedAt", startedAt), ...instant("finishedAt", finishedAt) };
 }
 
-/** The options as the contract writes them. */
-export function toOptions(
+function toOptions(
   options: PostRow["options"],
 ): Record<string, MessageInitShape<typeof PostOptionSchema>> {
   return Object.fromEntries(

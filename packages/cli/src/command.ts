@@ -1,0 +1,74 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import { UsageError } from "#src/failures.ts";
+import type { Services } from "#src/services.ts";
+
+/** What was typed after the command's words. */
+export interface Arguments {
+  readonly positionals: readonly string[];
+  readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+}
+
+/** What a command prints: one JSON object with `--json`, else a text for people. */
+export interface Result {
+  readonly json: object;
+  readonly text: string;
+}
+
+/** One command of the tool. */
+export interface Command {
+  /** For example `workspace create`. */
+  readonly words: string;
+  /** What follows the words, for the usage text. */
+  readonly synopsis: string;
+  readonly summary: string;
+  readonly options: ParseArgsOptionsConfig;
+  /** How many words may follow that are no options; default 0. */
+  readonly positionals?: { readonly min: number; readonly max: number };
+  readonly run: (services: Services, args: Arguments) => Promise<Result>;
+}
+
+/** The value of `--name value`, or undefined. */
+export function findText({ values }: Arguments, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The value of a required option. */
+export function getText(args: Arguments, name: string): string {
+  const value = findText(args, name);
+  if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
+  return value;
+}
+
+/** The values of a required option that may be given several times. */
+export function getTexts({ values }: Arguments, name: string): string[] {
+  const value = values[name];
+  const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  if (texts.length === 0) throw new UsageError(`--${name} is required`);
+  return texts;
+}
+
+/** The value of an option that is a whole number from `min`, or undefined. */
+export function findInteger(args: Arguments, name: string, min: number): number | undefined {
+  const text = findText(args, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < min || value > 2_147_483_647)
+    throw new UsageError(`--${name} is a whole number from ${min}, not ${text}`);
+  return value;
+}
+
+/** The value of an option that is an instant such as 2026-11-20T09:00:00Z, or undefined. */
+export function findInstant(args: Arguments, name: string): Date | undefined {
+  const text = findText(args, name);
+  if (text === undefined) return undefined;
+  const value = new Date(text);
+  if (!/(Z|[+-]\d\d:\d\d)$/i.test(text) || Number.isNaN(value.getTime()))
+    throw new UsageError(`--${name} is a time such as 2026-11-20T09:00:00Z, not ${text}`);
+  return value;
+}
+
+/** The only word after the command's own. */
+export function getPositional({ positionals }: Arguments): string {
+  return positionals[0] ?? "";
+}

@@ -1,0 +1,85 @@
+import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
+import { SERVICES, type ServiceName } from "#src/config.ts";
+import { UsageError } from "#src/failures.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+import { formatTable } from "#src/table.ts";
+
+const MAX_LISTED = 1_000;
+
+/** The service that was named, or all that may have parked events. */
+function chosenServices(args: Arguments): readonly ServiceName[] {
+  const name = findText(args, "service");
+  if (name === undefined) return SERVICES;
+  const found = SERVICES.find((service) => service === name);
+  if (found === undefined) throw new UsageError(`--service is one of ${SERVICES.join(", ")}`);
+  return [found];
+}
+
+function clientOf(services: Services, service: ServiceName) {
+  return services.client(service, ParkedEventService);
+}
+
+async function listOf(services: Services, service: ServiceName) {
+  const { events } = await clientOf(services, service).listParkedEvents({ limit: MAX_LISTED });
+  return events.map((event) => ({
+    service,
+    id: event.id,
+    eventId: event.eventId,
+    eventType: event.eventType,
+    topic: event.topic,
+    key: event.key,
+    error: event.error,
+    attemptCount: event.attemptCount,
+    parkedAt: toInstant(event.parkedAt),
+  }));
+}
+
+async function list(services: Services, args: Arguments): Promise<Result> {
+  const lists = await Promise.all(chosenServices(args).map((name) => listOf(services, name)));
+  const events = lists.flat();
+  const rows = events.map((event) => [
+    event.service,
+    event.id,
+    event.parkedAt ?? "",
+    String(event.attemptCount),
+    event.eventType,
+    event.error,
+  ]);
+  const headings = ["service", "id", "parked", "tries", "type", "error"];
+  return { json: { events }, text: formatTable(headings, rows, "no parked events") };
+}
+
+async function redrive(services: Services, args: Arguments): Promise<Result> {
+  const chosen = chosenServices(args);
+  const ids = [...args.positionals];
+  if (ids.length > 0 && chosen.length > 1)
+    throw new UsageError("ids belong to one service: name it with --service");
+  const total = { redriven: 0, failed: 0 };
+  for (const service of chosen) {
+    const { redriven, failed } = await clientOf(services, service).redriveParkedEvents({ ids });
+    total.redriven += redriven;
+    total.failed += failed;
+  }
+  return { json: total, text: `${total.redriven} handled now, ${total.failed} failed again` };
+}
+
+/** Commands about events that a service could not handle, or the broker refused. */
+export const eventCommands: readonly Command[] = [
+  {
+    words: "events list",
+    synopsis: "[--service S]",
+    summary: "parked events, newest first, at most 1,000 of each service",
+    options: { service: { type: "string" } },
+    run: list,
+  },
+  {
+    words: "events redrive",
+    synopsis: "[--service S [ID …]]",
+    summary: "try parked events again: those named, or all",
+    options: { service: { type: "string" } },
+    positionals: { min: 0, max: 1_000 },
+    run: redrive,
+  },
+];

@@ -1,0 +1,110 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ApiKey } from "@postrider/contracts/accounts/v1/api_key_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { required } from "#src/answers.ts";
+import {
+  findInstant,
+  getPositional,
+  getText,
+  getTexts,
+  type Arguments,
+  type Command,
+  type Result,
+} from "#src/command.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord, formatTable } from "#src/table.ts";
+
+function clientOf(services: Services) {
+  return services.client("accounts", ApiKeyService);
+}
+
+function toJson(key: ApiKey) {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    name: key.name,
+    scopes: key.scopes,
+    workspaceIds: key.workspaceIds,
+    expiresAt: toInstant(key.expiresAt),
+    lastUsedAt: toInstant(key.lastUsedAt),
+  };
+}
+
+async function create(services: Services, args: Arguments): Promise<Result> {
+  const expiresAt = findInstant(args, "expires-at");
+  const answer = await clientOf(services).createApiKey({
+    name: getText(args, "name"),
+    workspaceIds: getTexts(args, "workspace"),
+    scopes: getText(args, "scopes")
+      .split(",")
+      .map((scope) => scope.trim()),
+    ...(expiresAt === undefined ? {} : { expiresAt: timestampFromDate(expiresAt) }),
+  });
+  const { key } = answer;
+  const { id, name, scopes, workspaceIds, expiresAt: end } = required(answer.apiKey);
+  const json = { id, key, name, scopes, workspaceIds, expiresAt: toInstant(end) };
+  const text = formatRecord({
+    id,
+    key,
+    name,
+    scopes: scopes.join(","),
+    workspaces: workspaceIds.join(", "),
+    expires: json.expiresAt ?? "never",
+  });
+  return { json, text: `${text}\n\nThe key is shown this one time and stored nowhere.` };
+}
+
+async function list(services: Services, args: Arguments): Promise<Result> {
+  const { apiKeys } = await clientOf(services).listApiKeys({
+    workspaceId: getText(args, "workspace"),
+  });
+  const keys = apiKeys.map(toJson);
+  const rows = keys.map((key) => [
+    key.id,
+    key.prefix,
+    key.expiresAt ?? "never",
+    key.lastUsedAt ?? "never",
+    key.name,
+    key.scopes.join(","),
+  ]);
+  const headings = ["id", "prefix", "expires", "last used", "name", "scopes"];
+  return { json: { keys }, text: formatTable(headings, rows, "no keys") };
+}
+
+async function revoke(services: Services, args: Arguments): Promise<Result> {
+  const id = getPositional(args);
+  await clientOf(services).revokeApiKey({ id });
+  return { json: { id, revoked: true }, text: `${id} ends everywhere within 5 s` };
+}
+
+/** Commands about API keys. */
+export const keyCommands: readonly Command[] = [
+  {
+    words: "key create",
+    synopsis: "--name N --workspace ID [--workspace ID …] --scopes a,b|all [--expires-at T]",
+    summary: "make an API key and show it once",
+    options: {
+      name: { type: "string" },
+      workspace: { type: "string", multiple: true },
+      scopes: { type: "string" },
+      "expires-at": { type: "string" },
+    },
+    run: create,
+  },
+  {
+    words: "key list",
+    synopsis: "--workspace ID",
+    summary: "the keys of a workspace, newest first",
+    options: { workspace: { type: "string" } },
+    run: list,
+  },
+  {
+    words: "key revoke",
+    synopsis: "ID",
+    summary: "end a key everywhere within 5 s",
+    options: {},
+    positionals: { min: 1, max: 1 },
+    run: revoke,
+  },
+];

@@ -1,0 +1,75 @@
+import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+import { formatTable } from "#src/table.ts";
+
+const KINDS = ["platform", "account", "workspace"] as const;
+
+const SCOPE = {
+  platform: { type: "string" },
+  account: { type: "string" },
+  workspace: { type: "string" },
+} as const;
+
+function clientOf(services: Services) {
+  return services.client("delivery", PauseService);
+}
+
+/** What to hold back: exactly one of the three options. */
+function getScope(args: Arguments): { readonly kind: string; readonly key: string } {
+  const scopes = KINDS.flatMap((kind) => {
+    const key = findText(args, kind);
+    return key === undefined ? [] : [{ kind, key }];
+  });
+  const [scope] = scopes;
+  if (scope === undefined || scopes.length > 1)
+    throw new UsageError("name one of --platform, --account and --workspace");
+  return scope;
+}
+
+async function pause(services: Services, args: Arguments): Promise<Result> {
+  const scope = getScope(args);
+  const answer = await clientOf(services).pausePublishing(scope);
+  const json = { ...scope, createdAt: toInstant(answer.pause?.createdAt) };
+  return { json, text: `${scope.kind} ${scope.key}: nothing new is published until it is resumed` };
+}
+
+async function resume(services: Services, args: Arguments): Promise<Result> {
+  const scope = getScope(args);
+  const { resumed } = await clientOf(services).resumePublishing(scope);
+  const text = `${scope.kind} ${scope.key}: ${resumed ? "publishing goes on" : "it was not paused"}`;
+  return { json: { ...scope, resumed }, text };
+}
+
+async function listPauses(services: Services): Promise<Result> {
+  const answer = await clientOf(services).listPauses({});
+  const pauses = answer.pauses.map(({ kind, key, createdAt }) => ({
+    kind,
+    key,
+    createdAt: toInstant(createdAt),
+  }));
+  const rows = pauses.map((each) => [each.kind, each.key, each.createdAt ?? ""]);
+  const text = formatTable(["kind", "key", "since"], rows, "nothing is paused");
+  return { json: { pauses }, text };
+}
+
+/** Commands that hold publishing back. */
+export const pauseCommands: readonly Command[] = [
+  {
+    words: "pause",
+    synopsis: "--platform P | --account ID | --workspace ID",
+    summary: "start no new publication there",
+    options: SCOPE,
+    run: pause,
+  },
+  {
+    words: "resume",
+    synopsis: "--platform P | --account ID | --workspace ID",
+    summary: "end a pause",
+    options: SCOPE,
+    run: resume,
+  },
+  { words: "pauses", synopsis: "", summary: "what is paused", options: {}, run: listPauses },
+];

@@ -1,0 +1,130 @@
+import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { required } from "#src/answers.ts";
+import {
+  findInteger,
+  getPositional,
+  getText,
+  type Arguments,
+  type Command,
+  type Result,
+} from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord, formatTable } from "#src/table.ts";
+
+function clientOf(services: Services) {
+  return services.client("accounts", WorkspaceService);
+}
+
+function toJson({ id, name, verified, limits, createdAt }: Workspace) {
+  return {
+    id,
+    name,
+    verified,
+    requestsPerMinute: limits?.requestsPerMinute ?? null,
+    monthlyQuota: limits?.monthlyQuota ?? null,
+    dailyQuota: limits?.dailyQuota ?? null,
+    createdAt: toInstant(createdAt),
+  };
+}
+
+function limitText(limit: number | null): string {
+  return limit === null ? "default" : String(limit);
+}
+
+function toResult(workspace: Workspace | undefined): Result {
+  const json = toJson(required(workspace));
+  const text = formatRecord({
+    id: json.id,
+    name: json.name,
+    verified: json.verified ? "yes" : "no",
+    "requests per minute": limitText(json.requestsPerMinute),
+    "monthly quota": limitText(json.monthlyQuota),
+    "daily quota": limitText(json.dailyQuota),
+  });
+  return { json, text };
+}
+
+async function create(services: Services, args: Arguments): Promise<Result> {
+  const name = getText(args, "name");
+  const verified = args.values.verified === true;
+  const { workspace } = await clientOf(services).createWorkspace({ name, verified });
+  return toResult(workspace);
+}
+
+async function list(services: Services): Promise<Result> {
+  const { workspaces } = await clientOf(services).listWorkspaces({});
+  const json = workspaces.map(toJson);
+  const rows = json.map((each) => [
+    each.id,
+    each.verified ? "yes" : "no",
+    limitText(each.requestsPerMinute),
+    limitText(each.monthlyQuota),
+    limitText(each.dailyQuota),
+    each.name,
+  ]);
+  const headings = ["id", "verified", "req/min", "monthly", "daily", "name"];
+  return { json: { workspaces: json }, text: formatTable(headings, rows, "no workspaces") };
+}
+
+async function verify(services: Services, args: Arguments): Promise<Result> {
+  const { workspace } = await clientOf(services).verifyWorkspace({ id: getPositional(args) });
+  return toResult(workspace);
+}
+
+async function setLimits(services: Services, args: Arguments): Promise<Result> {
+  const requestsPerMinute = findInteger(args, "requests-per-minute", 1);
+  const monthlyQuota = findInteger(args, "monthly-quota", 0);
+  const dailyQuota = findInteger(args, "daily-quota", 0);
+  const limits = {
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+    ...(monthlyQuota === undefined ? {} : { monthlyQuota }),
+    ...(dailyQuota === undefined ? {} : { dailyQuota }),
+  };
+  if (Object.keys(limits).length === 0) throw new UsageError("no limit is named");
+  const request = { id: getPositional(args), limits };
+  const { workspace } = await clientOf(services).setWorkspaceLimits(request);
+  return toResult(workspace);
+}
+
+const ONE_ID = { min: 1, max: 1 };
+
+/** Commands about workspaces. */
+export const workspaceCommands: readonly Command[] = [
+  {
+    words: "workspace create",
+    synopsis: "--name N [--verified]",
+    summary: "make a workspace",
+    options: { name: { type: "string" }, verified: { type: "boolean" } },
+    run: create,
+  },
+  {
+    words: "workspace list",
+    synopsis: "",
+    summary: "all workspaces, newest first",
+    options: {},
+    run: list,
+  },
+  {
+    words: "workspace verify",
+    synopsis: "ID",
+    summary: "let a workspace write posts",
+    options: {},
+    positionals: ONE_ID,
+    run: verify,
+  },
+  {
+    words: "workspace set-limits",
+    synopsis: "ID [--requests-per-minute N] [--monthly-quota N] [--daily-quota N]",
+    summary: "set the limits named; felt within 5 s",
+    options: {
+      "requests-per-minute": { type: "string" },
+      "monthly-quota": { type: "string" },
+      "daily-quota": { type: "string" },
+    },
+    positionals: ONE_ID,
+    run: setLimits,
+  },
+];

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The services that the operator's tool talks to. */
+export const SERVICES = ["accounts", "posts", "delivery"] as const;
+
+export type ServiceName = (typeof SERVICES)[number];
+
+/** Where the services are, and what they ask us to show. */
+export interface Settings {
+  readonly urls: Readonly<Record<ServiceName, string | undefined>>;
+  readonly internalSecret: string | undefined;
+}
+
+const URL_VARIABLES = {
+  accounts: "ACCOUNTS_URL",
+  posts: "POSTS_URL",
+  delivery: "DELIVERY_URL",
+} satisfies Record<ServiceName, string>;
+
+/** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
+const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
+
+/** Undefined when the file is not there: then nothing runs, or something else wants to be described by variables. */
+function readJson(file: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function readLocalUrl(stack: unknown, service: ServiceName): string | undefined {
+  const { services } = (stack ?? {}) as {
+    services?: Partial<Record<ServiceName, readonly { url?: unknown }[]>>;
+  };
+  return readText(services?.[service]?.[0]?.url);
+}
+
+/** What the environment names, and for the rest the stack that `npm start` runs here. */
+export function readSettings(
+  env: Environment = process.env,
+  localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,
+): Settings {
+  const stack = readJson(join(localFolder, "local.json"));
+  const urlOf = (service: ServiceName): string | undefined =>
+    readText(env[URL_VARIABLES[service]]) ?? readLocalUrl(stack, service);
+  return {
+    urls: { accounts: urlOf("accounts"), posts: urlOf("posts"), delivery: urlOf("delivery") },
+    internalSecret:
+      readText(env.INTERNAL_SECRET) ??
+      readText(readJson(join(localFolder, "secrets.json"))?.internalSecret),
+  };
+}

@@ -1,0 +1,92 @@
+import { parseArgs } from "node:util";
+import type { Arguments, Command, Result } from "#src/command.ts";
+import { accountCommands } from "#src/commands/account.ts";
+import { eventCommands } from "#src/commands/events.ts";
+import { keyCommands } from "#src/commands/key.ts";
+import { pauseCommands } from "#src/commands/pause.ts";
+import { workspaceCommands } from "#src/commands/workspace.ts";
+import type { Settings } from "#src/config.ts";
+import { toFailure, UsageError } from "#src/failures.ts";
+import { Services } from "#src/services.ts";
+import { formatUsage, usageOf } from "#src/usage.ts";
+
+const COMMANDS: readonly Command[] = [
+  ...workspaceCommands,
+  ...keyCommands,
+  ...accountCommands,
+  ...eventCommands,
+  ...pauseCommands,
+];
+
+/** Where the tool writes; each text is one or more whole lines. */
+export interface Output {
+  readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
+}
+
+/** The command whose words come first, and what follows them. */
+function findCommand(words: readonly string[]): { command: Command; rest: string[] } {
+  const command = COMMANDS.find((each) => {
+    const own = each.words.split(" ");
+    return own.every((word, index) => words[index] === word);
+  });
+  if (command === undefined) {
+    const typed = words.filter((word) => !word.startsWith("-")).join(" ");
+    const what = typed === "" ? "no command" : `there is no command ${JSON.stringify(typed)}`;
+    throw new UsageError(`${what}; postrider --help lists all`);
+  }
+  return { command, rest: words.slice(command.words.split(" ").length) };
+}
+
+function parse(command: Command, words: string[]): Arguments {
+  const { options, positionals: { min, max } = { min: 0, max: 0 } } = command;
+  const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
+  if (positionals.length < min) throw new UsageError("something is missing after the command");
+  if (positionals.length > max) throw new UsageError(`${positionals[max]} is one word too many`);
+  return { values, positionals };
+}
+
+/** What was typed wrongly is answered with how to type it. */
+function explain(error: unknown, command: Command): unknown {
+  const isParseFault =
+    error instanceof TypeError &&
+    "code" in error &&
+    String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (!isParseFault && !(error instanceof UsageError)) return error;
+  return new UsageError(`${error.message}\n${usageOf(command)}`);
+}
+
+async function execute(words: readonly string[], services: Services): Promise<Result> {
+  const { command, rest } = findCommand(words);
+  try {
+    return await command.run(services, parse(command, rest));
+  } catch (error) {
+    throw explain(error, command);
+  }
+}
+
+/** Runs one command and returns the exit code: 0, 1 when it failed, 2 when it was typed wrongly. */
+export async function runCommand(
+  words: readonly string[],
+  settings: Settings,
+  { print, printError }: Output,
+): Promise<number> {
+  if (words.includes("--help") || words[0] === "help") {
+    print(formatUsage(COMMANDS));
+    return 0;
+  }
+  const wantsJson = words.includes("--json");
+  await using services = new Services(settings);
+  try {
+    const { json, text } = await execute(
+      words.filter((word) => word !== "--json"),
+      services,
+    );
+    print(wantsJson ? JSON.stringify(json) : text);
+    return 0;
+  } catch (error) {
+    const { code, message, exitCode } = toFailure(error, services.describeAsked());
+    printError(wantsJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`);
+    return exitCode;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { lastWords } from "#src/last-words.ts";
+
+test("the last error is told without its stack", () => {
+  const log = [
+    '{"level":"info","msg":"starting"}',
+    "Error: an older one",
+    "    at file:///a.ts:1:1",
+    "ConfigError: The configuration has 2 fault(s):",
+    "  - PORT is required",
+    "  - INTERNAL_SECRET needs at least 32 characters",
+    "    at loadConfig (file:///config.ts:1:1)",
+    "",
+    "Node.js v24.21.0",
+    "",
+  ].join("\n");
+
+  expect(lastWords(log)).toBe(
+    "ConfigError: The configuration has 2 fault(s): - PORT is required - INTERNAL_SECRET needs at least 32 characters",
+  );
+});
+
+test("a log without an error has no last words", () => {
+  expect(lastWords('{"level":"info","msg":"Error: quoted"}\n')).toBe("");
+});

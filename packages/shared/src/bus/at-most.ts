@@ -1,0 +1,10 @@
+/** Waits for `work`, but no longer than `timeoutMs`; what becomes of it afterwards is nobody's concern. */
+export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

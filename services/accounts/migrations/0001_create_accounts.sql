@@ -1,0 +1,99 @@
+create table workspaces (
+  id uuid primary key,
+  name text not null,
+  verified boolean not null,
+  -- Null = the default holds.
+  requests_per_minute int check (requests_per_minute > 0),
+  monthly_quota int check (monthly_quota >= 0),
+  daily_quota int check (daily_quota >= 0),
+  created_at timestamptz not null default now()
+);
+
+create table api_keys (
+  id uuid primary key,
+  -- SHA-256 of the key; the key itself is nowhere.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  prefix text not null,
+  name text not null,
+  scopes text[] not null,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  -- Written at most once a minute.
+  last_used_at timestamptz,
+  created_at timestamptz not null default now()
+);
+
+create table api_key_workspaces (
+  api_key_id uuid not null references api_keys,
+  workspace_id uuid not null references workspaces,
+  primary key (api_key_id, workspace_id)
+);
+
+create index api_key_workspaces_workspace on api_key_workspaces (workspace_id);
+
+-- Token buckets. Unlogged: a crash of Postgres empties the table, and every bucket is full again. No foreign key, for
+-- it would lock the workspace's row; free space in each page keeps the updates off the index.
+create unlogged table request_budgets (
+  workspace_id uuid primary key,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+) with (fillfactor = 50);
+
+create table accounts (
+  id uuid primary key,
+  workspace_id uuid not null references workspaces,
+  platform text not null,
+  external_id text not null,
+  username text not null,
+  display_name text not null,
+  avatar_url text,
+  status text not null check (status in ('active', 'reconnect_required', 'disconnected')),
+  version bigint not null default 1,
+  connected_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  -- The same external account comes back under the same id.
+  unique (workspace_id, platform, external_id)
+);
+
+create table credentials (
+  account_id uuid primary key references accounts,
+  workspace_id uuid not null,
+  -- Raised with every write of the tokens and whenever they are given up; never falls.
+  version bigint not null default 1,
+  -- Both encrypted: v1.<key id>.<nonce>.<ciphertext>.<tag>.
+  access_token text not null,
+  refresh_token text,
+  -- Further data that the connector needs, nothing secret.
+  attributes jsonb not null default '{}',
+  issued_at timestamptz not null,
+  -- Null = the access token does not end.
+  expires_at timestamptz,
+  -- Until then one process is asking the platform for new tokens, or nobody should ask it again.
+  refresh_lease_until timestamptz
+);
+
+create table outbox (
+  id bigint generated always as identity primary key,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null check (octet_length(payload) <= 65536),
+  headers jsonb not null,
+  created_at timestamptz not null default now()
+);
+
+create table parked_events (
+  id uuid primary key,
+  -- 'in': our handler failed; 'out': the broker refused it for good.
+  direction text not null check (direction in ('in', 'out')),
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count int not null,
+  parked_at timestamptz not null default now(),
+  unique (direction, topic, event_id)
+);

@@ -1,0 +1,112 @@
+create table accounts.accounts (
+  id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  external_id text not null,
+  username text not null,
+  display_name text not null,
+  avatar_url text,
+  status text not null,
+  version bigint not null default 1,
+  connected_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default now(),
+  constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
+  constraint accounts_pkey PRIMARY KEY (id),
+  constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text])))
+);
+
+create table accounts.api_key_workspaces (
+  api_key_id uuid not null,
+  workspace_id uuid not null,
+  constraint api_key_workspaces_pkey PRIMARY KEY (api_key_id, workspace_id),
+  constraint api_key_workspaces_api_key_id_fkey FOREIGN KEY (api_key_id) REFERENCES api_keys(id),
+  constraint api_key_workspaces_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX api_key_workspaces_workspace ON accounts.api_key_workspaces USING btree (workspace_id);
+
+create table accounts.api_keys (
+  id uuid not null,
+  hash bytea not null,
+  prefix text not null,
+  name text not null,
+  scopes text[] not null,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint api_keys_hash_key UNIQUE (hash),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+create table accounts.credentials (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  version bigint not null default 1,
+  access_token text not null,
+  refresh_token text,
+  attributes jsonb not null default '{}'::jsonb,
+  issued_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  refresh_lease_until timestamp with time zone,
+  constraint credentials_pkey PRIMARY KEY (account_id),
+  constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
+create table accounts.outbox (
+  id bigint not null generated always as identity,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_payload_check CHECK ((octet_length(payload) <= 65536))
+);
+
+create table accounts.parked_events (
+  id uuid not null,
+  direction text not null,
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count integer not null,
+  parked_at timestamp with time zone not null default now(),
+  constraint parked_events_direction_topic_event_id_key UNIQUE (direction, topic, event_id),
+  constraint parked_events_pkey PRIMARY KEY (id),
+  constraint parked_events_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text])))
+);
+
+create unlogged table accounts.request_budgets (
+  workspace_id uuid not null,
+  tokens double precision not null,
+  refilled_at timestamp with time zone not null,
+  constraint request_budgets_pkey PRIMARY KEY (workspace_id)
+);
+
+create table accounts.schema_migrations (
+  version integer not null,
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table accounts.workspaces (
+  id uuid not null,
+  name text not null,
+  verified boolean not null,
+  requests_per_minute integer,
+  monthly_quota integer,
+  daily_quota integer,
+  created_at timestamp with time zone not null default now(),
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_daily_quota_check CHECK ((daily_quota >= 0)),
+  constraint workspaces_monthly_quota_check CHECK ((monthly_quota >= 0)),
+  constraint workspaces_requests_per_minute_check CHECK ((requests_per_minute > 0))
+);

@@ -1,0 +1,72 @@
+import { openBus } from "@postrider/shared/bus/open";
+import { configureFailpoints } from "@postrider/shared/failpoints";
+import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
+import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { createLogger } from "@postrider/shared/logger";
+import { startRelay } from "@postrider/shared/outbox/relay";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import { listenService } from "@postrider/shared/service";
+import { MIGRATIONS, type Config } from "#src/config.ts";
+import { createConnectors } from "#src/connectors/registry.ts";
+import { listSealingKeyIds } from "#src/db/credentials.ts";
+import { TOPIC } from "#src/events.ts";
+import { startKeyUse } from "#src/jobs/write-key-use.ts";
+import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+
+/** A key that was taken out of the configuration too early would make publishing fail later, account by account. */
+async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): Promise<void> {
+  const known = new Set(keys.map((key) => key.id));
+  const missing = (await listSealingKeyIds(sql)).filter((id) => !known.has(id));
+  if (missing.length > 0)
+    throw new Error(
+      `tokens are sealed with keys that CREDENTIAL_KEYS has not: ${missing.join(", ")}`,
+    );
+}
+
+/** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */
+export async function startApp(config: Config): Promise<App> {
+  configureFailpoints(config.failpointsDir);
+  const { service, simulatorUrl, credentialKeys } = config;
+  const logger = createLogger({ service, level: config.logLevel });
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: service,
+    prepare: config.databasePrepare,
+  });
+  const health = createHealth();
+  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  let nudge = (): void => undefined;
+  const keyUse = startKeyUse({ sql, logger });
+  const deps = {
+    sql,
+    logger,
+    connectors: createConnectors(config.platforms, simulatorUrl),
+    simulatorUrl,
+    credentialKeys,
+    nudge: () => nudge(),
+    noteKeyUse: (keyId: string) => keyUse.note(keyId),
+  };
+  const refresher = new CredentialRefresher(deps);
+  const server = await listenService({
+    config,
+    health,
+    logger,
+    routes: createRoutes(deps, refresher),
+  });
+  await waitForDatabase(sql, MIGRATIONS, logger);
+  await assertKeysConfigured(sql, credentialKeys);
+  const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
+  const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
+  nudge = () => relay.nudge();
+  const closeSql = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  return {
+    logger,
+    [Symbol.asyncDispose]: async () => {
+      health.drain();
+      await disposeInOrder([server, refresher, keyUse, relay, bus, closeSql]);
+    },
+  };
+}

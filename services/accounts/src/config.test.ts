@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { readConfig } from "#src/config.ts";
+
+const SECRET = Buffer.alloc(32, 7).toString("base64");
+const ENV = {
+  INTERNAL_SECRET: "x".repeat(32),
+  DATABASE_URL: "postgres://localhost/postrider",
+  CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
+};
+
+test("the credential keys are read newest first", () => {
+  expect(readConfig(ENV).credentialKeys).toEqual([
+    { id: "k2", secret: Buffer.alloc(32, 7) },
+    { id: "k1", secret: Buffer.alloc(32, 7) },
+  ]);
+});
+
+test("the service does not start without a credential key", () => {
+  expect(() => readConfig({ ...ENV, CREDENTIAL_KEYS: "" })).toThrow("CREDENTIAL_KEYS is required");
+});
+
+test.each([
+  ["k1:short", "has no kid:base64 of 32 bytes at place 1"],
+  [`k1:${SECRET},${SECRET}`, "has no kid:base64 of 32 bytes at place 2"],
+  [`k.1:${SECRET}`, "has no kid:base64 of 32 bytes at place 1"],
+  [`k1:${SECRET},k1:${SECRET}`, "names two keys alike"],
+])("credential keys %j are refused without being repeated", (keys, message) => {
+  const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
+  expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);
+  expect(read).not.toThrow(SECRET);
+});

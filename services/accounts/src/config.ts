@@ -1,0 +1,54 @@
+import { fileURLToPath } from "node:url";
+import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import type { PlatformSettings } from "#src/connectors/registry.ts";
+import type { SealingKey } from "#src/domain/sealing.ts";
+
+export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+
+const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/** `kid:base64 of 32 bytes`, newest first. Entries are never repeated in a message: they are keys. */
+function readCredentialKeys(read: EnvReader): readonly SealingKey[] {
+  const name = "CREDENTIAL_KEYS";
+  if (read.string(name) === "") return [];
+  const keys = read.list(name).flatMap((entry, index) => {
+    const [, id, secret] = KEY_ENTRY.exec(entry) ?? [];
+    if (id !== undefined && secret !== undefined)
+      return [{ id, secret: Buffer.from(secret, "base64") }];
+    read.fail(name, `has no kid:base64 of 32 bytes at place ${index + 1}`);
+    return [];
+  });
+  if (new Set(keys.map((key) => key.id)).size < keys.length)
+    read.fail(name, "names two keys alike");
+  return keys;
+}
+
+function readPlatforms(read: EnvReader): PlatformSettings {
+  return {
+    x: {
+      baseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      clientId: read.optionalString("X_CLIENT_ID"),
+      clientSecret: read.optionalString("X_CLIENT_SECRET"),
+    },
+    telegram: {
+      baseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
+      botToken: read.optionalString("TELEGRAM_BOT_TOKEN"),
+    },
+    bluesky: { baseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social") },
+  };
+}
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env) {
+  return loadConfig(env, (read) => ({
+    ...readProcessConfig(read, "accounts", 8081),
+    ...readDatabaseConfig(read),
+    ...readBusConfig(read),
+    credentialKeys: readCredentialKeys(read),
+    /** Only the local stack has one; without it no account can be connected as a simulated one. */
+    simulatorUrl: read.optionalString("SIMULATOR_URL")?.replace(/\/+$/, ""),
+    platforms: readPlatforms(read),
+  }));
+}
+
+export type Config = ReturnType<typeof readConfig>;

@@ -1,0 +1,58 @@
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
+import { createTelegramConnector } from "#src/connectors/telegram.ts";
+import { createXConnector } from "#src/connectors/x.ts";
+import type { Connector } from "#src/domain/connector.ts";
+
+/** Where the platforms are, and the credentials of our apps there. */
+export interface PlatformSettings {
+  readonly x: {
+    readonly baseUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly telegram: { readonly baseUrl: string; readonly botToken: string | undefined };
+  readonly bluesky: { readonly baseUrl: string };
+}
+
+/** A platform that this installation can connect. */
+export interface ConfiguredPlatform {
+  readonly baseUrl: string;
+  readonly connector: Connector;
+}
+
+export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
+
+function configureX({ baseUrl, clientId, clientSecret }: PlatformSettings["x"]) {
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createXConnector({ baseUrl, clientId, clientSecret }) };
+}
+
+/**
+ * The connectors of this installation; undefined where the app's credentials are missing or no connector exists yet.
+ *
+ * @param simulatorUrl Channels on the simulator bring bots of their own, so there no bot has to be configured.
+ */
+export function createConnectors(
+  settings: PlatformSettings,
+  simulatorUrl: string | undefined,
+): PlatformConnectors {
+  const { telegram, bluesky } = settings;
+  const hasBot = telegram.botToken !== undefined || isSimulated(telegram.baseUrl, simulatorUrl);
+  return {
+    instagram: undefined,
+    x: configureX(settings.x),
+    facebook: undefined,
+    tiktok: undefined,
+    youtube: undefined,
+    telegram: hasBot
+      ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }
+      : undefined,
+    bluesky: { baseUrl: bluesky.baseUrl, connector: createBlueskyConnector(bluesky.baseUrl) },
+  } satisfies Record<PlatformId, ConfiguredPlatform | undefined>;
+}
+
+/** Whether a platform's address is the simulator's. */
+export function isSimulated(baseUrl: string, simulatorUrl: string | undefined): boolean {
+  return simulatorUrl !== undefined && baseUrl.startsWith(`${simulatorUrl}/`);
+}

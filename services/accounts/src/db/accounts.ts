@@ -1,0 +1,126 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Connection } from "#src/domain/connector.ts";
+
+export type AccountStatus = "active" | "reconnect_required" | "disconnected";
+
+export interface AccountRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly platform: string;
+  readonly externalId: string;
+  readonly username: string;
+  readonly displayName: string;
+  readonly avatarUrl: string | null;
+  readonly status: AccountStatus;
+  readonly version: number;
+  readonly connectedAt: Date;
+  readonly tokenExpiresAt: Date | null;
+}
+
+/** An account of a workspace; ids are lower-case UUIDs. */
+export interface AccountKey {
+  readonly workspaceId: string;
+  readonly accountId: string;
+}
+
+export async function listAccountsOf(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly AccountRow[]> {
+  return await sql<AccountRow[]>`
+    select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
+      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+    from accounts a
+    left join credentials c on c.account_id = a.id
+    where a.workspace_id = ${workspaceId}
+    and a.status <> 'disconnected'
+    order by a.connected_at desc, a.id desc`;
+}
+
+/** Accounts are found in the workspace named with them only. */
+export async function listAccountsByKeys(
+  sql: ISql,
+  keys: readonly AccountKey[],
+): Promise<readonly AccountRow[]> {
+  return await sql<AccountRow[]>`
+    select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
+      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+    from (
+      select distinct workspace_id, account_id
+      from unnest(
+        ${keys.map((key) => key.workspaceId)}::uuid[],
+        ${keys.map((key) => key.accountId)}::uuid[]
+      ) as ref (workspace_id, account_id)
+    ) as ref
+    join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
+    left join credentials c on c.account_id = a.id`;
+}
+
+/** A connection with the id that its account gets if it is new in the workspace. */
+export type NewAccount = Pick<
+  Connection,
+  "externalId" | "username" | "displayName" | "avatarUrl"
+> & { readonly id: string };
+
+/**
+ * Makes accounts, or brings them back under the id that the same external account has had in the workspace. The answer
+ * is in no order.
+ */
+export async function upsertAccounts(
+  tx: TransactionSql,
+  workspaceId: string,
+  platform: string,
+  accounts: readonly NewAccount[],
+): Promise<readonly Omit<AccountRow, "tokenExpiresAt">[]> {
+  const rows = accounts.map((account) => ({
+    id: account.id,
+    external_id: account.externalId,
+    username: account.username,
+    display_name: account.displayName,
+    avatar_url: account.avatarUrl ?? null,
+  }));
+  // Sorted, so that two transactions which connect the same accounts wait for each other instead of deadlocking.
+  return await tx<Omit<AccountRow, "tokenExpiresAt">[]>`
+    insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
+    select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
+    from jsonb_to_recordset(${tx.json(rows)})
+      as account (id uuid, external_id text, username text, display_name text, avatar_url text)
+    order by external_id
+    on conflict (workspace_id, platform, external_id) do update
+    set username = excluded.username,
+      display_name = excluded.display_name,
+      avatar_url = excluded.avatar_url,
+      status = 'active',
+      version = accounts.version + 1,
+      connected_at = now()
+    returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at`;
+}
+
+/** Locks the account until the transaction ends. */
+export async function lockAccount(
+  tx: TransactionSql,
+  key: AccountKey,
+): Promise<Pick<AccountRow, "id" | "platform" | "status"> | undefined> {
+  const [row] = await tx<Pick<AccountRow, "id" | "platform" | "status">[]>`
+    select id, platform, status
+    from accounts
+    where workspace_id = ${key.workspaceId}
+    and id = ${key.accountId}
+    for update`;
+  return row;
+}
+
+/** Expects the lock. Returns the account's new version. */
+export async function setReconnectRequired(
+  tx: TransactionSql,
+  key: AccountKey,
+): Promise<{ readonly version: number; readonly changedAt: Date } | undefined> {
+  const [row] = await tx<{ version: number; changedAt: Date }[]>`
+    update accounts
+    set status = 'reconnect_required',
+      version = version + 1
+    where workspace_id = ${key.workspaceId}
+    and id = ${key.accountId}
+    returning version, now() as changed_at`;
+  return row;
+}

@@ -1,0 +1,85 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly workspaceIds: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly workspaceIds: readonly string[];
+  readonly expiresAt: Date | undefined;
+}
+
+/** Undefined when the expiry is not in the future by the database's clock; nothing is inserted then. */
+export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
+  const expiresAt = key.expiresAt ?? null;
+  const [row] = await sql<ApiKeyRow[]>`
+    with inserted as (
+      insert into api_keys (id, hash, prefix, name, scopes, expires_at)
+      select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[], ${expiresAt}::timestamptz
+      where ${expiresAt}::timestamptz is null or ${expiresAt}::timestamptz > now()
+      returning id, prefix, name, scopes, expires_at, last_used_at, created_at
+    ),
+    members as (
+      insert into api_key_workspaces (api_key_id, workspace_id)
+      select inserted.id, workspace_id
+      from inserted, unnest(${key.workspaceIds}::uuid[]) as workspace_id
+      returning workspace_id
+    )
+    select inserted.id, prefix, name, scopes, expires_at, last_used_at, created_at,
+      array(select workspace_id from members order by workspace_id) as workspace_ids
+    from inserted`;
+  return row;
+}
+
+/** The keys of a workspace that were not revoked, each with all of its workspaces. */
+export async function listApiKeysOf(sql: ISql, workspaceId: string): Promise<readonly ApiKeyRow[]> {
+  return await sql<ApiKeyRow[]>`
+    select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
+      array(
+        select every.workspace_id
+        from api_key_workspaces every
+        where every.api_key_id = k.id
+        order by every.workspace_id
+      ) as workspace_ids
+    from api_key_workspaces m
+    join api_keys k on k.id = m.api_key_id
+    where m.workspace_id = ${workspaceId}
+    and k.revoked_at is null
+    order by k.id desc`;
+}
+
+/** False when there is no such key. Revoking it again keeps the first time. */
+export async function setRevoked(sql: ISql, id: string): Promise<boolean> {
+  const rows = await sql`
+    update api_keys
+    set revoked_at = coalesce(revoked_at, now())
+    where id = ${id}
+    returning id`;
+  return rows.length > 0;
+}
+
+/** Keys that another replica is writing right now are skipped: it writes the same time. */
+export async function touchApiKeys(sql: ISql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update api_keys
+    set last_used_at = now()
+    where id in (
+      select id
+      from api_keys
+      where id = any(${ids}::uuid[])
+      and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for no key update skip locked
+    )`;
+}

@@ -1,0 +1,151 @@
+import type { Sql, ISql } from "@postrider/shared/postgres";
+
+/** One question of a batch, in the form the statement reads. */
+export interface BudgetQuery {
+  /** Hex. */
+  readonly hash: string;
+  /** Null = the key's only workspace. */
+  readonly workspaceId: string | null;
+  readonly want: number;
+  readonly giveBack: number;
+}
+
+/** The answer to one question. Questions whose key is unknown, expired or revoked have none. */
+export interface AdmissionRow {
+  /** Index of the question in the batch. */
+  readonly position: number;
+  readonly keyId: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date | null;
+  /** Whether `last_used_at` is more than a minute behind. */
+  readonly isUseStale: boolean;
+  readonly workspaceCount: number;
+  /** Null when none was named and there are several, or the key is no member of the one named. */
+  readonly workspaceId: string | null;
+  readonly verified: boolean | null;
+  readonly requestsPerMinute: number | null;
+  /** What the workspace got for all of its questions together; null when it has no bucket yet. */
+  readonly granted: number | null;
+  /** What is left in the bucket, fractions included. */
+  readonly tokens: number | null;
+}
+
+/** The questions whose key works, each with the workspace that was chosen, if one could be. */
+function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
+  const rows = queries.map((query, position) => ({
+    position,
+    hash: query.hash,
+    workspace_id: query.workspaceId,
+    want: query.want,
+    give_back: query.giveBack,
+  }));
+  return sql`
+    select query.position, query.want, query.give_back, member.workspace_count, member.workspace_id,
+      k.id as key_id, k.scopes, k.expires_at,
+      (k.last_used_at is null or k.last_used_at < now() - interval '1 minute') as is_use_stale
+    from jsonb_to_recordset(${sql.json(rows)})
+      as query (position int, hash text, workspace_id uuid, want int, give_back int)
+    join api_keys k on k.hash = decode(query.hash, 'hex')
+    cross join lateral (
+      select count(*)::int as workspace_count,
+        case
+          when query.workspace_id is null and count(*) = 1 then (array_agg(m.workspace_id))[1]
+          when bool_or(m.workspace_id = query.workspace_id) then query.workspace_id
+        end as workspace_id
+      from api_key_workspaces m
+      where m.api_key_id = k.id
+    ) as member
+    where k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > now())`;
+}
+
+/**
+ * What each bucket in demand holds now. Its row is locked, and read again if another batch changed it meanwhile, so
+ * concurrent batches never spend a token twice. Rows are locked in the order of their ids: batches never deadlock.
+ */
+function lockedBuckets(sql: Sql) {
+  return sql`
+    select b.workspace_id, demand.want, demand.askers, demand.capacity,
+      least(
+        demand.capacity,
+        b.tokens + demand.give_back
+          + greatest(0, extract(epoch from now() - b.refilled_at)::float8) * demand.capacity / 60
+      ) as available,
+      -- Another batch may have begun later and written first; a clock that was put back must not stop the refill.
+      greatest(now(), least(b.refilled_at, now() + interval '10 seconds')) as refilled_at
+    from request_budgets b
+    join demand on demand.workspace_id = b.workspace_id
+    order by b.workspace_id
+    for update of b`;
+}
+
+/**
+ * All that is wanted if it is there, else what is there. A bucket pays ahead, the fuller the more, so that the gateway
+ * need not ask for every request.
+ */
+function grantedOf(sql: Sql) {
+  return sql`
+    least(
+      floor(available),
+      greatest(
+        want,
+        askers * least(case when available > capacity / 2.0 then 8 else 1 end, floor(available / 32))
+      )
+    )::int`;
+}
+
+/** Resolves the keys of a batch and takes requests from the buckets of their workspaces, in one statement. */
+export async function takeRequests(
+  sql: Sql,
+  queries: readonly BudgetQuery[],
+  defaultPerMinute: number,
+): Promise<readonly AdmissionRow[]> {
+  return await sql<AdmissionRow[]>`
+    with admitted as (${admittedQueries(sql, queries)}),
+    demand as (
+      select w.id as workspace_id, w.verified,
+        coalesce(w.requests_per_minute, ${defaultPerMinute}::int) as capacity,
+        sum(admitted.want) as want,
+        sum(admitted.give_back) as give_back,
+        count(*) filter (where admitted.want > 0) as askers
+      from admitted
+      join workspaces w on w.id = admitted.workspace_id
+      group by w.id
+    ),
+    bucket as materialized (${lockedBuckets(sql)}),
+    taken as (
+      select workspace_id, available, refilled_at, ${grantedOf(sql)} as granted
+      from bucket
+    ),
+    spent as (
+      update request_budgets b
+      set tokens = taken.available - taken.granted,
+        refilled_at = taken.refilled_at
+      from taken
+      where b.workspace_id = taken.workspace_id
+      returning b.workspace_id, b.tokens, taken.granted
+    )
+    select admitted.position, admitted.key_id, admitted.scopes, admitted.expires_at, admitted.is_use_stale,
+      admitted.workspace_count, demand.workspace_id, demand.verified, demand.capacity as requests_per_minute,
+      spent.granted, spent.tokens
+    from admitted
+    left join demand on demand.workspace_id = admitted.workspace_id
+    left join spent on spent.workspace_id = admitted.workspace_id
+    order by admitted.position`;
+}
+
+/** Full buckets for workspaces that have none: new ones, and all of them after a crash of Postgres. */
+export async function insertBudgets(
+  sql: ISql,
+  workspaceIds: readonly string[],
+  defaultPerMinute: number,
+): Promise<void> {
+  await sql`
+    insert into request_budgets (workspace_id, tokens, refilled_at)
+    select id, coalesce(requests_per_minute, ${defaultPerMinute}::int), now()
+    from workspaces
+    where id = any(${workspaceIds}::uuid[])
+    -- The same order as everywhere: two batches that make the same buckets never deadlock.
+    order by id
+    on conflict (workspace_id) do nothing`;
+}

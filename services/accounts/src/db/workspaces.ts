@@ -1,0 +1,78 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+export interface WorkspaceRow {
+  readonly id: string;
+  readonly name: string;
+  readonly verified: boolean;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyQuota: number | null;
+  readonly dailyQuota: number | null;
+  readonly createdAt: Date;
+}
+
+/** Limits that are set; an absent one is left as it is. */
+export interface LimitChanges {
+  readonly requestsPerMinute?: number | undefined;
+  readonly monthlyQuota?: number | undefined;
+  readonly dailyQuota?: number | undefined;
+}
+
+export async function insertWorkspace(
+  sql: ISql,
+  workspace: Pick<WorkspaceRow, "id" | "name" | "verified">,
+): Promise<WorkspaceRow | undefined> {
+  const [row] = await sql<WorkspaceRow[]>`
+    insert into workspaces (id, name, verified)
+    values (${workspace.id}, ${workspace.name}, ${workspace.verified})
+    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+  return row;
+}
+
+export async function listAllWorkspaces(sql: ISql): Promise<readonly WorkspaceRow[]> {
+  return await sql<WorkspaceRow[]>`
+    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    from workspaces
+    order by id desc`;
+}
+
+export async function listWorkspacesByIds(
+  sql: ISql,
+  ids: readonly string[],
+): Promise<readonly WorkspaceRow[]> {
+  return await sql<WorkspaceRow[]>`
+    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    from workspaces
+    where id = any(${ids}::uuid[])`;
+}
+
+export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from workspaces
+    where id = any(${ids}::uuid[])`;
+  return row?.count ?? 0;
+}
+
+export async function setVerified(sql: ISql, id: string): Promise<WorkspaceRow | undefined> {
+  const [row] = await sql<WorkspaceRow[]>`
+    update workspaces
+    set verified = true
+    where id = ${id}
+    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+  return row;
+}
+
+export async function updateLimits(
+  sql: ISql,
+  id: string,
+  changes: LimitChanges,
+): Promise<WorkspaceRow | undefined> {
+  const [row] = await sql<WorkspaceRow[]>`
+    update workspaces
+    set requests_per_minute = coalesce(${changes.requestsPerMinute ?? null}::int, requests_per_minute),
+      monthly_quota = coalesce(${changes.monthlyQuota ?? null}::int, monthly_quota),
+      daily_quota = coalesce(${changes.dailyQuota ?? null}::int, daily_quota)
+    where id = ${id}
+    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+  return row;
+}

@@ -1,0 +1,74 @@
+import { createCipheriv, createDecipheriv } from "node:crypto";
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A key that encrypts secrets at rest. */
+export interface SealingKey {
+  /** Stands in every text sealed with it. */
+  readonly id: string;
+  /** 32 bytes. */
+  readonly secret: Buffer;
+}
+
+/** Where a sealed text is kept. It opens nowhere else, so copying it to another row gains nothing. */
+export interface SealedPlace {
+  readonly table: string;
+  readonly rowId: string;
+  readonly column: string;
+}
+
+/** A sealed text that does not open: a key that is gone, another place, or a changed text. Never says what was in it. */
+export class SealError extends Error {
+  override name = "SealError";
+}
+
+function associatedData(place: SealedPlace, keyId: string): Buffer {
+  return Buffer.from([place.table, place.rowId, place.column, keyId].join("|"));
+}
+
+/**
+ * Encrypts with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url.
+ *
+ * @param keys Newest first.
+ * @param nonce 12 random bytes, never used twice.
+ */
+export function seal(
+  keys: readonly SealingKey[],
+  place: SealedPlace,
+  text: string,
+  nonce: Uint8Array,
+): string {
+  const [key] = keys;
+  if (key === undefined) throw new SealError("there is no key to seal with");
+  if (nonce.length !== NONCE_BYTES) throw new RangeError(`a nonce has ${NONCE_BYTES} bytes`);
+  const cipher = createCipheriv(ALGORITHM, key.secret, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(associatedData(place, key.id));
+  const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  const parts = [Buffer.from(nonce), ciphertext, cipher.getAuthTag()];
+  return ["v1", key.id, ...parts.map((part) => part.toString("base64url"))].join(".");
+}
+
+/**
+ * The text that was sealed for that place, with whichever of the keys it was.
+ *
+ * @throws SealError
+ */
+export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: string): string {
+  const [version, keyId = "", nonce = "", ciphertext = "", tag = ""] = sealed.split(".");
+  if (version !== "v1") throw new SealError("the sealed text has an unknown form");
+  const key = keys.find(({ id }) => id === keyId);
+  if (key === undefined) throw new SealError(`the key ${keyId} is not configured`);
+  try {
+    const decipher = createDecipheriv(ALGORITHM, key.secret, Buffer.from(nonce, "base64url"), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(associatedData(place, keyId));
+    decipher.setAuthTag(Buffer.from(tag, "base64url"));
+    const text = decipher.update(Buffer.from(ciphertext, "base64url"));
+    return Buffer.concat([text, decipher.final()]).toString("utf8");
+  } catch {
+    throw new SealError("the sealed text was changed, or sealed for another place");
+  }
+}

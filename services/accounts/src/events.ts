@@ -1,0 +1,31 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  AccountConnectedSchema,
+  AccountReconnectRequiredSchema,
+} from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+
+export const TOPIC = "accounts.events.v1";
+
+/** What every event about an account says. */
+interface AccountChange {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  /** Version of the account after the change. */
+  readonly version: number;
+  readonly changedAt: Date;
+}
+
+function toMessage({ workspaceId, accountId, platform, version, changedAt }: AccountChange) {
+  const occurredAt = timestampFromDate(changedAt);
+  return { workspaceId, accountId, platform, version: BigInt(version), occurredAt };
+}
+
+export function accountConnected(change: AccountChange): OutboxEvent {
+  return outboxEvent(AccountConnectedSchema, toMessage(change), change.accountId);
+}
+
+export function accountReconnectRequired(change: AccountChange): OutboxEvent {
+  return outboxEvent(AccountReconnectRequiredSchema, toMessage(change), change.accountId);
+}

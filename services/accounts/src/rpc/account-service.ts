@@ -1,0 +1,17 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
+import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { listAccounts } from "#src/rpc/list-accounts.ts";
+import { requireReconnect } from "#src/rpc/require-reconnect.ts";
+
+/** The table of contents of AccountService. */
+export function createAccountService(deps: Deps) {
+  return {
+    listAccounts: (request) => listAccounts(deps, request),
+    batchGetAccounts: (request) => batchGetAccounts(deps, request),
+    connectSimulatedAccounts: (request) => connectSimulatedAccounts(deps, request),
+    requireReconnect: (request) => requireReconnect(deps, request),
+  } satisfies ServiceImpl<typeof AccountService>;
+}

@@ -1,0 +1,22 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  BatchGetAccountsRequest,
+  BatchGetAccountsResponseSchema,
+} from "@postrider/contracts/accounts/v1/account_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { listAccountsByKeys } from "#src/db/accounts.ts";
+import { toAccountKeys } from "#src/rpc/account-keys.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { toAccount } from "#src/rpc/to-account.ts";
+
+const MAX_REFS = 1_000;
+
+/** An account of another workspace is left out like one that does not exist: callers cannot tell the two apart. */
+export async function batchGetAccounts(
+  { sql }: Pick<Deps, "sql">,
+  { refs }: BatchGetAccountsRequest,
+): Promise<MessageInitShape<typeof BatchGetAccountsResponseSchema>> {
+  if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
+  const rows = await listAccountsByKeys(sql, toAccountKeys(refs));
+  return { accounts: rows.map(toAccount) };
+}

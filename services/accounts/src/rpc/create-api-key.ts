@@ -1,0 +1,48 @@
+import { randomBytes } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type {
+  CreateApiKeyRequest,
+  CreateApiKeyResponseSchema,
+} from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/api-keys";
+import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
+import { isId, newId } from "@postrider/shared/ids";
+import { insertApiKey } from "#src/db/api-keys.ts";
+import { countWorkspaces } from "#src/db/workspaces.ts";
+import { isName } from "#src/domain/names.ts";
+import { parseScopes } from "#src/domain/scopes.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { toApiKey } from "#src/rpc/to-api-key.ts";
+
+const PAST = [{ code: "in_the_past", path: "/expiresAt" }];
+
+/** The key's text is in this answer and nowhere else: only its hash is stored. */
+export async function createApiKey(
+  { sql }: Pick<Deps, "sql">,
+  request: CreateApiKeyRequest,
+): Promise<MessageInitShape<typeof CreateApiKeyResponseSchema>> {
+  const violations: Violation[] = [];
+  if (!isName(request.name)) violations.push({ code: "invalid_name", path: "/name" });
+  const scopes = parseScopes(request.scopes);
+  if (scopes === undefined) violations.push({ code: "unknown_scope", path: "/scopes" });
+  const workspaceIds = [...new Set(request.workspaceIds)];
+  if (workspaceIds.length === 0) violations.push({ code: "required", path: "/workspaceIds" });
+  if (scopes === undefined || violations.length > 0) throw invalidRequest(violations);
+  const isKnown = workspaceIds.every(isId);
+  if (!isKnown || (await countWorkspaces(sql, workspaceIds)) < workspaceIds.length)
+    throw notFound();
+
+  const key = formatApiKey(randomBytes(32));
+  const row = await insertApiKey(sql, {
+    id: newId(),
+    hash: hashApiKey(key),
+    prefix: apiKeyPrefix(key),
+    name: request.name,
+    scopes,
+    workspaceIds,
+    expiresAt: request.expiresAt === undefined ? undefined : timestampDate(request.expiresAt),
+  });
+  if (row === undefined) throw invalidRequest(PAST);
+  return { key, apiKey: toApiKey(row) };
+}

@@ -1,0 +1,18 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
+import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { refreshCredential } from "#src/rpc/refresh-credential.ts";
+
+export interface CredentialDeps extends Deps {
+  readonly refresher: CredentialRefresher;
+}
+
+/** The table of contents of CredentialService. */
+export function createCredentialService(deps: CredentialDeps) {
+  return {
+    batchGetCredentials: (request) => batchGetCredentials(deps, request),
+    refreshCredential: (request) => refreshCredential(deps, request),
+  } satisfies ServiceImpl<typeof CredentialService>;
+}

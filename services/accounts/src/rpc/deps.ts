@@ -1,0 +1,18 @@
+import type { Logger } from "@postrider/shared/logger";
+import type { Sql } from "@postrider/shared/postgres";
+import type { PlatformConnectors } from "#src/connectors/registry.ts";
+import type { SealingKey } from "#src/domain/sealing.ts";
+
+/** What the RPCs of this service are built from; each takes the part that it needs. */
+export interface Deps {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly connectors: PlatformConnectors;
+  readonly simulatorUrl: string | undefined;
+  /** Newest first. */
+  readonly credentialKeys: readonly SealingKey[];
+  /** Wakes the relay; called after a commit that appended an event. */
+  readonly nudge: () => void;
+  /** Notes that a key was used; written later. */
+  readonly noteKeyUse: (keyId: string) => void;
+}

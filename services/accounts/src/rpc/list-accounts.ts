@@ -1,0 +1,17 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ListAccountsRequest,
+  ListAccountsResponseSchema,
+} from "@postrider/contracts/accounts/v1/account_service_pb";
+import { isId } from "@postrider/shared/ids";
+import { listAccountsOf } from "#src/db/accounts.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { toAccount } from "#src/rpc/to-account.ts";
+
+export async function listAccounts(
+  { sql }: Pick<Deps, "sql">,
+  { workspaceId }: ListAccountsRequest,
+): Promise<MessageInitShape<typeof ListAccountsResponseSchema>> {
+  const rows = isId(workspaceId) ? await listAccountsOf(sql, workspaceId) : [];
+  return { accounts: rows.map(toAccount) };
+}

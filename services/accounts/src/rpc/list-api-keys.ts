@@ -1,0 +1,21 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ListApiKeysRequest,
+  ListApiKeysResponseSchema,
+} from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { listApiKeysOf } from "#src/db/api-keys.ts";
+import { countWorkspaces } from "#src/db/workspaces.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { toApiKey } from "#src/rpc/to-api-key.ts";
+
+export async function listApiKeys(
+  { sql }: Pick<Deps, "sql">,
+  { workspaceId }: ListApiKeysRequest,
+): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
+  if (!isId(workspaceId)) throw notFound();
+  const rows = await listApiKeysOf(sql, workspaceId);
+  if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
+  return { apiKeys: rows.map(toApiKey) };
+}

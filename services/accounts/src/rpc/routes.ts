@@ -1,0 +1,33 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { createAccountService } from "#src/rpc/account-service.ts";
+import { createAdmissionService } from "#src/rpc/admission-service.ts";
+import { createApiKeyService } from "#src/rpc/api-key-service.ts";
+import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { createCredentialService } from "#src/rpc/credential-service.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+import { createPlatformService } from "#src/rpc/platform-service.ts";
+import { createWorkspaceService } from "#src/rpc/workspace-service.ts";
+
+export function createRoutes(
+  deps: Deps,
+  refresher: CredentialRefresher,
+): (router: ConnectRouter) => void {
+  return (router) => {
+    router.service(AccountService, createAccountService(deps));
+    router.service(AdmissionService, createAdmissionService(deps));
+    router.service(ApiKeyService, createApiKeyService(deps));
+    router.service(CredentialService, createCredentialService({ ...deps, refresher }));
+    router.service(PlatformService, createPlatformService(deps));
+    router.service(WorkspaceService, createWorkspaceService(deps));
+    // This service consumes nothing, but a broker may refuse what it publishes.
+    router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
+  };
+}

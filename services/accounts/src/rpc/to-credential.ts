@@ -1,0 +1,29 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { CredentialRow } from "#src/db/credentials.ts";
+import { unsealToken } from "#src/rpc/credential-seals.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+
+/** The token leaves only while the account is active. */
+export function toCredential(
+  deps: Pick<Deps, "credentialKeys">,
+  ref: AccountRef | undefined,
+  row: CredentialRow | undefined,
+): MessageInitShape<typeof CredentialSchema> {
+  const { workspaceId = "", accountId = "" } = ref ?? {};
+  const named = { ref: { workspaceId, accountId } };
+  if (row === undefined) return { ...named, accountStatus: "unknown" };
+  const isActive = row.accountStatus === "active";
+  return {
+    ...named,
+    accountStatus: row.accountStatus,
+    externalId: row.externalId,
+    username: row.username,
+    accessToken: isActive ? unsealToken(deps, row.accountId, "access_token", row.accessToken) : "",
+    attributes: { ...row.attributes },
+    version: BigInt(row.version),
+    ...(row.expiresAt === null ? {} : { expiresAt: timestampFromDate(row.expiresAt) }),
+  };
+}

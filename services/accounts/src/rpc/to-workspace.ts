@@ -1,0 +1,19 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { WorkspaceSchema } from "@postrider/contracts/accounts/v1/workspace_pb";
+import type { WorkspaceRow } from "#src/db/workspaces.ts";
+
+export function toWorkspace(row: WorkspaceRow): MessageInitShape<typeof WorkspaceSchema> {
+  const { requestsPerMinute, monthlyQuota, dailyQuota } = row;
+  return {
+    id: row.id,
+    name: row.name,
+    verified: row.verified,
+    limits: {
+      ...(requestsPerMinute === null ? {} : { requestsPerMinute }),
+      ...(monthlyQuota === null ? {} : { monthlyQuota }),
+      ...(dailyQuota === null ? {} : { dailyQuota }),
+    },
+    createdAt: timestampFromDate(row.createdAt),
+  };
+}

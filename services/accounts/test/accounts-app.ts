@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { hashApiKey } from "@postrider/shared/api-keys";
+import { createLogger } from "@postrider/shared/logger";
+import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { createConnectors } from "#src/connectors/registry.ts";
+import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
+import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+
+const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
+
+const logger = createLogger({ service: "test", level: "silent" });
+
+export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
+  return await createTestDatabase({ service: "accounts", migrationsFolder: MIGRATIONS, poolSize });
+}
+
+export async function createSimulator(): Promise<Simulator> {
+  return await startSimulator({ host: "127.0.0.1", port: 0 });
+}
+
+export interface AccountsApp extends AsyncDisposable {
+  readonly accounts: ReturnType<typeof openClients>["accounts"];
+  readonly admission: ReturnType<typeof openClients>["admission"];
+  readonly apiKeys: ReturnType<typeof openClients>["apiKeys"];
+  readonly credentials: ReturnType<typeof openClients>["credentials"];
+  readonly platforms: ReturnType<typeof openClients>["platforms"];
+  readonly workspaces: ReturnType<typeof openClients>["workspaces"];
+  readonly refresher: CredentialRefresher;
+  readonly keyUse: KeyUse;
+}
+
+function openClients(peer: ReturnType<typeof createTestPeer>) {
+  return {
+    accounts: peer.client(AccountService),
+    admission: peer.client(AdmissionService),
+    apiKeys: peer.client(ApiKeyService),
+    credentials: peer.client(CredentialService),
+    platforms: peer.client(PlatformService),
+    workspaces: peer.client(WorkspaceService),
+  };
+}
+
+const KEY = { id: "k1", secret: randomBytes(32) };
+
+/** A replica of the service with its real handlers; several may share a database. */
+export function createApp(
+  database: TestDatabase,
+  options: { readonly simulatorUrl?: string; readonly telegramUrl?: string } = {},
+): AccountsApp {
+  const { simulatorUrl } = options;
+  const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
+  const settings = {
+    x: { baseUrl: at("x"), clientId: "app", clientSecret: "secret" },
+    telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
+    bluesky: { baseUrl: at("bluesky") },
+  };
+  const keyUse = startKeyUse({ sql: database.sql, logger });
+  const deps = {
+    sql: database.sql,
+    logger,
+    connectors: createConnectors(settings, simulatorUrl),
+    simulatorUrl,
+    credentialKeys: [KEY],
+    nudge: () => undefined,
+    noteKeyUse: (keyId: string) => keyUse.note(keyId),
+  };
+  const refresher = new CredentialRefresher(deps);
+  const peer = createTestPeer(createRoutes(deps, refresher));
+  return {
+    ...openClients(peer),
+    refresher,
+    keyUse,
+    [Symbol.asyncDispose]: async () => {
+      await refresher[Symbol.asyncDispose]();
+      await keyUse[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A workspace with a key; both are fresh. */
+export async function createTenant(app: AccountsApp, requestsPerMinute?: number) {
+  const { workspace } = await app.workspaces.createWorkspace({ name: "Test", verified: true });
+  const workspaceId = workspace?.id ?? "";
+  if (requestsPerMinute !== undefined) {
+    await app.workspaces.setWorkspaceLimits({ id: workspaceId, limits: { requestsPerMinute } });
+  }
+  const { key, apiKey } = await app.apiKeys.createApiKey({
+    name: "Test",
+    workspaceIds: [workspaceId],
+    scopes: ["all"],
+  });
+  return { workspaceId, key, keyId: apiKey?.id ?? "", keyHash: hashApiKey(key) };
+}

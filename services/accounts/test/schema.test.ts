@@ -1,0 +1,9 @@
+import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
+import { test } from "vitest";
+import { createDatabase } from "./accounts-app.ts";
+
+test("schema.sql shows what the migrations make", async () => {
+  await using database = await createDatabase(1);
+  const file = new URL("../schema.sql", import.meta.url).pathname;
+  await expectSchemaCurrent(database, "accounts", file);
+});

@@ -1,0 +1,43 @@
+/** The part of the simulator's control that these tests need. */
+export interface SimulatorControl {
+  fault(rule: {
+    readonly platform: string;
+    readonly operation: string;
+    readonly mode: string;
+    readonly times?: number;
+    readonly status?: number;
+    readonly delayMs?: number;
+  }): Promise<void>;
+  secrets(): Promise<readonly string[]>;
+  /** How many calls of that operation the platform has seen, waiting ones too. */
+  countCalls(platform: string, operation: string): Promise<number>;
+  reset(): Promise<void>;
+}
+
+export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
+  const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const answer = await fetch(`${simulatorUrl}/_control/${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return await answer.json();
+  };
+  return {
+    fault: async (rule) => {
+      await call("POST", "faults", rule);
+    },
+    secrets: async () => (await call("GET", "secrets")) as string[],
+    countCalls: async (platform, operation) => {
+      const requests = (await call("GET", `requests?platform=${platform}`)) as {
+        operation: string;
+      }[];
+      return requests.filter((request) => request.operation === operation).length;
+    },
+    reset: async () => {
+      await call("POST", "reset");
+    },
+  };
+}

@@ -1,0 +1,129 @@
+create table delivery.account_gates (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  not_before timestamp with time zone,
+  failures_in_row integer not null default 0,
+  constraint account_gates_pkey PRIMARY KEY (account_id)
+);
+
+create table delivery.outbox (
+  id bigint not null generated always as identity,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_payload_check CHECK ((octet_length(payload) <= 65536))
+);
+
+create table delivery.parked_events (
+  id uuid not null,
+  direction text not null,
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count integer not null,
+  parked_at timestamp with time zone not null default now(),
+  constraint parked_events_direction_topic_event_id_key UNIQUE (direction, topic, event_id),
+  constraint parked_events_pkey PRIMARY KEY (id),
+  constraint parked_events_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text])))
+);
+
+create table delivery.pauses (
+  kind text not null,
+  key text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint pauses_pkey PRIMARY KEY (kind, key),
+  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
+);
+
+create table delivery.publish_attempts (
+  target_id uuid not null,
+  number integer not null,
+  generation integer not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  fence bigint not null,
+  call_number integer not null default 0,
+  started_at timestamp with time zone not null default now(),
+  called_at timestamp with time zone,
+  call_until timestamp with time zone,
+  finished_at timestamp with time zone,
+  outcome text,
+  code text not null default ''::text,
+  message text not null default ''::text,
+  external_id text,
+  permalink text,
+  is_not_sent boolean not null default false,
+  constraint publish_attempts_pkey PRIMARY KEY (target_id, number),
+  constraint publish_attempts_number_check CHECK ((number > 0)),
+  constraint publish_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['published'::text, 'retry'::text, 'failed'::text, 'unknown'::text])))
+);
+CREATE INDEX publish_attempts_external ON delivery.publish_attempts USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+
+create table delivery.publish_tasks (
+  target_id uuid not null,
+  generation integer not null,
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  status text not null,
+  wake_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  publish_before timestamp with time zone not null,
+  fence bigint not null default 0,
+  lease_owner uuid,
+  crash_count integer not null default 0,
+  attempt_number integer not null default 0,
+  is_attempt_open boolean not null default false,
+  retry_count integer not null default 0,
+  unknown_count integer not null default 0,
+  open_unknowns integer not null default 0,
+  resend_count integer not null default 0,
+  looks integer not null default 0,
+  is_limited boolean not null default false,
+  call_number integer not null default 0,
+  first_unknown_at timestamp with time zone,
+  called_at timestamp with time zone,
+  call_until timestamp with time zone,
+  content_hash text,
+  version bigint not null default 1,
+  external_id text,
+  permalink text,
+  published_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
+  constraint publish_tasks_generation_check CHECK ((generation > 0)),
+  constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))
+);
+CREATE INDEX publish_tasks_external ON delivery.publish_tasks USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
+CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
+CREATE INDEX publish_tasks_wake ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
+
+create table delivery.schema_migrations (
+  version integer not null,
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table delivery.task_handles (
+  target_id uuid not null,
+  generation integer not null,
+  workspace_id uuid not null,
+  handles jsonb not null,
+  constraint task_handles_pkey PRIMARY KEY (target_id, generation)
+);

@@ -1,0 +1,131 @@
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import { startConsumer } from "@postrider/shared/bus/consumer";
+import { openBus } from "@postrider/shared/bus/open";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { configureFailpoints } from "@postrider/shared/failpoints";
+import { createDatabaseCheck, createHealth, type Check } from "@postrider/shared/health";
+import { newId } from "@postrider/shared/ids";
+import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { createLogger, type Logger } from "@postrider/shared/logger";
+import { startRelay } from "@postrider/shared/outbox/relay";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import { listenService } from "@postrider/shared/service";
+import { MIGRATIONS, type Config } from "#src/config.ts";
+import { createConnectors } from "#src/connectors/registry.ts";
+import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
+import { TOPIC } from "#src/events.ts";
+import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+
+const MAX_CLAIM_AGE_MS = 10_000;
+
+/** Builds the delivery service and starts it; disposing stops it in the order that loses nothing. */
+export async function startApp(config: Config): Promise<App> {
+  configureFailpoints(config.failpointsDir);
+  const logger = createLogger({ service: config.service, level: config.logLevel });
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: config.service,
+    prepare: config.databasePrepare,
+  });
+  const health = createHealth();
+  const started: { claims?: TaskClaims } = {};
+  const nudgeClaims = (): void => started.claims?.nudge();
+  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  health.checks.set(
+    "claims",
+    createClaimCheck(() => started.claims),
+  );
+  const routes = createRoutes({ sql, nudgeClaims, handlers: postsHandlers });
+  const server = await listenService({ config, health, logger, routes });
+  await waitForDatabase(sql, MIGRATIONS, logger);
+  const peers = connectPeers(config);
+  const { bus, relay } = await startEvents(config, sql, logger);
+  const claims = startClaims(config, { sql, logger, peers, onEvents: () => relay.nudge() });
+  started.claims = claims;
+  const consumer = await startConsumer({
+    bus,
+    sql,
+    group: config.service,
+    topic: POSTS_TOPIC,
+    handlers: postsHandlers,
+    logger,
+    onCommitted: nudgeClaims,
+  });
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  return {
+    logger,
+    [Symbol.asyncDispose]: async () => {
+      health.drain();
+      // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
+      const { posts, accounts } = peers;
+      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, pool]);
+    },
+  };
+}
+
+/** A worker that has stopped claiming looks healthy from outside; this makes it visible. */
+function createClaimCheck(find: () => TaskClaims | undefined): Check {
+  return () => {
+    const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;
+    return ageMs < MAX_CLAIM_AGE_MS
+      ? Promise.resolve()
+      : Promise.reject(new Error("tasks have not been claimed for over 10 s"));
+  };
+}
+
+interface Peers {
+  readonly posts: Peer;
+  readonly accounts: Peer;
+}
+
+function connectPeers({ postsUrl, accountsUrl, internalSecret }: Config): Peers {
+  return {
+    posts: connectPeer({ baseUrl: postsUrl, internalSecret }),
+    accounts: connectPeer({ baseUrl: accountsUrl, internalSecret }),
+  };
+}
+
+async function startEvents(config: Config, sql: Sql, logger: Logger) {
+  const bus = await openBus({
+    bus: config.bus,
+    brokers: config.kafkaBrokers,
+    sql,
+    databaseUrl: config.databaseUrl,
+    service: config.service,
+    logger,
+  });
+  const relay = startRelay({ sql, bus, topic: TOPIC, source: "/postrider/delivery", logger });
+  return { bus, relay };
+}
+
+function startClaims(
+  config: Config,
+  options: {
+    readonly sql: Sql;
+    readonly logger: Logger;
+    readonly peers: Peers;
+    readonly onEvents: () => void;
+  },
+): TaskClaims {
+  const { sql, logger, peers, onEvents } = options;
+  return startClaimTasks({
+    sql,
+    logger,
+    onEvents,
+    owner: newId(),
+    connectors: createConnectors(config.platforms),
+    posts: peers.posts.client(TargetService),
+    accounts: {
+      credentials: peers.accounts.client(CredentialService),
+      accounts: peers.accounts.client(AccountService),
+    },
+    settings: config.publishing,
+    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    random: Math.random,
+  });
+}

@@ -1,0 +1,27 @@
+import type { Client } from "@connectrpc/connect";
+import type { TargetContent, TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+
+export type PostsClient = Client<typeof TargetService>;
+
+const TIMEOUT_MS = 5_000;
+
+interface TargetRef {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly generation: number;
+}
+
+/** What the targets publish and whether they are still wanted, in the order asked. */
+export async function fetchContents(
+  posts: PostsClient,
+  targets: readonly TargetRef[],
+): Promise<readonly TargetContent[]> {
+  const refs = targets.map(({ workspaceId, targetId, generation }) => ({
+    workspaceId,
+    targetId,
+    generation,
+  }));
+  const { contents } = await posts.batchGetTargetContents({ refs }, { timeoutMs: TIMEOUT_MS });
+  if (contents.length !== refs.length) throw new Error("posts answered for other targets");
+  return contents;
+}

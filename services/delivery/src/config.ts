@@ -1,0 +1,30 @@
+import { fileURLToPath } from "node:url";
+import { loadConfig } from "@postrider/shared/config";
+import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+
+export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
+
+export function readConfig() {
+  return loadConfig(process.env, (read) => ({
+    ...readProcessConfig(read, "delivery", 8084),
+    ...readDatabaseConfig(read),
+    ...readBusConfig(read),
+    postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
+    accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    platforms: {
+      xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
+      blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
+      xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
+    },
+    publishing: {
+      visibleCallMs: read.seconds("VISIBLE_CALL_SECONDS", 60),
+      leaseMs: read.seconds("LEASE_SECONDS", 60),
+      retryMs: read.secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
+      accountPauseMs: read.secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
+      reconcileTimeScale: read.number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
+    },
+  }));
+}
+
+export type Config = ReturnType<typeof readConfig>;

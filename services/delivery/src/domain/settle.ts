@@ -1,0 +1,132 @@
+import { decide } from "#src/domain/decide.ts";
+import type { AccountEffect, AttemptResult, Happening } from "#src/domain/decision.ts";
+import type { TaskKey } from "#src/domain/held-task.ts";
+import type { RetryPolicy } from "#src/domain/retry-policy.ts";
+import type { Attempt, Task } from "#src/domain/task.ts";
+
+/** Something that was learned about a task, and in which attempt. */
+export interface Report extends TaskKey {
+  /** 0 when the task had no attempt yet. */
+  readonly attemptNumber: number;
+  readonly happening: Happening;
+}
+
+/** The targets' tasks and attempts as they are under the lock. */
+export interface Known {
+  readonly tasks: readonly Task[];
+  readonly attempts: readonly Attempt[];
+  readonly now: Date;
+}
+
+/** A change that the post's owner is told, with the attempt that it is about. */
+export interface Update {
+  readonly task: Task;
+  readonly attempt: Attempt | undefined;
+}
+
+/** All that has to be written after some reports, in one transaction. */
+export interface Settlement {
+  /** Changed tasks in their last state, each once. */
+  readonly tasks: readonly Task[];
+  readonly facts: readonly {
+    readonly targetId: string;
+    readonly number: number;
+    readonly result: AttemptResult;
+  }[];
+  readonly updates: readonly Update[];
+  readonly accounts: readonly { readonly task: Task; readonly effect: AccountEffect }[];
+  /** Per report, the task as it is afterwards; undefined when there is no such task. */
+  readonly outcomes: readonly (Task | undefined)[];
+}
+
+interface Draft {
+  readonly tasks: Map<string, Task>;
+  readonly attempts: Map<string, Attempt>;
+  readonly changed: Set<string>;
+  readonly facts: Map<string, Settlement["facts"][number]>;
+  readonly updates: Update[];
+  readonly accounts: Settlement["accounts"][number][];
+}
+
+function name(targetId: string, number: number): string {
+  return `${targetId}/${number}`;
+}
+
+function withResult(attempt: Attempt, result: AttemptResult, now: Date): Attempt {
+  return {
+    ...attempt,
+    outcome: result.outcome,
+    code: result.code,
+    message: result.message,
+    externalId: result.externalId ?? attempt.externalId,
+    permalink: result.permalink ?? attempt.permalink,
+    isNotSent: result.isNotSent,
+    finishedAt: result.outcome === null ? attempt.finishedAt : now,
+  };
+}
+
+/** Returns the attempt if it has an outcome now. */
+function noteFact(
+  draft: Draft,
+  attempt: Attempt | undefined,
+  result: AttemptResult | undefined,
+  now: Date,
+): Attempt | undefined {
+  if (attempt === undefined || result === undefined) return undefined;
+  const { targetId, number } = attempt;
+  const written = withResult(attempt, result, now);
+  draft.attempts.set(name(targetId, number), written);
+  draft.facts.set(name(targetId, number), { targetId, number, result });
+  return result.outcome === null ? undefined : written;
+}
+
+function settleOne(
+  draft: Draft,
+  report: Report,
+  now: Date,
+  policy: RetryPolicy,
+  random: () => number,
+): void {
+  const task = draft.tasks.get(name(report.targetId, report.generation));
+  if (task === undefined) return;
+  const siblings = [...draft.tasks.values()].filter(
+    (other) => other.targetId === task.targetId && other.generation !== task.generation,
+  );
+  const attempt = draft.attempts.get(name(report.targetId, report.attemptNumber));
+  const situation = { task, siblings, attempt, now, random: random() };
+  const decision = decide(situation, report.happening, policy);
+  const ended = noteFact(draft, attempt, decision.attempt, now);
+  for (const { task: next, isReported } of decision.changes) {
+    const key = name(next.targetId, next.generation);
+    draft.tasks.set(key, next);
+    draft.changed.add(key);
+    if (isReported) draft.updates.push({ task: next, attempt: ended });
+  }
+  if (decision.account !== undefined) draft.accounts.push({ task, effect: decision.account });
+}
+
+/** Decides about reports one after the other, each knowing what the ones before it changed. */
+export function settle(
+  known: Known,
+  reports: readonly Report[],
+  policy: RetryPolicy,
+  random: () => number,
+): Settlement {
+  const draft: Draft = {
+    tasks: new Map(known.tasks.map((task) => [name(task.targetId, task.generation), task])),
+    attempts: new Map(
+      known.attempts.map((attempt) => [name(attempt.targetId, attempt.number), attempt]),
+    ),
+    changed: new Set(),
+    facts: new Map(),
+    updates: [],
+    accounts: [],
+  };
+  const outcomes = reports.map((report) => {
+    settleOne(draft, report, known.now, policy, random);
+    return draft.tasks.get(name(report.targetId, report.generation));
+  });
+  const tasks = [...draft.changed].flatMap((key) => draft.tasks.get(key) ?? []);
+  const { facts, updates, accounts } = draft;
+  return { tasks, facts: [...facts.values()], updates, accounts, outcomes };
+}

@@ -1,0 +1,68 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  TargetUpdatedSchema,
+  type AttemptRecordSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import { isRetryable } from "#src/domain/retry-policy.ts";
+import { countAttempts, type Attempt, type Task } from "#src/domain/task.ts";
+
+export const TOPIC = "delivery.events.v1";
+
+function toStatus(task: Task): string {
+  return task.status === "published" || task.status === "failed" ? task.status : "publishing";
+}
+
+/** When something will be done about the target, while nothing is being done. */
+function nextAttemptAt(task: Task): Date | undefined {
+  return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
+}
+
+function toAttemptRecord(attempt: Attempt): MessageInitShape<typeof AttemptRecordSchema> {
+  return {
+    number: attempt.number,
+    startedAt: timestampFromDate(attempt.startedAt),
+    outcome: attempt.outcome ?? "",
+    code: attempt.code,
+    message: attempt.message,
+    ...(attempt.finishedAt === null ? {} : { finishedAt: timestampFromDate(attempt.finishedAt) }),
+  };
+}
+
+function errorOf(task: Task) {
+  if (task.errorCode === null) return {};
+  return {
+    errorCode: task.errorCode,
+    errorMessage: task.errorMessage ?? "",
+    errorRetryable: isRetryable(task.errorCode),
+  };
+}
+
+/** What became of a target, whole, as the event and the answer to the sweep say it. */
+export function toTargetUpdated(
+  task: Task,
+  attempt: Attempt | undefined,
+): MessageInitShape<typeof TargetUpdatedSchema> {
+  const next = nextAttemptAt(task);
+  return {
+    workspaceId: task.workspaceId,
+    postId: task.postId,
+    targetId: task.targetId,
+    generation: task.generation,
+    version: BigInt(task.version),
+    status: toStatus(task),
+    attemptCount: countAttempts(task),
+    ...(task.externalId === null ? {} : { externalId: task.externalId }),
+    ...(task.permalink === null ? {} : { permalink: task.permalink }),
+    ...(task.publishedAt === null ? {} : { publishedAt: timestampFromDate(task.publishedAt) }),
+    ...errorOf(task),
+    ...(next === undefined ? {} : { nextAttemptAt: timestampFromDate(next) }),
+    ...(attempt === undefined ? {} : { attempt: toAttemptRecord(attempt) }),
+  };
+}
+
+/** A target has news. */
+export function targetUpdated(task: Task, attempt: Attempt | undefined): OutboxEvent {
+  return outboxEvent(TargetUpdatedSchema, toTargetUpdated(task, attempt), task.postId);
+}

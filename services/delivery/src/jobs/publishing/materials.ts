@@ -1,0 +1,78 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import { fetchCredentials } from "#src/clients/accounts.ts";
+import { fetchContents } from "#src/clients/posts.ts";
+import { openAttempts } from "#src/db/attempts.ts";
+import { nameTask } from "#src/db/task-keys.ts";
+import type { Happening } from "#src/domain/decision.ts";
+import type { ClaimedTask } from "#src/domain/held-task.ts";
+import type { Workshop } from "#src/jobs/publishing/work.ts";
+
+/** What the owners of post and account say about a claimed task. */
+export interface Material {
+  readonly task: ClaimedTask;
+  readonly content: TargetContent;
+  readonly credential: Credential;
+  /** Why nothing is to be done at the platform. */
+  readonly obstacle: Happening | undefined;
+  /** The open attempt; undefined when there is none to be made, or somebody else has the task by now. */
+  readonly attemptNumber: number | undefined;
+}
+
+/** A task whose worker was lost so often is not tried again. */
+const MAX_CRASHES = 5;
+
+function findObstacle(
+  task: ClaimedTask,
+  content: TargetContent,
+  credential: Credential,
+): Happening | undefined {
+  const { fence } = task;
+  const isReading = task.status === "reconciling";
+  if (!content.wanted && !isReading) return { kind: "not_wanted", fence };
+  if (!content.wanted) return { kind: "given_up", fence, code: "outcome_unknown", message: "" };
+  if (task.isTooLate && !isReading) return { kind: "given_up", fence, code: "missed", message: "" };
+  switch (credential.accountStatus) {
+    case "active":
+      return undefined;
+    case "reconnect_required":
+      return { kind: "given_up", fence, code: "account_reconnect_required", message: "" };
+    default:
+      return { kind: "given_up", fence, code: "account_disconnected", message: "" };
+  }
+}
+
+/** A task that seems to take its process along is given up before anything is done for it. */
+export function findPoison(task: ClaimedTask): Happening | undefined {
+  if (task.crashCount < MAX_CRASHES) return undefined;
+  const message = "the worker was lost again and again";
+  return { kind: "given_up", fence: task.fence, code: "internal_error", message };
+}
+
+/** Asks posts and accounts, once for all tasks, and begins the attempts of those that are to be published. */
+export async function fetchMaterials(
+  { deps }: Workshop,
+  tasks: readonly ClaimedTask[],
+): Promise<readonly Material[]> {
+  const [contents, credentials] = await Promise.all([
+    fetchContents(deps.posts, tasks),
+    fetchCredentials(deps.accounts, tasks),
+  ]);
+  const asked = tasks.flatMap((task, index) => {
+    const content = contents[index];
+    const credential = credentials[index];
+    if (content === undefined || credential === undefined) return [];
+    return [{ task, content, credential, obstacle: findObstacle(task, content, credential) }];
+  });
+  const beginning = asked.filter(
+    ({ task, obstacle }) => task.status === "working" && obstacle === undefined,
+  );
+  const numbers =
+    beginning.length === 0
+      ? new Map<string, number>()
+      : await openAttempts(
+          deps.sql,
+          beginning.map(({ task }) => task),
+        );
+  return asked.map((one) => ({ ...one, attemptNumber: numbers.get(nameTask(one.task)) }));
+}

@@ -1,0 +1,53 @@
+import { findOwnedIds } from "#src/db/attempts.ts";
+import type { UnknownCall, Verdict } from "#src/domain/connector.ts";
+import {
+  release,
+  report,
+  toPublication,
+  type Work,
+  type Workshop,
+} from "#src/jobs/publishing/work.ts";
+
+/** One look at a platform takes no longer. */
+const LOOK_TIMEOUT_MS = 60_000;
+/** Before a look is tried again that failed on our side. */
+const AGAIN_MS = 60_000;
+
+function toUnknownCall(shop: Workshop, { task }: Work): UnknownCall {
+  const { sql, settings } = shop.deps;
+  const calledAt = task.firstUnknownAt ?? task.calledAt;
+  if (calledAt === null || task.callUntil === null)
+    throw new Error("a call with an unknown outcome that never began");
+  return {
+    calledAt,
+    callUntil: task.callUntil,
+    looks: task.looks,
+    now: task.claimedAt,
+    timeScale: settings.reconcileTimeScale,
+    isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
+  };
+}
+
+/** Looks for a call with an unknown outcome on the platform, and lets the task go on from what is seen. */
+export async function reconcileTarget(shop: Workshop, work: Work): Promise<void> {
+  const { task, connector, interrupted } = work;
+  const verdict = await look(shop, work);
+  if (interrupted.aborted) return await release(shop, [task], 0);
+  const { maxResends } = connector;
+  await report(shop, task, { kind: "looked", fence: task.fence, verdict, maxResends });
+}
+
+async function look(shop: Workshop, work: Work): Promise<Verdict> {
+  const { task, connector, interrupted } = work;
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
+  try {
+    const call = toUnknownCall(shop, work);
+    const publication = toPublication(work);
+    return await connector.reconcile(publication, task.handles ?? {}, call, signal);
+  } catch (error) {
+    const { logger, settings } = shop.deps;
+    logger.warn({ err: error, targetId: task.targetId }, "a look failed");
+    const afterMs = AGAIN_MS * settings.reconcileTimeScale;
+    return { kind: "look_again", afterMs, isIncomplete: true };
+  }
+}

@@ -1,0 +1,88 @@
+import { failpoint } from "@postrider/shared/failpoints";
+import { isPlatformId } from "@postrider/shared/platforms/registry";
+import type { Connector } from "#src/domain/connector.ts";
+import type { ClaimedTask } from "#src/domain/held-task.ts";
+import { fetchMaterials, findPoison, type Material } from "#src/jobs/publishing/materials.ts";
+import { publishTarget } from "#src/jobs/publishing/publish-target.ts";
+import { reconcileTarget } from "#src/jobs/publishing/reconcile-target.ts";
+import { release, report, type Workshop } from "#src/jobs/publishing/work.ts";
+
+/** A newer build, which has the connector, takes the task. */
+const NO_CONNECTOR_MS = 60_000;
+
+/**
+ * Works claimed tasks, side by side, each to the end of this try. Never throws: a task that cannot be given back now is
+ * taken again when its lease ends.
+ *
+ * @param onEnd Called for each task when its work ends.
+ */
+export async function workBatch(
+  shop: Workshop,
+  tasks: readonly ClaimedTask[],
+  onEnd: (task: ClaimedTask) => void,
+): Promise<void> {
+  failpoint("delivery.after-claim");
+  const leases = tasks.map((task) => shop.leases.hold(task));
+  const poisoned = tasks.filter((task) => findPoison(task) !== undefined);
+  const materials = await fetchOrRelease(
+    shop,
+    tasks.filter((task) => findPoison(task) === undefined),
+  );
+  await Promise.all(
+    tasks.map(async (task, index) => {
+      using lease = leases[index];
+      const interrupted = AbortSignal.any([shop.stopping, ...(lease ? [lease.lost] : [])]);
+      const material = materials.get(task);
+      try {
+        if (poisoned.includes(task)) await settlePoison(shop, task);
+        else if (material !== undefined) await workOne(shop, material, interrupted);
+      } catch (error) {
+        shop.deps.logger.error({ err: error, targetId: task.targetId }, "a task was interrupted");
+        await release(shop, [task]);
+      }
+      onEnd(task);
+    }),
+  );
+}
+
+async function fetchOrRelease(
+  shop: Workshop,
+  tasks: readonly ClaimedTask[],
+): Promise<ReadonlyMap<ClaimedTask, Material>> {
+  if (tasks.length === 0) return new Map();
+  try {
+    const materials = await fetchMaterials(shop, tasks);
+    return new Map(materials.map((material) => [material.task, material]));
+  } catch (error) {
+    shop.deps.logger.warn({ err: error, count: tasks.length }, "tasks given back for a moment");
+    await release(shop, tasks);
+    return new Map();
+  }
+}
+
+async function settlePoison(shop: Workshop, task: ClaimedTask): Promise<void> {
+  const happening = findPoison(task);
+  if (happening !== undefined) await report(shop, task, happening);
+}
+
+function findConnector({ deps }: Workshop, task: ClaimedTask): Connector | undefined {
+  return isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
+}
+
+async function workOne(
+  shop: Workshop,
+  material: Material,
+  interrupted: AbortSignal,
+): Promise<void> {
+  const { task, obstacle, attemptNumber } = material;
+  if (obstacle !== undefined) {
+    await report(shop, task, obstacle);
+    return;
+  }
+  const connector = findConnector(shop, task);
+  if (connector === undefined) return await release(shop, [task], NO_CONNECTOR_MS);
+  const work = { ...material, connector, interrupted };
+  if (task.status === "reconciling")
+    return await reconcileTarget(shop, { ...work, attemptNumber: task.attemptNumber });
+  if (attemptNumber !== undefined) await publishTarget(shop, { ...work, attemptNumber });
+}

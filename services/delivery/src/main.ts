@@ -1,0 +1,6 @@
+import { runProcess } from "@postrider/shared/lifecycle";
+import { startApp } from "#src/app.ts";
+import { readConfig } from "#src/config.ts";
+
+// A visible call in the air is waited for: 60 s and what it takes to write its outcome.
+await runProcess(() => startApp(readConfig()), { graceMs: 90_000 });

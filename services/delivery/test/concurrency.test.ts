@@ -1,0 +1,263 @@
+import { randomUUID } from "node:crypto";
+import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { openAttempts } from "#src/db/attempts.ts";
+import { claimTasks } from "#src/db/claims.ts";
+import { markCalls } from "#src/db/marks.ts";
+import { hashContent } from "#src/domain/content-hash.ts";
+import type { ClaimedTask } from "#src/domain/held-task.ts";
+import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
+
+const CLAIM = {
+  leaseMs: 60_000,
+  limit: 50,
+  platforms: ["x"],
+  isSuspect: false,
+  maxPerPlatform: 64,
+  maxPerWorkspace: 32,
+};
+
+function claim(sql: Sql, limit = 50) {
+  return claimTasks(sql, { ...CLAIM, owner: randomUUID(), limit });
+}
+
+function toMark(task: ClaimedTask, contentHash: string) {
+  const { targetId, generation, fence } = task;
+  return { targetId, generation, fence, contentHash, callMs: 60_000 };
+}
+
+/** Makes the task claimable again, as if its lease had ended. */
+async function expire(sql: Sql, target: TestTarget) {
+  await sql`
+    update publish_tasks
+    set wake_at = now()
+    where target_id = ${target.targetId}`;
+}
+
+test("three workers publish 150 targets of 15 accounts once each, never two of an account at a time", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const accounts = Array.from({ length: 15 }, () => randomUUID());
+  const targets = Array.from({ length: 150 }, (_, index) =>
+    world.addTarget({ accountId: accounts[index % 15] ?? "" }),
+  );
+  const inTheAir = new Map<string, number>();
+  let mostAtOnce = 0;
+  const connector = world.connector();
+  const watched = {
+    ...connector,
+    publish: async (...call: Parameters<typeof connector.publish>) => {
+      const { externalId } = call[0];
+      const now = (inTheAir.get(externalId) ?? 0) + 1;
+      inTheAir.set(externalId, now);
+      mostAtOnce = Math.max(mostAtOnce, now);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      setImmediate(resolve);
+      await promise;
+      const outcome = await connector.publish(...call);
+      inTheAir.set(externalId, (inTheAir.get(externalId) ?? 0) - 1);
+      return outcome;
+    },
+  };
+  await using _a = startWorker(database, world, { connectors: { x: watched } });
+  await using _b = startWorker(database, world, { connectors: { x: watched } });
+  await using _c = startWorker(database, world, { connectors: { x: watched } });
+
+  await request(database.sql, ...targets);
+
+  await eventually(
+    async () => {
+      const [row] = await database.sql<{ count: number }[]>`
+        select count(*) as count
+        from publish_tasks
+        where status = 'published'`;
+      return row?.count === 150;
+    },
+    { timeoutMs: 25_000 },
+  );
+  expect(world.calls).toHaveLength(150);
+  expect(new Set(world.calls.map(({ targetId }) => targetId)).size).toBe(150);
+  expect(mostAtOnce).toBe(1);
+});
+
+test("two claims at the same moment never get the same task", async () => {
+  await using database = await openDatabase(8);
+  const world = new World();
+  const targets = Array.from({ length: 40 }, () => world.addTarget());
+  await request(database.sql, ...targets);
+
+  const claims = await Promise.all(Array.from({ length: 8 }, () => claim(database.sql)));
+
+  const names = claims.flat().map(({ targetId }) => targetId);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toHaveLength(40);
+});
+
+test("an account with work in hand is passed over, and the others are not held up by it", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const busy = randomUUID();
+  const crowd = Array.from({ length: 30 }, () => world.addTarget({ accountId: busy }));
+  const other = world.addTarget({ dueAt: new Date() });
+  await request(database.sql, ...crowd, other);
+
+  const first = await claim(database.sql);
+  const second = await claim(database.sql);
+
+  expect(first.map(({ accountId }) => accountId).toSorted()).toEqual(
+    [busy, other.accountId].toSorted(),
+  );
+  expect(second).toEqual([]);
+});
+
+test("workspaces take turns when not all can be served", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [large, small] = [randomUUID(), randomUUID()];
+  const crowd = Array.from({ length: 20 }, () => world.addTarget({ workspaceId: large }));
+  const single = world.addTarget({ workspaceId: small, dueAt: new Date() });
+  await request(database.sql, ...crowd, single);
+
+  const claimed = await claim(database.sql, 2);
+
+  expect(claimed.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
+    [large, small].toSorted(),
+  );
+});
+
+/** Two tasks of one account in work at once, which the claim makes rare and only the indexes rule out. */
+async function claimTwoOfOneAccount(sql: Sql) {
+  const world = new World();
+  const accountId = randomUUID();
+  const targets = [world.addTarget({ accountId }), world.addTarget({ accountId })] as const;
+  await request(sql, targets[0]);
+  const [first] = await claim(sql);
+  await expire(sql, targets[0]);
+  await request(sql, targets[1]);
+  await sql`update publish_tasks set wake_at = now() - interval '1 hour' where target_id = ${targets[1].targetId}`;
+  const [second] = await claim(sql);
+  if (first === undefined || second === undefined) throw new Error("not claimed");
+  await openAttempts(sql, [first, second]);
+  return { first, second };
+}
+
+test("an account never has two visible calls in the air", async () => {
+  await using database = await openDatabase();
+  const { first, second } = await claimTwoOfOneAccount(database.sql);
+
+  expect(await markCalls(database.sql, [toMark(first, "one")])).toHaveLength(1);
+  const again = markCalls(database.sql, [toMark(second, "two")]);
+
+  await expect(again).rejects.toSatisfy((error) =>
+    isUniqueViolation(error, "publish_tasks_one_calling"),
+  );
+});
+
+test("without the unique index the same two calls are in the air at once", async () => {
+  await using database = await openDatabase();
+  await database.sql`drop index publish_tasks_one_calling`;
+  const { first, second } = await claimTwoOfOneAccount(database.sql);
+
+  expect(await markCalls(database.sql, [toMark(first, "one")])).toHaveLength(1);
+  expect(await markCalls(database.sql, [toMark(second, "two")])).toHaveLength(1);
+});
+
+test("an account never sends the same content while its outcome is unknown", async () => {
+  await using database = await openDatabase();
+  const { first, second } = await claimTwoOfOneAccount(database.sql);
+  await markCalls(database.sql, [toMark(first, "same")]);
+  await database.sql`update publish_tasks set status = 'unknown' where target_id = ${first.targetId}`;
+
+  const again = markCalls(database.sql, [toMark(second, "same")]);
+
+  await expect(again).rejects.toSatisfy((error) =>
+    isUniqueViolation(error, "publish_tasks_one_content"),
+  );
+});
+
+test("a target is published at one generation only", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  target.generation = 2;
+  await request(database.sql, target);
+  const publish = (generation: number) => database.sql`
+    update publish_tasks
+    set status = 'published'
+    where target_id = ${target.targetId}
+    and generation = ${generation}`;
+
+  await publish(1);
+
+  await expect(publish(2)).rejects.toSatisfy((error) =>
+    isUniqueViolation(error, "publish_tasks_one_published"),
+  );
+});
+
+test("a worker whose fence is lost gets no mark", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  const [stale] = await claim(database.sql);
+  await expire(database.sql, target);
+  const [current] = await claim(database.sql);
+  if (stale === undefined || current === undefined) throw new Error("not claimed");
+  await openAttempts(database.sql, [current]);
+
+  expect(await markCalls(database.sql, [toMark(stale, "text")])).toEqual([]);
+  expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
+});
+
+test("a mark that another call blocks does not take the marks of its batch along", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const accountId = randomUUID();
+  const blocked = world.addTarget({ accountId, text: "same" });
+  const free = Array.from({ length: 5 }, () => world.addTarget());
+  const blocker = world.addTarget({ accountId, text: "same" });
+  await request(database.sql, blocker);
+  const [task] = await claim(database.sql);
+  if (task === undefined) throw new Error("not claimed");
+  await openAttempts(database.sql, [task]);
+  const hash = hashContent({ text: "same", title: undefined, mediaIds: [] });
+  await markCalls(database.sql, [toMark(task, hash)]);
+  await database.sql`
+    update publish_tasks
+    set status = 'unknown', wake_at = now() + interval '1 hour'
+    where target_id = ${blocker.targetId}`;
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, blocked, ...free);
+
+  await eventually(async () => {
+    const states = await Promise.all(free.map((target) => readTask(database.sql, target)));
+    return states.every(({ status }) => status === "published");
+  });
+  expect(world.calls.map(({ targetId }) => targetId)).not.toContain(blocked.targetId);
+});
+
+test("a generation is neither claimed nor marked while another one may be visible", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await database.sql`
+    update publish_tasks
+    set status = 'unknown', wake_at = now() + interval '1 hour'`;
+  target.generation = 2;
+  await request(database.sql, target);
+
+  expect(await claim(database.sql)).toEqual([]);
+
+  const held = { targetId: target.targetId, generation: 2, fence: 1 };
+  await database.sql`
+    update publish_tasks
+    set status = 'working', fence = 1
+    where generation = 2`;
+  await openAttempts(database.sql, [held]);
+  const mark = { ...held, contentHash: "other", callMs: 60_000 };
+  expect(await markCalls(database.sql, [mark])).toEqual([]);
+});

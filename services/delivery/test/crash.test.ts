@@ -1,0 +1,320 @@
+import { openSql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, inject, test } from "vitest";
+import type { PrepareStep } from "#src/domain/connector.ts";
+import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import {
+  lastUpdate,
+  listAttempts,
+  openDatabase,
+  publishingDeps,
+  readTask,
+  REAL_CLOCKS,
+  request,
+  startWorker,
+  World,
+} from "./fixture.ts";
+
+const never = new Promise<never>(() => undefined);
+const SHORT = { leaseMs: 200, visibleCallMs: 600 };
+
+/** A step that takes its process along: it never returns. */
+function stuckStep(onRun: () => void): PrepareStep {
+  return {
+    name: "stuck",
+    isDone: () => false,
+    run: () => {
+      onRun();
+      return never;
+    },
+  };
+}
+
+test("a worker that dies in an invisible step is followed by another when its lease ends", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  let runs = 0;
+  world.prepare = [stuckStep(() => (runs += 1))];
+  const target = world.addTarget();
+  const dying = startWorker(database, world, { settings: SHORT });
+  await request(database.sql, target);
+  await eventually(() => runs === 1);
+  await dying.crash();
+
+  world.prepare = [];
+  await using _next = startWorker(database, world, { settings: SHORT });
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
+  // The attempt that had begun goes on: nothing had come of it.
+  expect(await listAttempts(database.sql, target)).toMatchObject([
+    { number: 1, outcome: "published" },
+  ]);
+});
+
+test("a lease is renewed for as long as a step takes", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const gate = Promise.withResolvers<void>();
+  world.prepare = [
+    {
+      name: "slow",
+      isDone: () => false,
+      run: async () => {
+        await gate.promise;
+        return {};
+      },
+    },
+  ];
+  const target = world.addTarget();
+  await using _slow = startWorker(database, world, { settings: SHORT });
+  await request(database.sql, target);
+  const first = await eventually(async () => {
+    const rows = await database.sql<{ wakeAt: Date }[]>`
+      select wake_at
+      from publish_tasks
+      where status = 'working'`;
+    return rows[0] ?? false;
+  });
+  await using _other = startWorker(database, world, { settings: SHORT });
+
+  await eventually(async () => {
+    const [row] = await database.sql<{ wakeAt: Date }[]>`select wake_at from publish_tasks`;
+    return (row?.wakeAt.getTime() ?? 0) > first.wakeAt.getTime() + 2 * SHORT.leaseMs;
+  });
+  gate.resolve();
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ fence: 1, crashCount: 0 });
+});
+
+test("a task that takes five workers along is given up, and harms no other", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  let runs = 0;
+  const poison = world.addTarget();
+  const step = stuckStep(() => (runs += 1));
+  world.prepare = [
+    {
+      ...step,
+      isDone: () => false,
+      run: (publication, ...rest) =>
+        publication.targetId === poison.targetId
+          ? step.run(publication, ...rest)
+          : Promise.resolve({}),
+    },
+  ];
+  await request(database.sql, poison);
+  for (let crash = 1; crash <= 5; crash += 1) {
+    const dying = startWorker(database, world, { settings: SHORT });
+    await eventually(() => runs === crash);
+    await dying.crash();
+  }
+  const innocent = world.addTarget();
+  await request(database.sql, innocent);
+  await using _next = startWorker(database, world, { settings: SHORT });
+
+  await eventually(async () => (await readTask(database.sql, poison)).status === "failed");
+
+  expect(await lastUpdate(database.sql, poison)).toMatchObject({
+    errorCode: "internal_error",
+    errorRetryable: true,
+  });
+  expect(runs).toBe(5);
+  await eventually(async () => (await readTask(database.sql, innocent)).status === "published");
+});
+
+test("a worker that dies in its visible call is not followed before the call is over", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [
+    (_call, _guard, make) => {
+      make();
+      return never;
+    },
+  ];
+  world.verdicts = [
+    () => ({ kind: "present", externalId: "id-1", permalink: "https://example.test/id-1" }),
+  ];
+  const target = world.addTarget();
+  const dying = startWorker(database, world, { settings: SHORT });
+  await request(database.sql, target);
+  await eventually(() => world.calls.length === 1);
+  await dying.crash();
+
+  await using _next = startWorker(database, world, { settings: SHORT });
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  const [look] = world.looks;
+  expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
+  expect(world.visible).toHaveLength(1);
+  expect(world.calls).toHaveLength(1);
+  expect(await readTask(database.sql, target)).toMatchObject({ externalId: "id-1" });
+});
+
+test.each(["monotonic", "wall"] as const)(
+  "a process that was held up between the mark and the send sends nothing (%s clock)",
+  async (held) => {
+    await using database = await openDatabase();
+    const world = new World();
+    let skewMs = 0;
+    let reads = 0;
+    const clocks = {
+      ...REAL_CLOCKS,
+      [held]: () => {
+        reads += 1;
+        // The first reading is the one before the mark; then the process stands still for a minute.
+        if (reads === 2) skewMs = 60_000;
+        return REAL_CLOCKS[held]() + skewMs;
+      },
+    };
+    const target = world.addTarget();
+    await using _worker = startWorker(database, world, { clocks });
+
+    await request(database.sql, target);
+
+    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    expect(world.visible).toHaveLength(1);
+    expect(await readTask(database.sql, target)).toMatchObject({ callNumber: 2 });
+    expect(await listAttempts(database.sql, target)).toMatchObject([{ outcome: "published" }]);
+  },
+);
+
+test("an outcome outlives a database that is away when it comes", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  const answer = Promise.withResolvers<void>();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  await request(database.sql, target);
+  await eventually(() => world.calls.length === 1);
+
+  const [{ name } = { name: "" }] = await database.ownerSql<{ name: string }[]>`
+    select current_database() as name`;
+  const cluster = openSql({ url: inject("postgresUrl"), poolSize: 1, applicationName: "test" });
+  await cluster.unsafe(`alter database ${name} with allow_connections false`);
+  await cluster`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = ${name}
+    and application_name = 'test-worker'`;
+  answer.resolve();
+  await eventually(() => world.visible.length === 1);
+  expect((await readTask(database.sql, target)).status).toBe("calling");
+  await cluster.unsafe(`alter database ${name} with allow_connections true`);
+  await cluster.end({ timeout: 1 });
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.calls).toHaveLength(1);
+});
+
+test("stopping waits for the call in the air, writes its outcome and gives the rest back", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const answer = Promise.withResolvers<void>();
+  const called = world.addTarget();
+  const waiting = world.addTarget({ text: "in a step" });
+  world.prepare = [
+    {
+      name: "step",
+      isDone: () => false,
+      run: async (publication, _handles, signal) => {
+        if (publication.text !== "in a step") return {};
+        const { promise, resolve } = Promise.withResolvers<void>();
+        signal.addEventListener("abort", () => resolve());
+        await promise;
+        return {};
+      },
+    },
+  ];
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  const worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  await request(database.sql, called, waiting);
+  await eventually(async () => (await readTask(database.sql, called)).status === "calling");
+  await eventually(async () => (await readTask(database.sql, waiting)).status === "working");
+
+  const stopped = worker[Symbol.asyncDispose]();
+  await eventually(async () => (await readTask(database.sql, waiting)).status === "queued");
+  answer.resolve();
+  await stopped;
+
+  expect(await readTask(database.sql, called)).toMatchObject({ status: "published" });
+  expect(await readTask(database.sql, waiting)).toMatchObject({ status: "queued", crashCount: 0 });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a success that cannot be decided about is kept in its attempt and found by the next worker", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [() => never];
+  const target = world.addTarget();
+  const dying = startWorker(database, world, { settings: SHORT });
+  await request(database.sql, target);
+  await eventually(() => world.calls.length === 1);
+  await dying.crash();
+  // No decision can be written: the constraint stands for a fault of ours.
+  await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
+  const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
+  const recorder = new Recorder(publishingDeps(world, sql));
+  void recorder.record({
+    targetId: target.targetId,
+    generation: 1,
+    attemptNumber: 1,
+    happening: {
+      kind: "called",
+      callNumber: 1,
+      outcome: { kind: "published", externalId: "kept", permalink: null },
+    },
+  });
+
+  await eventually(
+    async () => (await listAttempts(database.sql, target))[0]?.externalId === "kept",
+  );
+  await sql.end({ timeout: 0 });
+  await database.sql`alter table publish_tasks drop constraint fault`;
+  await using _next = startWorker(database, world, { settings: SHORT });
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ externalId: "kept" });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a crashed task that an operator holds back keeps nobody waiting", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const held = world.addTarget();
+  await request(database.sql, held);
+  await database.sql`update publish_tasks set crash_count = 1`;
+  await database.sql`insert into pauses (kind, key) values ('account', ${held.accountId})`;
+  const slow = world.addTarget();
+  const answer = Promise.withResolvers<void>();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
+  await request(database.sql, slow);
+  await eventually(() => world.calls.length === 1);
+
+  for (let index = 0; index < 5; index += 1) {
+    const other = world.addTarget();
+    await request(database.sql, other);
+    await eventually(async () => (await readTask(database.sql, other)).status === "published");
+  }
+  answer.resolve();
+  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  expect((await readTask(database.sql, held)).status).toBe("queued");
+});

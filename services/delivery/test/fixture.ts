@@ -1,0 +1,412 @@
+import { fileURLToPath } from "node:url";
+import { create, fromJsonString, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter } from "@connectrpc/connect";
+import {
+  AccountService,
+  type RequireReconnectRequest,
+} from "@postrider/contracts/accounts/v1/account_service_pb";
+import {
+  CredentialService,
+  type CredentialSchema,
+} from "@postrider/contracts/accounts/v1/credential_service_pb";
+import {
+  TargetUpdatedSchema,
+  type TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
+import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { BusRecord } from "@postrider/shared/bus";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { createLogger } from "@postrider/shared/logger";
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { MIGRATIONS } from "#src/config.ts";
+import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
+import type {
+  Connector,
+  Handles,
+  Outcome,
+  PrepareStep,
+  Publication,
+  SendGuard,
+  UnknownCall,
+  Verdict,
+} from "#src/domain/connector.ts";
+import type { Clocks } from "#src/domain/send-guard.ts";
+import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
+import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+
+export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
+export const logger = createLogger({
+  service: "delivery",
+  level: "silent",
+});
+
+export function openDatabase(poolSize = 5): Promise<TestDatabase> {
+  return createTestDatabase({ service: "delivery", migrationsFolder: MIGRATIONS, poolSize });
+}
+
+/** A target as posts and accounts know it. */
+export interface TestTarget {
+  readonly targetId: string;
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly accountId: string;
+  readonly platform: PlatformId;
+  readonly text: string;
+  generation: number;
+  wanted: boolean;
+  /** Whether posts still has what older generations publish. */
+  keepsOlder: boolean;
+  dueAt: Date;
+  publishBefore: Date;
+}
+
+interface TestAccount {
+  status: string;
+  version: number;
+  token: string;
+  externalId: string;
+  username: string;
+  /** What a refresh makes of it; undefined = the token endpoint is away. */
+  refreshed: { status: string; token: string } | undefined;
+}
+
+export interface Call {
+  readonly targetId: string;
+  readonly accountId: string;
+  readonly text: string;
+  readonly token: string;
+  readonly handles: Handles;
+}
+
+export type Reaction = (
+  call: Call,
+  guard: SendGuard,
+  make: () => Extract<Outcome, { kind: "published" }>,
+) => Outcome | Promise<Outcome>;
+
+/**
+ * What surrounds delivery: posts and accounts in memory, speaking their contract, and one platform behind the connector's
+ * port that does what a test scripts and publishes by default.
+ */
+export class World {
+  readonly targets = new Map<string, TestTarget>();
+  readonly accounts = new Map<string, TestAccount>();
+  readonly reconnects: RequireReconnectRequest[] = [];
+  /** Visible calls that reached the platform. */
+  readonly calls: Call[] = [];
+  /** What a reader of the platform sees. */
+  readonly visible: { targetId: string; id: string; text: string }[] = [];
+  /** What the next calls come to, in order; published when it is empty. */
+  reactions: Reaction[] = [];
+  verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
+  readonly looks: UnknownCall[] = [];
+  prepare: PrepareStep[] = [];
+  maxResends = 1;
+  isUp = { posts: true, accounts: true };
+  contentRequests = 0;
+  #made = 0;
+
+  addTarget(given: Partial<TestTarget> = {}): TestTarget {
+    const target: TestTarget = {
+      targetId: newId(),
+      workspaceId: newId(),
+      postId: newId(),
+      accountId: newId(),
+      platform: "x",
+      text: `hello ${newId()}`,
+      generation: 1,
+      wanted: true,
+      keepsOlder: false,
+      dueAt: new Date(Date.now() - 1000),
+      publishBefore: new Date(Date.now() + 3_600_000),
+      ...given,
+    };
+    this.targets.set(target.targetId, target);
+    if (!this.accounts.has(target.accountId)) {
+      this.accounts.set(target.accountId, {
+        status: "active",
+        version: 1,
+        token: "first-token",
+        externalId: `external-${target.accountId}`,
+        username: "somebody",
+        refreshed: { status: "active", token: "second-token" },
+      });
+    }
+    return target;
+  }
+
+  account(target: TestTarget): TestAccount {
+    const account = this.accounts.get(target.accountId);
+    if (account === undefined) throw new Error("no such account");
+    return account;
+  }
+
+  /** Makes the publication visible on the platform. */
+  make(call: Pick<Call, "targetId" | "text">): Extract<Outcome, { kind: "published" }> {
+    this.#made += 1;
+    const id = `id-${this.#made}`;
+    this.visible.push({ targetId: call.targetId, id, text: call.text });
+    return { kind: "published", externalId: id, permalink: `https://example.test/${id}` };
+  }
+
+  connector(platform: PlatformId = "x"): Connector {
+    return {
+      platform,
+      maxResends: this.maxResends,
+      prepare: this.prepare,
+      publish: async (publication, handles, guard) => {
+        const target = this.targets.get(publication.targetId);
+        const call = {
+          targetId: publication.targetId,
+          accountId: target?.accountId ?? "",
+          text: publication.text,
+          token: publication.accessToken,
+          handles,
+        };
+        const reaction = this.reactions.shift() ?? ((_call, _guard, make) => make());
+        if (!guard.mayStillSend()) return { kind: "not_sent" };
+        this.calls.push(call);
+        return await reaction(call, guard, () => this.make(call));
+      },
+      reconcile: async (publication, _handles, call) => {
+        this.looks.push(call);
+        const verdict = this.verdicts.shift();
+        if (verdict === undefined) return { kind: "cannot_tell", message: "nobody knows" };
+        return await verdict(call, publication);
+      },
+    };
+  }
+
+  readonly routes = (router: ConnectRouter): void => {
+    router.service(TargetService, {
+      batchGetTargetContents: ({ refs }) => {
+        this.contentRequests += 1;
+        if (!this.isUp.posts) throw unavailable();
+        return {
+          contents: refs.map((ref) => {
+            const target = this.targets.get(ref.targetId);
+            if (target?.wanted !== true) return { ref, wanted: false };
+            const wanted = target.keepsOlder || target.generation === ref.generation;
+            return wanted ? { ref, wanted, text: target.text } : { ref, wanted: false };
+          }),
+        };
+      },
+    });
+    router.service(CredentialService, {
+      batchGetCredentials: ({ refs }) => {
+        if (!this.isUp.accounts) throw unavailable();
+        return { credentials: refs.map((ref) => this.#credential(ref)) };
+      },
+      refreshCredential: ({ ref }) => {
+        const account = this.accounts.get(ref?.accountId ?? "");
+        if (ref === undefined || account?.refreshed === undefined) throw unavailable();
+        account.version += 1;
+        account.status = account.refreshed.status;
+        account.token = account.refreshed.token;
+        return { credential: this.#credential(ref) };
+      },
+    });
+    router.service(AccountService, {
+      requireReconnect: (request) => {
+        this.reconnects.push(request);
+        return {};
+      },
+    });
+  };
+
+  #credential(ref: {
+    workspaceId: string;
+    accountId: string;
+  }): MessageInitShape<typeof CredentialSchema> {
+    const account = this.accounts.get(ref.accountId);
+    if (account === undefined) return { ref: { ...ref }, accountStatus: "unknown" };
+    const { status, version, token, externalId, username } = account;
+    return {
+      ref: { workspaceId: ref.workspaceId, accountId: ref.accountId },
+      accountStatus: status,
+      externalId,
+      username,
+      accessToken: status === "active" ? token : "",
+      version: BigInt(version),
+    };
+  }
+}
+
+/** Times that a test can wait for. */
+export const SETTINGS: PublishingSettings = {
+  retryMs: [20, 30, 40],
+  leaseMs: 600,
+  accountPauseMs: [100, 200],
+  visibleCallMs: 2_000,
+  reconcileTimeScale: 1,
+};
+
+/** A process that publishes. */
+export interface TestWorker extends AsyncDisposable {
+  readonly claims: TaskClaims;
+  /** The process dies: from now on nothing of it reaches the database. */
+  crash(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly settings?: Partial<PublishingSettings>;
+  readonly clocks?: Clocks;
+  readonly connectors?: PublishingDeps["connectors"];
+}
+
+export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
+
+export function publishingDeps(
+  world: World,
+  sql: Sql,
+  options: WorkerOptions = {},
+): PublishingDeps {
+  const peer = createTestPeer(world.routes);
+  return {
+    sql,
+    logger,
+    onEvents: () => undefined,
+    connectors: options.connectors ?? { x: world.connector() },
+    posts: peer.client(TargetService),
+    accounts: {
+      credentials: peer.client(CredentialService),
+      accounts: peer.client(AccountService),
+    },
+    settings: { ...SETTINGS, ...options.settings },
+    clocks: options.clocks ?? REAL_CLOCKS,
+    random: Math.random,
+  };
+}
+
+/** Starts a worker with connections of its own. */
+export function startWorker(
+  database: TestDatabase,
+  world: World,
+  options: WorkerOptions = {},
+): TestWorker {
+  const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
+  const claims = startClaimTasks({ ...publishingDeps(world, sql, options), owner: newId() });
+  let isDead = false;
+  return {
+    claims,
+    crash: async () => {
+      isDead = true;
+      await sql.end({ timeout: 0 });
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (isDead) return;
+      await claims[Symbol.asyncDispose]();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+/** The event that posts publishes for targets of one post. */
+export function toRecord(targets: readonly TestTarget[]): BusRecord {
+  const [first] = targets;
+  if (first === undefined) throw new Error("no targets");
+  const message = create(PostPublishRequestedSchema, {
+    workspaceId: first.workspaceId,
+    postId: first.postId,
+    version: 1n,
+    dueAt: timestampFromDate(first.dueAt),
+    publishBefore: timestampFromDate(first.publishBefore),
+    targets: targets.map(({ targetId, accountId, platform, generation }) => ({
+      targetId,
+      accountId,
+      platform,
+      generation,
+    })),
+  });
+  return {
+    key: first.postId,
+    headers: { ce_id: newId(), ce_type: PostPublishRequestedSchema.typeName },
+    value: toJsonString(PostPublishRequestedSchema, message),
+  };
+}
+
+/** Hands events to the consumer, as the bus does. */
+export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
+  const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
+  await sql.begin((tx) => handle(tx, records));
+}
+
+/** Asks for targets to be published, each as a post of its own. */
+export async function request(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
+  await consume(
+    sql,
+    targets.map((target) => toRecord([target])),
+  );
+}
+
+/** What delivery has told so far about a target, oldest first. */
+export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonly TargetUpdated[]> {
+  const rows = await sql<{ payload: string }[]>`
+    select payload
+    from outbox
+    where key = ${target.postId}
+    order by id`;
+  return rows
+    .map(({ payload }) => fromJsonString(TargetUpdatedSchema, payload))
+    .filter(({ targetId }) => targetId === target.targetId);
+}
+
+/** The newest news of a target, in the words that its owner reads. */
+export async function lastUpdate(sql: Sql, target: TestTarget) {
+  return (await listUpdates(sql, target)).at(-1);
+}
+
+export interface TaskRow {
+  readonly status: string;
+  readonly externalId: string | null;
+  readonly errorCode: string | null;
+  readonly fence: number;
+  readonly crashCount: number;
+  readonly callNumber: number;
+  readonly attemptNumber: number;
+  readonly resendCount: number;
+  readonly generation: number;
+}
+
+export async function readTask(
+  sql: Sql,
+  target: TestTarget,
+  generation = target.generation,
+): Promise<TaskRow> {
+  const [row] = await sql<TaskRow[]>`
+    select status, external_id, error_code, fence, crash_count, call_number, attempt_number, resend_count, generation
+    from publish_tasks
+    where target_id = ${target.targetId}
+    and generation = ${generation}`;
+  if (row === undefined) throw new Error("no such task");
+  return row;
+}
+
+export async function listAttempts(sql: Sql, target: TestTarget) {
+  const rows = await sql<
+    { number: number; outcome: string | null; code: string; externalId: string | null }[]
+  >`
+    select number, outcome, code, external_id
+    from publish_attempts
+    where target_id = ${target.targetId}
+    order by number`;
+  return rows.map((row) => ({ ...row }));
+}
+
+/** The services that delivery offers, over the test's pool. */
+export function createRpcClients(sql: Sql) {
+  const peer = createTestPeer(
+    createRoutes({ sql, nudgeClaims: () => undefined, handlers: postsHandlers }),
+  );
+  return { tasks: peer.client(TaskService), pauses: peer.client(PauseService) };
+}

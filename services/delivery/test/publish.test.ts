@@ -1,0 +1,245 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import {
+  createRpcClients,
+  lastUpdate,
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  World,
+} from "./fixture.ts";
+
+test("a requested target is published once and told with its id", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  expect(update).toMatchObject({
+    status: "published",
+    externalId: "id-1",
+    permalink: "https://example.test/id-1",
+    generation: 1,
+    attemptCount: 1,
+    attempt: { number: 1, outcome: "published", code: "" },
+  });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a target that is not wanted any more is dropped without a call", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget({ wanted: false });
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+  expect(world.calls).toEqual([]);
+  expect(await listUpdates(database.sql, target)).toEqual([]);
+});
+
+test.each([
+  ["disconnected", "account_disconnected"],
+  ["reconnect_required", "account_reconnect_required"],
+])("a target of a %s account fails with %s and without a call", async (status, code) => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  world.account(target).status = status;
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  expect(update).toMatchObject({ status: "failed", errorCode: code, attemptCount: 0 });
+  expect(update.attempt).toBeUndefined();
+  expect(world.calls).toEqual([]);
+});
+
+test("no visible call starts after publish_before", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget({ publishBefore: new Date(Date.now() - 500) });
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  expect(update).toMatchObject({ status: "failed", errorCode: "missed", errorRetryable: true });
+  expect(world.calls).toEqual([]);
+});
+
+test("a peer that is away delays a target and costs no attempt", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.isUp.accounts = false;
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(database.sql, target);
+  await eventually(() => world.contentRequests > 0);
+
+  world.isUp.accounts = true;
+
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  expect(update).toMatchObject({ status: "published", attemptCount: 1 });
+});
+
+test("what a step makes is stored before the call, and a later try goes on with it", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  let runs = 0;
+  world.prepare = [
+    {
+      name: "record",
+      isDone: (handles) => handles.rkey !== undefined,
+      run: () => {
+        runs += 1;
+        return Promise.resolve({ rkey: `rkey-${runs}` });
+      },
+    },
+  ];
+  world.reactions = [() => ({ kind: "retryable", code: "platform_unavailable", message: "away" })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.calls.map(({ handles }) => handles)).toEqual([
+    { rkey: "rkey-1" },
+    { rkey: "rkey-1" },
+  ]);
+  expect(await database.sql`select 1 from task_handles`).toHaveLength(0);
+});
+
+test("a refused token is refreshed once, within the same attempt", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
+  expect(await listAttempts(database.sql, target)).toEqual([
+    { number: 1, outcome: "published", code: "", externalId: "id-1" },
+  ]);
+});
+
+test("a token that is refused after its refresh asks for a person to reconnect", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const refuse = () => ({ kind: "token_refused", message: "expired" }) as const;
+  world.reactions = [refuse, refuse];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  expect(update).toMatchObject({
+    status: "failed",
+    errorCode: "account_reconnect_required",
+    errorRetryable: false,
+    attemptCount: 1,
+  });
+  expect(world.reconnects).toMatchObject([
+    { ref: { accountId: target.accountId }, credentialVersion: 2n },
+  ]);
+});
+
+test("a token endpoint that is away never disconnects the account", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
+  const target = world.addTarget();
+  world.account(target).refreshed = undefined;
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.reconnects).toEqual([]);
+  expect(await listAttempts(database.sql, target)).toMatchObject([
+    { outcome: "retry", code: "platform_unavailable" },
+    { outcome: "published" },
+  ]);
+});
+
+test("the sweep's answer says what the events said", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  const stranger = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(database.sql, target);
+  const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
+  const { tasks } = createRpcClients(database.sql);
+  const ref = { workspaceId: target.workspaceId, targetId: target.targetId, generation: 1 };
+  const other = { workspaceId: stranger.workspaceId, targetId: stranger.targetId, generation: 1 };
+
+  const answer = await tasks.batchGetTargetStates({ refs: [ref, other] });
+
+  expect(answer.updates).toEqual([update]);
+  expect(answer.unknown).toMatchObject([other]);
+});
+
+test("a target of another workspace is unknown", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  const stranger = world.addTarget();
+  await request(database.sql, target);
+  const { tasks } = createRpcClients(database.sql);
+  const foreign = { workspaceId: stranger.workspaceId, targetId: target.targetId, generation: 1 };
+
+  const answer = await tasks.batchGetTargetStates({ refs: [foreign] });
+
+  expect(answer).toMatchObject({ updates: [], unknown: [foreign] });
+});
+
+test("a pause holds its scope back until it is resumed", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [paused, free] = [world.addTarget(), world.addTarget()];
+  const { pauses } = createRpcClients(database.sql);
+  await pauses.pausePublishing({ kind: "account", key: paused.accountId });
+  await pauses.pausePublishing({ kind: "account", key: paused.accountId });
+  await using _worker = startWorker(database, world);
+  await request(database.sql, paused, free);
+  await eventually(async () => (await readTask(database.sql, free)).status === "published");
+  expect((await pauses.listPauses({})).pauses).toMatchObject([
+    { kind: "account", key: paused.accountId },
+  ]);
+  expect(world.calls.map(({ targetId }) => targetId)).toEqual([free.targetId]);
+
+  expect(await pauses.resumePublishing({ kind: "account", key: paused.accountId })).toMatchObject({
+    resumed: true,
+  });
+
+  await eventually(async () => (await readTask(database.sql, paused)).status === "published");
+  expect(await pauses.resumePublishing({ kind: "account", key: paused.accountId })).toMatchObject({
+    resumed: false,
+  });
+});
+
+test("a pause of something that cannot exist is refused", async () => {
+  await using database = await openDatabase();
+  const { pauses } = createRpcClients(database.sql);
+
+  await expect(pauses.pausePublishing({ kind: "planet", key: "x" })).rejects.toMatchObject({
+    reason: "invalid_request",
+  });
+  await expect(pauses.pausePublishing({ kind: "platform", key: "y" })).rejects.toMatchObject({
+    reason: "invalid_request",
+  });
+});

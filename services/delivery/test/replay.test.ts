@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { postsHandlers } from "#src/consumers/index.ts";
+import {
+  consume,
+  logger,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  toRecord,
+  World,
+} from "./fixture.ts";
+
+test("the whole topic again makes no call", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const postId = randomUUID();
+  const targets = Array.from({ length: 20 }, () => world.addTarget({ postId }));
+  const records = [toRecord(targets), ...targets.map((target) => toRecord([target]))];
+  await using worker = startWorker(database, world);
+  await consume(database.sql, records);
+  await eventually(() => world.visible.length === 20);
+
+  await consume(database.sql, records);
+  await consume(database.sql, records.toReversed());
+  const fresh = world.addTarget();
+  await request(database.sql, fresh);
+  worker.claims.nudge();
+
+  // The one that came last is published, so the repeats before it have been looked at.
+  await eventually(async () => (await readTask(database.sql, fresh)).status === "published");
+  expect(world.calls).toHaveLength(21);
+});
+
+test("a request that is repeated for a dropped target asks its owner again", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget({ wanted: false });
+  await using _worker = startWorker(database, world);
+  await request(database.sql, target);
+  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+
+  await request(database.sql, target);
+  await eventually(async () => {
+    const { status, fence } = await readTask(database.sql, target);
+    return status === "dropped" && fence === 2;
+  });
+  expect(world.calls).toEqual([]);
+
+  target.wanted = true;
+  await request(database.sql, target);
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+});
+
+test("events of two generations in any order publish the one that is wanted", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  const older = toRecord([target]);
+  target.generation = 2;
+  const newer = toRecord([target]);
+  await using _worker = startWorker(database, world);
+
+  await consume(database.sql, [newer, older, newer]);
+
+  await eventually(async () => (await readTask(database.sql, target, 2)).status === "published");
+  await eventually(async () => (await readTask(database.sql, target, 1)).status === "dropped");
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a request that cannot be understood is parked, and the others of its batch are handled", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const good = world.addTarget();
+  const bad = toRecord([world.addTarget({ accountId: "no-uuid" })]);
+  const handle = createBatchHandler({
+    topic: "posts.events.v1",
+    handlers: postsHandlers,
+    logger,
+    maxTries: 1,
+  });
+
+  await database.sql.begin((tx) => handle(tx, [bad, toRecord([good])]));
+
+  expect((await readTask(database.sql, good)).status).toBe("queued");
+  expect(await database.sql`select direction from parked_events`).toMatchObject([
+    { direction: "in" },
+  ]);
+});

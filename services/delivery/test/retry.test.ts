@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import {
+  lastUpdate,
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  World,
+  type Reaction,
+} from "./fixture.ts";
+
+const away: Reaction = () => ({
+  kind: "retryable",
+  code: "platform_unavailable",
+  message: "not connected",
+});
+
+test("a failure that may pass is tried again, and each try is told", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [away, away];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  const updates = await listUpdates(database.sql, target);
+  expect(
+    updates.map(({ status, errorCode, attemptCount, attempt }) => ({
+      status,
+      errorCode,
+      attemptCount,
+      outcome: attempt?.outcome,
+    })),
+  ).toEqual([
+    { status: "publishing", errorCode: "platform_unavailable", attemptCount: 1, outcome: "retry" },
+    { status: "publishing", errorCode: "platform_unavailable", attemptCount: 2, outcome: "retry" },
+    { status: "published", errorCode: undefined, attemptCount: 3, outcome: "published" },
+  ]);
+  expect(updates[0]?.nextAttemptAt).toBeDefined();
+  const versions = updates.map(({ version }) => version);
+  expect(versions).toEqual(versions.toSorted((a, b) => Number(a - b)));
+});
+
+test("a target fails with the last code when all retries are used up", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [away, away, away, away];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await lastUpdate(database.sql, target)).toMatchObject({
+    status: "failed",
+    errorCode: "platform_unavailable",
+    errorRetryable: true,
+    attemptCount: 4,
+  });
+  expect(world.calls).toHaveLength(4);
+});
+
+test("a refusal fails at once", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "too long" })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await lastUpdate(database.sql, target)).toMatchObject({
+    errorCode: "content_rejected",
+    errorMessage: "too long",
+    errorRetryable: false,
+    attempt: { number: 1, outcome: "failed", code: "content_rejected" },
+  });
+});
+
+test("a retry by the owner goes on with the attempts' numbers", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(database.sql, target);
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+
+  target.generation = 2;
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await listAttempts(database.sql, target)).toMatchObject([
+    { number: 1, outcome: "failed" },
+    { number: 2, outcome: "published" },
+  ]);
+  expect(await lastUpdate(database.sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
+});
+
+test("a platform's limit costs no attempt and holds the whole account back", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [
+    () => ({
+      kind: "retryable",
+      code: "rate_limited",
+      message: "",
+      retryAfterMs: 400,
+      isLimit: true,
+    }),
+  ];
+  const accountId = randomUUID();
+  const first = world.addTarget({ accountId, dueAt: new Date(Date.now() - 5_000) });
+  const second = world.addTarget({ accountId });
+  await using _worker = startWorker(database, world);
+
+  await request(database.sql, first, second);
+
+  const told = await eventually(async () => (await lastUpdate(database.sql, first)) ?? false);
+  expect(told).toMatchObject({ status: "publishing", errorCode: "rate_limited", attemptCount: 0 });
+  expect(told.attempt).toBeUndefined();
+  expect(world.calls).toHaveLength(1);
+  await eventually(async () => (await readTask(database.sql, second)).status === "published");
+  await eventually(async () => (await readTask(database.sql, first)).status === "published");
+  expect(await listAttempts(database.sql, first)).toMatchObject([
+    { number: 1, outcome: "published" },
+  ]);
+  const [gate] = await database.sql<{ notBefore: Date }[]>`
+    select not_before
+    from account_gates
+    where account_id = ${accountId}`;
+  const [call] = await database.sql<{ calledAt: Date }[]>`
+    select min(called_at) as called_at
+    from publish_attempts
+    where account_id = ${accountId}`;
+  expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
+});
+
+test("five failures in a row hold an account back, and a success ends the row", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = Array.from({ length: 5 }, () => away);
+  const accountId = randomUUID();
+  const targets = Array.from({ length: 3 }, () => world.addTarget({ accountId }));
+  const settings = { retryMs: [1, 1, 1, 1, 1, 1] };
+  await using _worker = startWorker(database, world, { settings });
+
+  await request(database.sql, ...targets);
+
+  const gate = await eventually(async () => {
+    const [row] = await database.sql<{ notBefore: Date | null; failuresInRow: number }[]>`
+      select not_before, failures_in_row
+      from account_gates
+      where account_id = ${accountId}`;
+    return row?.failuresInRow === 5 ? row : false;
+  });
+  expect(gate.notBefore).toBeInstanceOf(Date);
+  await eventually(async () => {
+    const tasks = await Promise.all(targets.map((target) => readTask(database.sql, target)));
+    return tasks.every(({ status }) => status === "published");
+  });
+  const [row] = await database.sql`select failures_in_row from account_gates`;
+  expect(row).toMatchObject({ failuresInRow: 0 });
+});

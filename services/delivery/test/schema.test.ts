@@ -1,0 +1,9 @@
+import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
+import { test } from "vitest";
+import { openDatabase, SCHEMA_FILE } from "./fixture.ts";
+
+test("schema.sql shows the schema that the migrations make", async () => {
+  await using database = await openDatabase();
+
+  await expectSchemaCurrent(database, "delivery", SCHEMA_FILE);
+});

@@ -1,0 +1,291 @@
+import { randomUUID } from "node:crypto";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import {
+  lastUpdate,
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  World,
+  type Reaction,
+} from "./fixture.ts";
+
+const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
+
+/** The platform did it, and the answer was lost. */
+const lostAnswer: Reaction = (_call, _guard, make) => {
+  make();
+  return { kind: "unknown", message: "reset" };
+};
+/** The platform did nothing, and nobody knows. */
+const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
+const absent = () => ({ kind: "absent" }) as const;
+
+test("an unknown outcome is told, and found on the platform after the call is over", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostAnswer];
+  world.verdicts = [() => ({ kind: "present", externalId: "id-1", permalink: null })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await listUpdates(database.sql, target)).toMatchObject([
+    { status: "publishing", errorCode: "outcome_unknown", attempt: { outcome: "unknown" } },
+    { status: "published", externalId: "id-1", attempt: { number: 1, outcome: "published" } },
+  ]);
+  expect(world.visible).toHaveLength(1);
+  const [look] = world.looks;
+  expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
+});
+
+test("what cannot be found out fails with outcome_unknown and is never sent again", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostAnswer];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await lastUpdate(database.sql, target)).toMatchObject({
+    status: "failed",
+    errorCode: "outcome_unknown",
+    errorRetryable: false,
+    attemptCount: 1,
+  });
+  expect(world.visible).toHaveLength(1);
+});
+
+test("a call that is proved absent is sent once more in the same generation", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostCall];
+  world.verdicts = [absent];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 1, generation: 1 });
+  expect(await listAttempts(database.sql, target)).toMatchObject([
+    { number: 1, outcome: "unknown" },
+    { number: 2, outcome: "published" },
+  ]);
+});
+
+test("a second unknown outcome is looked for from the first call on and not sent a third time", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostCall, lostCall];
+  world.verdicts = [absent, absent];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await lastUpdate(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
+  expect(world.calls).toHaveLength(2);
+  expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
+});
+
+test("a duplicate that the platform reports after a resend is looked for, and adopted", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [
+    lostAnswer,
+    () => ({ kind: "refused", code: "duplicate_on_platform", message: "duplicate" }),
+  ];
+  world.verdicts = [absent, () => ({ kind: "present", externalId: "id-1", permalink: null })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ externalId: "id-1" });
+  expect(world.visible).toHaveLength(1);
+});
+
+test("a connector that may not resend gives up after a proved absence", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.maxResends = 0;
+  world.reactions = [lostCall];
+  world.verdicts = [absent];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a call that may be repeated is repeated with the same handles", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  let made = 0;
+  world.prepare = [
+    {
+      name: "key",
+      isDone: ({ key }) => key !== undefined,
+      run: () => Promise.resolve({ key: `key-${(made += 1)}` }),
+    },
+  ];
+  world.maxResends = Number.MAX_SAFE_INTEGER;
+  world.reactions = [lostCall, lostCall];
+  world.verdicts = [() => ({ kind: "repeat" }), () => ({ kind: "repeat" })];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
+});
+
+test("a failure of a repetition does not hide that the first call may be visible", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [
+    lostAnswer,
+    () => ({ kind: "refused", code: "account_action_needed", message: "suspended" }),
+  ];
+  world.verdicts = [() => ({ kind: "repeat" })];
+  world.maxResends = 5;
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await lastUpdate(database.sql, target)).toMatchObject({
+    errorCode: "outcome_unknown",
+    errorMessage: "account_action_needed: suspended",
+    errorRetryable: false,
+  });
+});
+
+test("looks are counted when they are complete", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostCall];
+  world.verdicts = [
+    () => ({ kind: "look_again", afterMs: 10 }),
+    () => ({ kind: "look_again", afterMs: 10, isIncomplete: true }),
+    () => ({ kind: "look_again", afterMs: 10 }),
+    absent,
+  ];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
+});
+
+test("a look can tell which ids other targets own already", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const accountId = randomUUID();
+  const earlier = world.addTarget({ accountId });
+  const target = world.addTarget({ accountId });
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  await request(database.sql, earlier);
+  await eventually(async () => (await readTask(database.sql, earlier)).status === "published");
+  let owned: ReadonlySet<string> | undefined;
+  world.reactions = [lostAnswer];
+  world.verdicts = [
+    async (call) => {
+      owned = await call.isOwned(["id-1", "id-2"]);
+      return { kind: "present", externalId: "id-2", permalink: null };
+    },
+  ];
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(owned).toEqual(new Set(["id-1"]));
+});
+
+test("a new generation does not start while an older one may be visible", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.reactions = [lostAnswer];
+  const settled = Promise.withResolvers<void>();
+  world.verdicts = [
+    () => ({ kind: "look_again", afterMs: 300 }),
+    async () => {
+      await settled.promise;
+      return { kind: "present", externalId: "id-1", permalink: null };
+    },
+  ];
+  const target = world.addTarget({ keepsOlder: true });
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  await request(database.sql, target);
+  await eventually(() => world.looks.length === 1);
+
+  target.generation = 2;
+  await request(database.sql, target);
+  await eventually(() => world.looks.length === 2);
+  expect((await readTask(database.sql, target, 2)).status).toBe("queued");
+  settled.resolve();
+
+  await eventually(async () => (await readTask(database.sql, target, 1)).status === "published");
+  await eventually(async () => (await readTask(database.sql, target, 2)).status === "dropped");
+  expect(world.visible).toHaveLength(1);
+});
+
+test("two targets with the same text on one account are not in the air together", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const accountId = randomUUID();
+  const first = world.addTarget({ accountId, text: "the same  words", dueAt: new Date(1) });
+  const second = world.addTarget({ accountId, text: "the same words" });
+  world.reactions = [lostAnswer];
+  const settled = Promise.withResolvers<void>();
+  world.verdicts = [
+    async () => {
+      await settled.promise;
+      return { kind: "present", externalId: "id-1", permalink: null };
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, first, second);
+  await eventually(() => world.looks.length === 1);
+  expect(world.calls).toHaveLength(1);
+  settled.resolve();
+
+  await eventually(async () => (await readTask(database.sql, second)).status === "published");
+  expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
+});
+
+test("a limit on the visible call holds the account back, and the resend after it is free", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  world.maxResends = 0;
+  world.reactions = [() => ({ kind: "unknown", message: "HTTP 429", limitedForMs: 500 })];
+  world.verdicts = [absent];
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+
+  await request(database.sql, target);
+
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 0 });
+  const [row] = await database.sql<{ waitedMs: number }[]>`
+    select extract(epoch from max(called_at) - min(called_at))::float8 * 1000 as waited_ms
+    from publish_attempts`;
+  expect(row?.waitedMs).toBeGreaterThan(450);
+});

@@ -1,0 +1,55 @@
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { connectPeer } from "@postrider/shared/connect/client";
+import { configureFailpoints } from "@postrider/shared/failpoints";
+import { createHealth, createOpsServer } from "@postrider/shared/health";
+import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { createLogger } from "@postrider/shared/logger";
+import { createAdmission } from "#src/clients/admission.ts";
+import type { Config } from "#src/config.ts";
+import { createServer } from "#src/routes/server.ts";
+
+/** How long a request may take in all; every RPC that it makes gets what is left. */
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Builds the gateway and starts it; disposing answers what is in flight and stops. */
+export async function startApp(config: Config): Promise<App> {
+  configureFailpoints(config.failpointsDir);
+  const { internalSecret } = config;
+  const logger = createLogger({ service: config.service, level: config.logLevel });
+  const accounts = connectPeer({ baseUrl: config.accountsUrl, internalSecret });
+  const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
+  const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
+  const health = createHealth();
+  const server = await createServer({
+    admission,
+    accounts: accounts.client(AccountService),
+    platforms: accounts.client(PlatformService),
+    posts: posts.client(PostService),
+    health,
+    logger,
+    publicUrl: config.publicUrl,
+    defaultLocale: config.defaultLocale,
+    trustedProxies: config.trustedProxies,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  });
+  const ops = createOpsServer(health);
+  const url = await server.listen({ host: config.host, port: config.port });
+  const metricsUrl = await ops.listen({ host: config.host, port: config.metricsPort });
+  logger.info({ url, metricsUrl }, "listening");
+  return {
+    logger,
+    [Symbol.asyncDispose]: async () => {
+      health.drain();
+      await disposeInOrder([
+        { [Symbol.asyncDispose]: () => server.close() },
+        admission,
+        accounts,
+        posts,
+        { [Symbol.asyncDispose]: () => ops.close() },
+      ]);
+    },
+  };
+}

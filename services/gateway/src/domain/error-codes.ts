@@ -1,0 +1,137 @@
+/** Every code that `error.code` of an answer can have. */
+export const ERROR_CODES = [
+  "invalid_request",
+  "workspace_required",
+  "invalid_cursor",
+  "unauthenticated",
+  "insufficient_scope",
+  "workspace_forbidden",
+  "verification_required",
+  "not_found",
+  "method_not_allowed",
+  "post_not_editable",
+  "upload_already_received",
+  "account_reconnect_required",
+  "post_publishing",
+  "nothing_to_retry",
+  "duplicate_content",
+  "no_queue_slot",
+  "media_in_use",
+  "media_not_uploaded",
+  "delivery_not_failed",
+  "invalid_transition",
+  "idempotency_conflict",
+  "precondition_failed",
+  "payload_too_large",
+  "unsupported_media_type",
+  "validation_failed",
+  "quota_exceeded",
+  "idempotency_key_reused",
+  "media_rejected",
+  "import_failed",
+  "address_not_allowed",
+  "rate_limited",
+  "internal",
+  "unavailable",
+  "upstream_timeout",
+] as const;
+
+/** A code of `error.code`. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Every code that `error.details[].code` can have, apart from scopes and codes that are error codes as well. */
+export const VIOLATION_CODES = [
+  // A post that a platform would refuse.
+  "content_required",
+  "content_too_long",
+  "too_many_hashtags",
+  "too_many_mentions",
+  "media_required",
+  "too_few_media",
+  "too_many_media",
+  "media_mix_unsupported",
+  "media_type_unsupported",
+  "media_too_large",
+  "media_dimensions",
+  "media_duration",
+  "title_required",
+  "title_too_long",
+  "title_unsupported",
+  "privacy_required",
+  "privacy_unsupported",
+  "tags_unsupported",
+  "tags_too_long",
+  "forbidden_characters",
+  "unknown_account",
+  "platform_unavailable",
+  "unknown_media",
+  "media_not_ready",
+  "unknown_option_key",
+  "schedule_in_past",
+  "schedule_too_far",
+  // Limits and states.
+  "monthly",
+  "daily",
+  "too_many_rules",
+  "too_many_subscriptions",
+  "platform_unsupported",
+  "outcome_unknown",
+  // The form of a request.
+  "required",
+  "type",
+  "format",
+  "additional_property",
+  "unique",
+  "min_items",
+  "max_items",
+  "too_long",
+  "too_short",
+  "too_small",
+  "too_large",
+  "min_properties",
+  "max_properties",
+  "not_allowed",
+  "invalid",
+  "repeated_parameter",
+  "exclusive_fields",
+  "range_reversed",
+  "invalid_json",
+  "invalid_utf8",
+  "nul_character",
+  "unpaired_surrogate",
+  "too_deep",
+  "invalid_header",
+] as const;
+
+/** A code of `error.details[].code`. */
+export type ViolationCode = (typeof VIOLATION_CODES)[number];
+
+/** Every code that a target's `error.code` can have. */
+export const TARGET_ERROR_CODES = [
+  "content_rejected",
+  "media_rejected",
+  "media_fetch_failed",
+  "duplicate_on_platform",
+  "permission_missing",
+  "account_reconnect_required",
+  "account_disconnected",
+  "account_action_needed",
+  "app_configuration",
+  "platform_quota",
+  "rate_limited",
+  "platform_unavailable",
+  "outcome_unknown",
+  "duplicate_detected",
+  "missed",
+  "internal_error",
+] as const;
+
+/** A code of a target's `error.code`. */
+export type TargetErrorCode = (typeof TARGET_ERROR_CODES)[number];
+
+const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);
+
+/** Whether the text may leave as `error.code`. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return KNOWN_ERRORS.has(text);
+}

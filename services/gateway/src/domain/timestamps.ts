@@ -1,0 +1,41 @@
+const RFC_3339 =
+  /^(?<date>\d{4}-\d{2}-\d{2})[Tt](?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d+))?(?<offset>[Zz]|[+-]\d{2}:\d{2})$/;
+
+type TimeParts = { date: string; time: string; fraction?: string; offset: string };
+
+/** What Postgres, protobuf and RFC 3339 can all write. */
+const EARLIEST_MS = Date.parse("0001-01-01T00:00:00.000Z");
+const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/**
+ * The instant of an RFC 3339 time, which must have an offset. More than three decimals are cut; dates and times that do
+ * not exist, leap seconds among them, are undefined.
+ */
+export function parseTimestamp(text: string): Date | undefined {
+  const match = RFC_3339.exec(text);
+  if (match === null) return undefined;
+  const { date, time, fraction = "", offset } = match.groups as TimeParts;
+  if (!isDate(date) || !isTime(time) || !isOffset(offset)) return undefined;
+  const decimals = fraction.slice(0, 3).padEnd(3, "0");
+  const instant = new Date(`${date}T${time}.${decimals}${offset.toUpperCase()}`);
+  return isInRange(instant.getTime()) ? instant : undefined;
+}
+
+function isInRange(ms: number): boolean {
+  return ms >= EARLIEST_MS && ms <= LATEST_MS;
+}
+
+/** Node turns February 30 into March 2; a date exists only if it comes back unchanged. */
+function isDate(date: string): boolean {
+  const day = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+}
+
+function isTime(time: string): boolean {
+  const [hours, minutes, seconds] = time.split(":").map(Number);
+  return Number(hours) <= 23 && Number(minutes) <= 59 && Number(seconds) <= 59;
+}
+
+function isOffset(offset: string): boolean {
+  return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
+}

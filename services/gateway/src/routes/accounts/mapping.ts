@@ -1,0 +1,17 @@
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import { toOptionalInstant } from "#src/routes/instant.ts";
+
+export function toAccount(account: Account) {
+  const { id, platform, externalId, username, displayName, status } = account;
+  return {
+    id,
+    platform,
+    externalId,
+    username,
+    displayName,
+    avatarUrl: account.avatarUrl ?? null,
+    status,
+    connectedAt: toOptionalInstant(account.connectedAt),
+    tokenExpiresAt: toOptionalInstant(account.tokenExpiresAt),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Client } from "@connectrpc/connect";
+import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { Health } from "@postrider/shared/health";
+import type { Logger } from "@postrider/shared/logger";
+import type { Admission } from "#src/clients/admission.ts";
+
+/** What the routes stand on. */
+export interface ServerDeps {
+  readonly admission: Admission;
+  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts">;
+  readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
+  readonly posts: Client<typeof PostService>;
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly defaultLocale: "en" | "ko";
+  readonly trustedProxies: readonly string[];
+  readonly requestTimeoutMs: number;
+}
+
+/** Scopes of API keys, as the interface names them. */
+export type Scope =
+  | "accounts:read"
+  | "accounts:write"
+  | "posts:read"
+  | "posts:write"
+  | "webhooks:read"
+  | "webhooks:write"
+  | "automations:read"
+  | "automations:write"
+  | "comments:read"
+  | "comments:write";
+
+/** Who makes the request, once admission has let it in. */
+export interface Caller {
+  readonly workspaceId: string;
+  readonly verified: boolean;
+  readonly scopes: ReadonlySet<string>;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The scope that the operation needs; routes without one are open to everybody. */
+    readonly scope?: Scope;
+  }
+  interface FastifyRequest {
+    /** Set on every route that needs a key. */
+    caller: Caller | undefined;
+    /** Length of the body as it came, 0 without one. */
+    bodyBytes: number;
+  }
+}

@@ -1,0 +1,65 @@
+import swagger from "@fastify/swagger";
+import scalar from "@scalar/fastify-api-reference";
+import type { FastifyInstance } from "fastify";
+import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { API_PATH } from "#src/routes/hooks/open-paths.ts";
+import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
+import { ErrorBody } from "#src/routes/schema.ts";
+
+const SCHEMAS = [
+  ErrorBody,
+  PlatformIdSchema,
+  Platform,
+  PlatformList,
+  Account,
+  AccountList,
+  ...POST_SCHEMAS,
+];
+
+/** Leaves a route out of the description. */
+const HIDDEN: object = { hide: true };
+
+const INTRODUCTION = `Publish one piece of content to many social accounts and read the outcome per account.
+
+Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; record the \`X-Request-Id\` of an answer when you ask for help.`;
+
+/** `GET /api/v1/openapi.json` is made from the route schemas, and `GET /docs` shows it; neither needs a key. */
+export async function registerDescription(
+  app: FastifyInstance,
+  deps: Pick<ServerDeps, "publicUrl">,
+): Promise<void> {
+  for (const schema of SCHEMAS) app.addSchema(schema);
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title: "Postrider",
+        version: "0.1.0",
+        description: INTRODUCTION,
+        license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+      },
+      servers: [{ url: deps.publicUrl }],
+      components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
+    },
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, index) =>
+        typeof json.$id === "string" ? json.$id : `schema-${index}`,
+    },
+  });
+  app.get(`${API_PATH}/openapi.json`, { schema: HIDDEN }, () => app.swagger());
+  await app.register(scalar, {
+    routePrefix: "/docs",
+    configuration: {
+      url: `${API_PATH}/openapi.json`,
+      withDefaultFonts: false,
+      hideClientButton: true,
+      telemetry: false,
+      proxyUrl: "",
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: "never",
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { contentBytes } from "#src/domain/canonical-json.ts";
+import { parseJsonBody } from "#src/domain/json-body.ts";
+
+const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
+const MAX_CONTENT_BYTES = 256 * 1024;
+
+function isJson(request: FastifyRequest): boolean {
+  return JSON_TYPE.test(request.headers["content-type"] ?? "");
+}
+
+function unsupported(): ServiceError {
+  return new ServiceError("invalid", "unsupported_media_type");
+}
+
+/**
+ * Bodies are JSON in UTF-8 or absent; an empty body is no body, whatever its type. The type is checked before the size
+ * where the length is announced, and the size of `content` and `options` before the schema.
+ */
+export function addBodyRules(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addHook("onRequest", (request, _reply, done) => {
+    const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
+    done(hasBody && !request.is404 && !isJson(request) ? unsupported() : undefined);
+  });
+  app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, bytes, done) => {
+    request.bodyBytes = bytes.length;
+    if (bytes.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    if (!isJson(request)) {
+      done(unsupported());
+      return;
+    }
+    const parsed = parseJsonBody(bytes);
+    if (parsed.ok) done(null, parsed.value);
+    else done(invalidRequest(parsed.violations));
+  });
+  app.addHook("preValidation", (request, _reply, done) => {
+    const isLarge =
+      request.bodyBytes > MAX_CONTENT_BYTES && contentBytes(request.body) > MAX_CONTENT_BYTES;
+    done(
+      isLarge
+        ? new ServiceError("invalid", "payload_too_large", [
+            { code: "payload_too_large", limit: MAX_CONTENT_BYTES },
+          ])
+        : undefined,
+    );
+  });
+}

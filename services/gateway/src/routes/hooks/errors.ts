@@ -1,0 +1,49 @@
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
+import { chooseLocale } from "#src/domain/messages.ts";
+import { toSchemaViolations } from "#src/domain/schema-faults.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+
+function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  const waits = error.retryAfterMs !== undefined || status === 429 || status === 503;
+  if (waits)
+    reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
+}
+
+/** What fastify itself refuses, in our words; undefined for what nobody expected. */
+function fromFastify(error: FastifyError): ServiceError | undefined {
+  if (error.validation !== undefined) {
+    return invalidRequest(toSchemaViolations(error.validation, error.validationContext));
+  }
+  if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
+    return new ServiceError("invalid", "payload_too_large");
+  const isClientFault =
+    error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
+  return isClientFault ? invalidRequest() : undefined;
+}
+
+/** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
+export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }: ServerDeps): void {
+  app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
+    const known = error instanceof ServiceError ? error : fromFastify(error);
+    if (known === undefined)
+      logger.error(
+        { err: error, requestId: request.id, route: request.routeOptions.url },
+        "request failed",
+      );
+    const answer = known ?? new ServiceError("internal", "internal");
+    const status = httpStatusOf(answer.reason, answer.kind);
+    if (answer.kind === "internal")
+      logger.error({ err: answer, requestId: request.id }, "internal error");
+    setErrorHeaders(reply, answer, status);
+    const locale = chooseLocale(request.headers["accept-language"], defaultLocale);
+    const body = toErrorBody({ reason: answer.reason, violations: answer.violations, locale });
+    return reply
+      .status(status)
+      .type("application/json; charset=utf-8")
+      .serializer(JSON.stringify)
+      .send(body);
+  });
+}

@@ -1,0 +1,16 @@
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyRequest } from "fastify";
+import { fingerprint } from "#src/domain/canonical-json.ts";
+import { isIdempotencyKey } from "#src/domain/idempotency-key.ts";
+
+/** The client's key with the fingerprint of what it stands for, or undefined when the client sent none. */
+export function readIdempotency(
+  request: FastifyRequest,
+): { readonly key: string; readonly fingerprint: string } | undefined {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || !isIdempotencyKey(key)) {
+    throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
+  }
+  return { key, fingerprint: fingerprint(request.body) };
+}

@@ -1,0 +1,15 @@
+import type { PlatformAvailability } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { PLATFORM_IDS, PLATFORMS } from "@postrider/shared/platforms/registry";
+
+/** All platforms in the contract's order; one that nobody vouches for counts as not configured. */
+export function toPlatforms(availability: readonly PlatformAvailability[]) {
+  const known = new Map(availability.map((entry) => [entry.platform, entry]));
+  return PLATFORM_IDS.map((id) => {
+    const { displayName, id: _id, ...rules } = PLATFORMS[id];
+    const available = known.get(id)?.available ?? false;
+    const unavailableReason = available
+      ? null
+      : (known.get(id)?.unavailableReason ?? "not_configured");
+    return { id, name: displayName, available, unavailableReason, rules };
+  });
+}

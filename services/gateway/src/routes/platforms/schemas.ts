@@ -1,0 +1,31 @@
+import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { Type } from "typebox";
+import { nullable, ref } from "#src/routes/schema.ts";
+
+export const PlatformIdSchema = Type.Unsafe<string>({
+  $id: "PlatformId",
+  type: "string",
+  enum: [...PLATFORM_IDS],
+});
+
+export const Platform = Type.Object(
+  {
+    id: ref(PlatformIdSchema),
+    name: Type.String(),
+    available: Type.Boolean(),
+    unavailableReason: nullable(Type.String()),
+    rules: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: "Limits in bytes, seconds and the unit that each text limit names.",
+      },
+    ),
+  },
+  { $id: "Platform" },
+);
+
+export const PlatformList = Type.Object(
+  { platforms: Type.Array(ref(Platform)) },
+  { $id: "PlatformList" },
+);

@@ -1,0 +1,63 @@
+import { closeIdleConnectionsWhileClosing } from "@postrider/shared/connect/server";
+import { addProbes } from "@postrider/shared/health";
+import fastify, { type FastifyInstance } from "fastify";
+import { requestIdOf } from "#src/domain/request-id.ts";
+import { registerAccounts } from "#src/routes/accounts/routes.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { registerDescription } from "#src/routes/description/routes.ts";
+import { addAdmission } from "#src/routes/hooks/admission.ts";
+import { addBodyRules } from "#src/routes/hooks/body.ts";
+import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
+import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
+import { addRequestContext } from "#src/routes/hooks/request-context.ts";
+import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
+import { registerPlatforms } from "#src/routes/platforms/routes.ts";
+import { registerPosts } from "#src/routes/posts/routes.ts";
+
+export const API_PREFIX = "/api/v1";
+
+/** The largest JSON body; one byte more is refused. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/**
+ * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
+ * key and budget, unknown route, scope, verification, media type, size, schema; the handlers do the rest.
+ */
+export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
+    keepAliveTimeout: 65_000,
+    trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
+    routerOptions: { maxParamLength: 256 },
+    ajv: {
+      customOptions: {
+        allErrors: true,
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+      },
+    },
+  });
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("bodyBytes", 0);
+  closeIdleConnectionsWhileClosing(app);
+  addErrorAnswers(app, deps);
+  addRequestContext(app, deps);
+  addLoadShedding(app);
+  addAdmission(app, deps);
+  addKnownPaths(app);
+  addBodyRules(app);
+  addProbes(app, deps.health);
+  await registerDescription(app, deps);
+  await app.register(
+    (api, _options, done) => {
+      registerAccounts(api, deps);
+      registerPlatforms(api, deps);
+      registerPosts(api, deps);
+      done();
+    },
+    { prefix: API_PREFIX },
+  );
+  return app;
+}

@@ -1,0 +1,107 @@
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { createHealth } from "@postrider/shared/health";
+import { createLogger } from "@postrider/shared/logger";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import type { FastifyInstance } from "fastify";
+import type { Admission } from "#src/clients/admission.ts";
+import type { AdmissionResult } from "#src/domain/admission.ts";
+import { createServer } from "#src/routes/server.ts";
+
+export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
+export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
+export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
+
+const LIMIT = {
+  policy: "workspace",
+  quota: 600,
+  windowSeconds: 60,
+  remaining: 593,
+  resetSeconds: 12,
+} as const;
+
+/** A caller that may do everything. */
+export function admitted(
+  overrides: Partial<Extract<AdmissionResult, { kind: "admitted" }>> = {},
+): AdmissionResult {
+  const scopes = new Set(["accounts:read", "posts:read", "posts:write"]);
+  return {
+    kind: "admitted",
+    keyId: "k",
+    scopes,
+    workspaceId: WORKSPACE_ID,
+    verified: true,
+    limit: LIMIT,
+    ...overrides,
+  };
+}
+
+export interface Peers {
+  readonly posts?: Partial<ServiceImpl<typeof PostService>>;
+  readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
+  readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
+}
+
+/** The REST server over in-memory peers; `admit` decides about every request. */
+export async function createTestServer(
+  peers: Peers = {},
+  admit: Admission["admit"] = () => admitted(),
+): Promise<FastifyInstance> {
+  const peer = createTestPeer((router: ConnectRouter) => {
+    router.service(PostService, peers.posts ?? {});
+    router.service(AccountService, peers.accounts ?? {});
+    router.service(PlatformService, peers.platforms ?? {});
+  });
+  return await createServer({
+    admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
+    accounts: peer.client(AccountService),
+    platforms: peer.client(PlatformService),
+    posts: peer.client(PostService),
+    health: createHealth(),
+    logger: createLogger({ service: "test", level: "silent" }),
+    publicUrl: "http://127.0.0.1:8080",
+    defaultLocale: "en",
+    trustedProxies: [],
+    requestTimeoutMs: 5000,
+  });
+}
+
+/** A post with one published target, as posts answers. */
+export const POST = {
+  id: POST_ID,
+  workspaceId: WORKSPACE_ID,
+  status: "published",
+  content: "Hello",
+  createdVia: "rest",
+  createdAt: { seconds: 1_795_000_000n, nanos: 5_000_000 },
+  updatedAt: { seconds: 1_795_000_001n, nanos: 0 },
+  publishedAt: { seconds: 1_795_000_001n, nanos: 0 },
+  startedAt: { seconds: 1_795_000_000n, nanos: 5_000_000 },
+  version: 3n,
+  options: { x: { content: "Hello x", tags: { values: [] } } },
+  targets: [
+    {
+      id: "01936a5e-7d2b-7000-8000-000000000003",
+      accountId: ACCOUNT_ID,
+      platform: "x",
+      username: "ann",
+      status: "published",
+      externalId: "1859",
+      permalink: "https://x.com/ann/status/1859",
+      publishedAt: { seconds: 1_795_000_001n, nanos: 0 },
+      attemptCount: 1,
+    },
+  ],
+  attempts: [
+    {
+      accountId: ACCOUNT_ID,
+      number: 1,
+      startedAt: { seconds: 1_795_000_000n, nanos: 0 },
+      outcome: "published",
+      code: "",
+      message: "",
+    },
+  ],
+};

@@ -1,0 +1,202 @@
+import type { FastifyInstance } from "fastify";
+import { afterEach, expect, test } from "vitest";
+import { ACCOUNT_ID, createTestServer, POST, POST_ID, WORKSPACE_ID } from "./fixture.ts";
+
+let app: FastifyInstance | undefined;
+afterEach(() => app?.close());
+
+test("a post is shown whole, with nulls for what is not there, an ETag and the budget", async () => {
+  app = await createTestServer({ posts: { getPost: () => ({ post: POST }) } });
+  const answer = await app.inject({
+    url: `/api/v1/posts/${POST_ID}`,
+    headers: { "x-request-id": "mine" },
+  });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers).toMatchObject({
+    etag: '"3"',
+    "x-request-id": "mine",
+    ratelimit: '"workspace";r=593;t=12',
+    "ratelimit-policy": '"workspace";q=600;w=60',
+  });
+  expect(answer.json()).toEqual({
+    id: POST_ID,
+    status: "published",
+    content: "Hello",
+    scheduledAt: null,
+    startedAt: "2026-11-18T11:06:40.005Z",
+    publishedAt: "2026-11-18T11:06:41.000Z",
+    createdVia: "rest",
+    createdAt: "2026-11-18T11:06:40.005Z",
+    updatedAt: "2026-11-18T11:06:41.000Z",
+    mediaIds: [],
+    options: { x: { content: "Hello x", tags: [] } },
+    queueSlotRuleId: null,
+    media: [],
+    targets: [
+      {
+        id: "01936a5e-7d2b-7000-8000-000000000003",
+        accountId: ACCOUNT_ID,
+        platform: "x",
+        username: "ann",
+        status: "published",
+        externalId: "1859",
+        permalink: "https://x.com/ann/status/1859",
+        publishedAt: "2026-11-18T11:06:41.000Z",
+        error: null,
+        attemptCount: 1,
+        nextAttemptAt: null,
+        metrics: null,
+      },
+    ],
+    attempts: [
+      {
+        accountId: ACCOUNT_ID,
+        number: 1,
+        startedAt: "2026-11-18T11:06:40.000Z",
+        finishedAt: null,
+        outcome: "published",
+        code: null,
+        message: null,
+      },
+    ],
+  });
+});
+
+test("a created post is answered 202 with its place, and posts gets what the client sent", async () => {
+  const seen: unknown[] = [];
+  app = await createTestServer({
+    posts: {
+      createPost: (request) => {
+        seen.push(request);
+        return {
+          post: {
+            ...POST,
+            targets: [
+              {
+                ...POST.targets[0],
+                status: "failed",
+                error: { code: "content_rejected", message: "no", retryable: false },
+              },
+            ],
+          },
+          replayed: true,
+        };
+      },
+    },
+  });
+  const answer = await app.inject({
+    method: "POST",
+    url: "/api/v1/posts",
+    headers: { "idempotency-key": "k-1" },
+    payload: {
+      content: "Hello",
+      accountIds: [ACCOUNT_ID],
+      options: { x: { tags: [], title: "t" } },
+    },
+  });
+  expect([
+    answer.statusCode,
+    answer.headers.location,
+    answer.headers["idempotent-replayed"],
+  ]).toEqual([202, `/api/v1/posts/${POST_ID}`, "true"]);
+  expect(answer.json()).toMatchObject({
+    targets: [{ error: { code: "content_rejected", message: "no", retryable: false } }],
+  });
+  expect(seen).toMatchObject([
+    {
+      workspaceId: WORKSPACE_ID,
+      content: "Hello",
+      accountIds: [ACCOUNT_ID],
+      options: { x: { tags: { values: [] }, title: "t" } },
+      createdVia: "rest",
+      idempotency: { key: "k-1", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
+    },
+  ]);
+});
+
+test("a page of posts is short records and the next cursor", async () => {
+  app = await createTestServer({
+    posts: {
+      listPosts: ({ limit, cursor }) => ({
+        posts: [POST],
+        nextCursor: `${cursor ?? "first"}-${limit}`,
+      }),
+    },
+  });
+  expect((await app.inject({ url: "/api/v1/posts" })).json()).toMatchObject({
+    posts: [
+      {
+        id: POST_ID,
+        targets: [
+          {
+            accountId: ACCOUNT_ID,
+            platform: "x",
+            status: "published",
+            permalink: "https://x.com/ann/status/1859",
+            errorCode: null,
+          },
+        ],
+      },
+    ],
+    nextCursor: "first-20",
+  });
+  expect((await app.inject({ url: "/api/v1/posts?limit=100&cursor=abc" })).json()).toMatchObject({
+    nextCursor: "abc-100",
+  });
+});
+
+test("all seven platforms are listed in order, with their rules as data", async () => {
+  app = await createTestServer({
+    platforms: { listPlatforms: () => ({ platforms: [{ platform: "x", available: true }] }) },
+  });
+  const { platforms } = (await app.inject({ url: "/api/v1/platforms" })).json<{
+    platforms: { id: string }[];
+  }>();
+  expect(platforms.map(({ id }) => id)).toEqual([
+    "instagram",
+    "x",
+    "facebook",
+    "tiktok",
+    "youtube",
+    "telegram",
+    "bluesky",
+  ]);
+  expect(platforms[1]).toMatchObject({
+    id: "x",
+    name: "X",
+    available: true,
+    unavailableReason: null,
+    rules: { text: { max: 280, unit: "weighted" } },
+  });
+  expect(platforms[0]).toMatchObject({ available: false, unavailableReason: "not_configured" });
+});
+
+test("accounts are shown without what is internal", async () => {
+  const account = {
+    id: ACCOUNT_ID,
+    workspaceId: WORKSPACE_ID,
+    platform: "x",
+    externalId: "9",
+    username: "ann",
+    displayName: "Ann",
+    status: "active",
+    connectedAt: { seconds: 1_795_000_000n, nanos: 0 },
+    version: 4n,
+  };
+  app = await createTestServer({ accounts: { listAccounts: () => ({ accounts: [account] }) } });
+  expect((await app.inject({ url: "/api/v1/accounts" })).json()).toEqual({
+    accounts: [
+      {
+        id: ACCOUNT_ID,
+        platform: "x",
+        externalId: "9",
+        username: "ann",
+        displayName: "Ann",
+        avatarUrl: null,
+        status: "active",
+        connectedAt: "2026-11-18T11:06:40.000Z",
+        tokenExpiresAt: null,
+      },
+    ],
+  });
+});
