@@ -243,7 +243,7 @@ export class World {
 }
 
 /** Times that a test can wait for. */
-export const SETTINGS: PublishingSettings = {
+const SETTINGS: PublishingSettings = {
   retryMs: [20, 30, 40],
   leaseMs: 600,
   accountPauseMs: [100, 200],

@@ -3,6 +3,7 @@ import { addProbes } from "@postrider/shared/health";
 import fastify, { type FastifyInstance } from "fastify";
 import { requestIdOf } from "#src/domain/request-id.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
+import { answerClientError } from "#src/routes/client-error.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
@@ -13,6 +14,7 @@ import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
+import { normalizeTarget } from "#src/routes/target.ts";
 
 export const API_PREFIX = "/api/v1";
 
@@ -29,8 +31,13 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
-    routerOptions: { maxParamLength: 256 },
+    rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
+    // Longer than any request target: what is no id is not found, however long it is.
+    routerOptions: { maxParamLength: 65_536 },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.defaultLocale),
     ajv: {
+      // A path id that is no UUID is not found rather than invalid; ids in bodies have a pattern as well.
+      onCreate: (ajv) => void ajv.addFormat("uuid", true),
       customOptions: {
         allErrors: true,
         coerceTypes: false,

@@ -43,10 +43,19 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   return invalidRequest([{ code: "invalid_header", path: "X-Workspace-Id" }]);
 }
 
+/** Only who has a key learns what is wrong with the rest of the request. */
+function isKeyKnown(result: AdmissionResult): boolean {
+  if (result.kind === "rate_limited") return result.workspaceId !== undefined;
+  return result.kind !== "unauthenticated" && result.kind !== "unavailable";
+}
+
 /** The order of the interface: 401, workspace, 429; then (for a known route) scope and verification. */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
-    if (!request.url.startsWith(API_PATH) || isOpenPath(request.url)) {
+    // The path may be written with escapes; what was matched counts as well.
+    const isApi =
+      request.url.startsWith(API_PATH) || request.routeOptions.config?.scope !== undefined;
+    if (!isApi || isOpenPath(request.url)) {
       done();
       return;
     }
@@ -54,7 +63,7 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
     const workspaceId = workspaceHeader(request);
     const finish = (result: AdmissionResult): void => {
       if ("limit" in result) setRateLimit(reply, result.limit);
-      const isMalformed = workspaceId instanceof ServiceError && result.kind !== "unauthenticated";
+      const isMalformed = workspaceId instanceof ServiceError && isKeyKnown(result);
       const refusal = refusalOf(request, result);
       done(isMalformed ? workspaceId : refusal);
     };

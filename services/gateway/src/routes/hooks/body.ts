@@ -22,6 +22,9 @@ export function addBodyRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, _reply, done) => {
     const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
+    // Fastify refuses a malformed type also where there is nothing to read.
+    const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
+    if (isEmpty) delete request.raw.headers["content-type"];
     done(hasBody && !request.is404 && !isJson(request) ? unsupported() : undefined);
   });
   app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, bytes, done) => {

@@ -19,6 +19,8 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
   }
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ServiceError("invalid", "payload_too_large");
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
+    return new ServiceError("invalid", "unsupported_media_type");
   const isClientFault =
     error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
   return isClientFault ? invalidRequest() : undefined;

@@ -1,5 +1,5 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { checkPermission } from "#src/routes/hooks/admission.ts";
 
 interface KnownPath {
@@ -22,14 +22,18 @@ export function addKnownPaths(app: FastifyInstance): void {
     for (const name of Array.isArray(method) ? method : [method]) path.methods.add(name);
     known.set(url, path);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
     const path = request.url.split("?", 1)[0] ?? "";
     const methods = known.values().find(({ pattern }) => pattern.test(path))?.methods;
-    if (methods === undefined) throw notFound();
+    if (methods === undefined) return notFound();
     reply.header("allow", [...methods].toSorted().join(", "));
-    throw new ServiceError("invalid", "method_not_allowed");
-  });
-  app.addHook("onRequest", (request, _reply, done) =>
-    done(request.is404 ? undefined : checkPermission(request)),
+    return new ServiceError("invalid", "method_not_allowed");
+  };
+  // In a hook, because the body is read, and may be too large, before a handler runs.
+  app.addHook("onRequest", (request, reply, done) =>
+    done(request.is404 ? refuse(request, reply) : checkPermission(request)),
   );
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
 }
