@@ -15,6 +15,12 @@ export interface TargetRow extends TargetState {
   readonly id: string;
   readonly workspaceId: string;
   readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  /** The UTC day, and by it the month, whose quota it counts in; null while it counts in none. */
+  readonly dueDay: string | null;
+  /** What the duplicate guard compares, in hex; null while the post is a draft. */
+  readonly contentHash: string | null;
 }
 
 type LockedRow = Omit<TargetRow, "error"> & {
@@ -41,7 +47,8 @@ export async function lockTargetsOf(
   const keys = posts.map((post) => ({ workspace_id: post.workspaceId, post_id: post.postId }));
   const rows = await tx<LockedRow[]>`
     select id, workspace_id, post_id, status, generation, task_generation, task_version, external_id, permalink,
-      published_at, error_code, error_message, error_retryable, attempt_count, next_attempt_at
+      published_at, error_code, error_message, error_retryable, attempt_count, next_attempt_at, account_id, platform,
+      due_day, encode(content_hash, 'hex') as content_hash
     from targets
     where (workspace_id, post_id) in (
       select workspace_id, post_id

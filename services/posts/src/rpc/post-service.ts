@@ -1,6 +1,7 @@
 import type { Client, ServiceImpl } from "@connectrpc/connect";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { ServiceError } from "@postrider/shared/errors";
 import type { Sql } from "@postrider/shared/postgres";
 import type { AccountDirectory } from "#src/clients/accounts.ts";
 import type { PlatformDirectory } from "#src/clients/platforms.ts";
@@ -31,5 +32,14 @@ export function createPostService(deps: PostServiceDeps) {
     createPost: (request) => createPost(deps, request),
     getPost: (request) => getPost(deps, request),
     listPosts: (request) => listPostPage(deps, request),
+    validatePost: () => unbuilt(),
+    updatePost: () => unbuilt(),
+    publishPost: () => unbuilt(),
+    retryPost: () => unbuilt(),
+    deletePost: () => unbuilt(),
   } satisfies ServiceImpl<typeof PostService>;
+}
+
+function unbuilt(): never {
+  throw new ServiceError("internal", "unimplemented");
 }
