@@ -33,7 +33,23 @@ test("every operation has an id, names its errors and refers to named schemas", 
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(
     operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
-  ).toEqual(["createPost", "getPost", "listAccounts", "listPlatforms", "listPosts"]);
+  ).toEqual([
+    "createPost",
+    "createQueueSlotRule",
+    "deletePost",
+    "deleteQueueSlotRule",
+    "getPost",
+    "getQuota",
+    "listAccounts",
+    "listPlatforms",
+    "listPosts",
+    "listQueueSlotRules",
+    "publishPost",
+    "retryPost",
+    "updatePost",
+    "updateQueueSlotRule",
+    "validatePost",
+  ]);
   for (const { responses } of operations) expect(responses).toHaveProperty("default");
   expect(Object.keys(document.components.schemas)).toContain("PostDetail");
   const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
@@ -42,6 +58,16 @@ test("every operation has an id, names its errors and refers to named schemas", 
       reference.replace("#/components/schemas/", ""),
     ]);
   }
+});
+
+test("a body that may be left out is described as such, and without null", () => {
+  expect(document.paths["/api/v1/posts/{id}/publish"]?.["post"]).toMatchObject({
+    requestBody: { required: false },
+  });
+  expect(document.paths["/api/v1/posts"]?.["post"]).toMatchObject({
+    requestBody: { required: true },
+  });
+  expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
 test("the docs page loads nothing from elsewhere", async () => {

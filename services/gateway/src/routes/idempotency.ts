@@ -1,7 +1,19 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { fingerprint } from "#src/domain/canonical-json.ts";
 import { isIdempotencyKey } from "#src/domain/idempotency-key.ts";
+
+/** Headers of operations that create something. */
+export const IdempotencyHeaders = Type.Object({
+  "idempotency-key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Repeats with the same key count once, for 24 hours.",
+    }),
+  ),
+});
 
 /** The client's key with the fingerprint of what it stands for, or undefined when the client sent none. */
 export function readIdempotency(

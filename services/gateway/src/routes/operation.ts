@@ -17,7 +17,10 @@ interface Operation {
 
 /** Every operation may answer with the common error body. */
 function withErrors(response: Operation["response"]): Record<string, unknown> {
-  const answers = Object.entries(response).map(([status, schema]) => [status, ref(schema)]);
+  const answers = Object.entries(response).map(([status, schema]) => [
+    status,
+    "$id" in schema ? ref(schema) : schema,
+  ]);
   return {
     ...Object.fromEntries(answers),
     default: { ...ref(ErrorBody), description: "Any error" },

@@ -9,6 +9,15 @@ export const Id = Type.String({
 /** RFC 3339, UTC, milliseconds. */
 export const Instant = Type.String({ format: "date-time" });
 
+/** A time in a request; `domain/timestamps.ts` says which texts are one. */
+export const Time = Type.String({
+  format: "date-time",
+  description: "RFC 3339 with an offset; more than 3 decimals are cut.",
+});
+
+/** A calendar date that exists, without a time. */
+export const LocalDate = Type.String({ format: "date" });
+
 /** `type: [x, "null"]`, which serialises faster than a union. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({
@@ -24,6 +33,9 @@ export function ref<T extends TSchema>(schema: T) {
 
 /** No query parameters: every one sent is refused. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+/** An answer without a body. */
+export const NoContent = Type.Null({ description: "Done; there is nothing to show." });
 
 /** A path id is checked by the handler: what is no id is simply not found. */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });

@@ -1,7 +1,6 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
-import { chooseLocale } from "#src/domain/messages.ts";
 import { toSchemaViolations } from "#src/domain/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
@@ -27,7 +26,10 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
 }
 
 /** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
-export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }: ServerDeps): void {
+export function addErrorAnswers(
+  app: FastifyInstance,
+  { logger }: Pick<ServerDeps, "logger">,
+): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
     const known = error instanceof ServiceError ? error : fromFastify(error);
     if (known === undefined)
@@ -40,8 +42,8 @@ export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }:
     if (answer.kind === "internal")
       logger.error({ err: answer, requestId: request.id }, "internal error");
     setErrorHeaders(reply, answer, status);
-    const locale = chooseLocale(request.headers["accept-language"], defaultLocale);
-    const body = toErrorBody({ reason: answer.reason, violations: answer.violations, locale });
+    const { reason, kind, violations } = answer;
+    const body = toErrorBody({ reason, kind, violations, locale: request.locale });
     return reply
       .status(status)
       .type("application/json; charset=utf-8")

@@ -9,13 +9,18 @@ const NANOSECONDS_PER_MS = 1e6;
 /** While the event loop is late, new requests are refused at once: answering late would make everybody late. */
 export function addLoadShedding(app: FastifyInstance): void {
   const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
   let overloaded = false;
-  const timer = setInterval(() => {
-    overloaded = delay.mean / NANOSECONDS_PER_MS > MAX_DELAY_MS;
-    delay.reset();
-  }, SAMPLE_MS);
-  timer.unref();
+  let timer: NodeJS.Timeout | undefined;
+  // Not before: compiling the schemas at start holds the loop longer than any request may.
+  app.addHook("onReady", (done) => {
+    delay.enable();
+    timer = setInterval(() => {
+      overloaded = delay.mean / NANOSECONDS_PER_MS > MAX_DELAY_MS;
+      delay.reset();
+    }, SAMPLE_MS);
+    timer.unref();
+    done();
+  });
   app.addHook("onClose", (_app, done) => {
     clearInterval(timer);
     delay.disable();

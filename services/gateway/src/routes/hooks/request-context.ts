@@ -1,5 +1,6 @@
 import { runInContext } from "@postrider/shared/request-context";
 import type { FastifyInstance } from "fastify";
+import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
 /** Sent with every answer: nothing of ours is to be framed, sniffed or cached by somebody in between. */
@@ -21,6 +22,7 @@ const DOCS_POLICY = "default-src 'self' 'unsafe-inline' data: blob:; frame-ances
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    request.locale = chooseLocale(request.headers["accept-language"], deps.defaultLocale);
     reply.headers(SECURITY_HEADERS);
     reply.header(
       "content-security-policy",
