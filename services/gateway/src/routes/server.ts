@@ -19,7 +19,7 @@ import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
 import { normalizeTarget } from "#src/routes/target.ts";
 
-export const API_PREFIX = "/api/v1";
+const API_PREFIX = "/api/v1";
 
 /** The largest JSON body; one byte more is refused. */
 const MAX_BODY_BYTES = 1024 * 1024;

@@ -38,7 +38,7 @@ export const PostOption = Type.Object(
   { $id: "PostOption", additionalProperties: false },
 );
 
-export const TargetError = Type.Object(
+const TargetError = Type.Object(
   {
     code: Type.String(),
     message: Type.String(),
@@ -55,7 +55,7 @@ const OptionalTargetError = Type.Unsafe<Static<typeof TargetError> | null>({
 
 const Metrics = Type.Unsafe<null>({ type: "null", description: "Not collected yet." });
 
-export const PostTarget = Type.Object(
+const PostTarget = Type.Object(
   {
     id: Id,
     accountId: Id,
@@ -73,7 +73,7 @@ export const PostTarget = Type.Object(
   { $id: "PostTarget" },
 );
 
-export const ReadyMedia = Type.Object(
+const ReadyMedia = Type.Object(
   {
     id: Id,
     status: Type.Unsafe<string>({ type: "string", const: "ready" }),
@@ -90,7 +90,7 @@ export const ReadyMedia = Type.Object(
   { $id: "ReadyMedia" },
 );
 
-export const Attempt = Type.Object(
+const Attempt = Type.Object(
   {
     accountId: Id,
     number: Type.Integer({ minimum: 1 }),
@@ -127,7 +127,7 @@ const SummaryTarget = Type.Object({
   errorCode: nullable(Type.String()),
 });
 
-export const PostSummary = Type.Object(
+const PostSummary = Type.Object(
   { ...SUMMARY, targets: Type.Array(SummaryTarget) },
   { $id: "PostSummary" },
 );
@@ -161,7 +161,7 @@ export const ValidPost = Type.Object(
   { $id: "ValidPost" },
 );
 
-export const DeleteTarget = Type.Object(
+const DeleteTarget = Type.Object(
   {
     accountId: Id,
     platform: ref(PlatformIdSchema),
