@@ -14,6 +14,7 @@ import {
   type BatchGetAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import {
   TargetUpdatedSchema,
   type TargetUpdated,
@@ -28,7 +29,9 @@ import {
   PostPartialSchema,
   PostPublishedSchema,
   PostPublishRequestedSchema,
+  PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
+import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
@@ -40,6 +43,7 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
+import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
@@ -55,6 +59,7 @@ const EVENTS = [
   PostPublishedSchema,
   PostPartialSchema,
   PostFailedSchema,
+  PostScheduledSchema,
 ];
 
 /** The services around posts, in memory: they speak the contract and know what a test tells them. */
@@ -66,6 +71,8 @@ class Neighbours {
   readonly tasks = new Map<string, TargetUpdated>();
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
+  /** Limits that differ from the defaults, by workspace. */
+  readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
   accountsAreUp = true;
   deliveryIsUp = true;
 
@@ -77,6 +84,11 @@ class Neighbours {
 
   readonly routes = (router: ConnectRouter): void => {
     router.service(AccountService, {
+      listAccounts: ({ workspaceId }) => ({
+        accounts: [...this.accounts.values()]
+          .filter((account) => account.workspaceId === workspaceId)
+          .toReversed(),
+      }),
       batchGetAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
@@ -90,6 +102,11 @@ class Neighbours {
     router.service(PlatformService, {
       listPlatforms: () => ({
         platforms: [...this.available].map((platform) => ({ platform, available: true })),
+      }),
+    });
+    router.service(WorkspaceService, {
+      batchGetWorkspaces: ({ ids }) => ({
+        workspaces: ids.map((id) => ({ id, limits: this.limits.get(id) ?? {} })),
       }),
     });
     router.service(MediaService, {
@@ -118,6 +135,9 @@ interface PostChange {
   readonly options?: Record<string, { content?: string; title?: string }>;
   readonly createdVia?: string;
   readonly scheduledAt?: Timestamp;
+  readonly isDraft?: boolean;
+  readonly queueSlot?: boolean;
+  readonly force?: boolean;
   readonly idempotency?: { key: string; fingerprint: string };
 }
 
@@ -140,7 +160,11 @@ export async function startPosts() {
     clock: createDatabaseClock(sql),
     accounts: createAccountDirectory(peer.client(AccountService)),
     platforms: createPlatformDirectory(peer.client(PlatformService)),
+    accountService: peer.client(AccountService),
+    workspaces: createWorkspaceDirectory(peer.client(WorkspaceService)),
+    nudgeScheduler: () => {},
     media: peer.client(MediaService),
+    tasks: peer.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: 86_400_000,
     cursorKey: new Uint8Array(32).fill(1),
@@ -161,6 +185,7 @@ export async function startPosts() {
     nudges,
     posts,
     targets: service.client(TargetService),
+    quota: service.client(QuotaService),
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */

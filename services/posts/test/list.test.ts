@@ -9,7 +9,11 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function publisher(workspaceId: string) {
   const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
-  return async () => await posts.createPost({ workspaceId, accountIds });
+  let count = 0;
+  return async () => {
+    count += 1;
+    return await posts.createPost({ workspaceId, accountIds, content: `post ${count}` });
+  };
 }
 
 test("posts are listed latest first, without their attempts", async () => {

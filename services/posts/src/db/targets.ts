@@ -2,6 +2,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { PostOptions } from "#src/domain/post.ts";
+import type { HoldingTarget } from "#src/domain/target-holding.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
 /** A target at a generation. */
@@ -226,4 +227,24 @@ export async function lockRequestedTargets(
     and post.status = 'publishing'
     order by post.id, target.ordinal
     for update of post`;
+}
+
+/** How many targets of a workspace count in the same way. */
+export interface CountedTargets extends HoldingTarget {
+  readonly count: number;
+}
+
+/** The targets of a workspace that quota counts, those that differ in nothing that matters to it taken together. */
+export async function listCountedTargets(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly CountedTargets[]> {
+  return await sql<CountedTargets[]>`
+    select
+      min(id::text) as id, workspace_id, account_id, platform, status, due_day, null as published_at, null as content_hash,
+      case when error_code = 'outcome_unknown' then json_build_object('code', error_code) end as error, count(*)
+    from targets
+    where workspace_id = ${workspaceId}
+    and due_day is not null
+    group by workspace_id, account_id, platform, status, due_day, error_code`;
 }

@@ -46,3 +46,18 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;
 }
+
+const STATUSES: ReadonlySet<string> = new Set<PostStatus>([
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+]);
+
+/** Whether a text names a status. */
+export function isPostStatus(text: string): text is PostStatus {
+  return STATUSES.has(text);
+}
