@@ -42,7 +42,11 @@ export async function explainShortage(
       ) ?? [],
   );
   if (shortages.length === 0) return undefined;
-  return unprocessable("quota_exceeded", shortages.map(toViolation));
+  // The month first: it concerns the whole post.
+  const ordered = shortages.toSorted(
+    (a, b) => Number(a.code === "daily") - Number(b.code === "daily"),
+  );
+  return unprocessable("quota_exceeded", ordered.map(toViolation));
 }
 
 function toViolation({ code, limit, platform, accountId, ...shortage }: QuotaShortage): Violation {
