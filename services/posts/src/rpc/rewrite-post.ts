@@ -73,9 +73,13 @@ export async function rewritePost(
   );
   await reserve(tx, post.workspaceId, demands);
   await replacePost(tx, {
-    ...post,
-    ...place,
-    ...input,
+    workspaceId: post.workspaceId,
+    postId: post.postId,
+    status: place.status,
+    scheduledAt: place.scheduledAt,
+    content: input.content,
+    options: input.options,
+    mediaIds: input.mediaIds,
     media: mediaOf(rewrite),
     platforms: [...new Set(targets.map(({ platform }) => platform))].toSorted(),
     startedAt: place.status === "publishing" ? post.now : null,
