@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BusRecord } from "@postrider/shared/bus";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -10,10 +11,11 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  lastUpdate,
+  lastDeletion,
   logger,
   openDatabase,
   readTask,
+  toDeletionRecord,
   toRecord,
   World,
   type TestTarget,
@@ -128,7 +130,10 @@ class Stage implements AsyncDisposable {
 
   /** Puts the request onto the bus, as posts' relay does. */
   async request(target: TestTarget): Promise<void> {
-    const { key, headers, value } = toRecord([target]);
+    await this.append(toRecord([target]));
+  }
+
+  async append({ key, headers, value }: BusRecord): Promise<void> {
     await this.sql`
       insert into bus.records (topic, key, headers, value)
       values ('posts.events.v1', ${key}, ${this.sql.json(headers)}, ${value})`;
@@ -212,6 +217,34 @@ describe("the process", () => {
     await stage.kill();
   });
 
+  test.each<[string, Platform]>([
+    ["delivery.in-consumer", "x"],
+    ["delivery.after-deletion", "x"],
+    ["delivery.after-deletion", "telegram"],
+    ["delivery.after-deletion", "bluesky"],
+  ])("killed at %s leaves a deletion on %s that comes to its end", async (name, platform) => {
+    const target = await stage.addTarget(platform);
+    const dying = stage.start();
+    await stage.request(target);
+    await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+    const { externalId } = await readTask(stage.sql, target);
+    stage.arm(name, "kill");
+    await stage.append(toDeletionRecord(target, externalId ?? ""));
+    await exited(dying);
+    expect(dying.signalCode).toBe("SIGKILL");
+    expect(await lastDeletion(stage.sql, target)).toBeUndefined();
+
+    stage.start();
+
+    await eventually(async () => {
+      const rows = await stage.sql<{ status: string }[]>`
+        select status from deletion_tasks where target_id = ${target.targetId}`;
+      return rows[0]?.status === "deleted";
+    });
+    expect(await stage.countVisible(target)).toBe(0);
+    await stage.kill();
+  });
+
   test.each<Platform>(["x", "telegram"])(
     "standing still between mark and send sends nothing late, and the target on %s goes out once",
     async (platform) => {
@@ -252,6 +285,5 @@ test("an answer that came while its process stood still is a fact like any other
   child.kill("SIGCONT");
 
   await eventually(async () => (await readTask(stage.sql, target)).status === "published");
-  expect(await lastUpdate(stage.sql, target)).toBeDefined();
   await stage.kill();
 });

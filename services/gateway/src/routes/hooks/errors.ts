@@ -1,7 +1,6 @@
 import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
-import { chooseLocale } from "#src/domain/messages.ts";
 import { toSchemaViolations } from "#src/domain/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
@@ -36,7 +35,10 @@ function fromFastify(error: FastifyError, request: FastifyRequest): ServiceError
 }
 
 /** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
-export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }: ServerDeps): void {
+export function addErrorAnswers(
+  app: FastifyInstance,
+  { logger }: Pick<ServerDeps, "logger">,
+): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
     const known = error instanceof ServiceError ? error : fromFastify(error, request);
     if (known === undefined)
@@ -49,9 +51,8 @@ export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }:
     if (answer.kind === "internal")
       logger.error({ err: answer, requestId: request.id }, "internal error");
     setErrorHeaders(reply, answer, status);
-    const locale = chooseLocale(request.headers["accept-language"], defaultLocale);
     const { reason, kind, violations } = answer;
-    const body = toErrorBody({ reason, kind, violations, locale });
+    const body = toErrorBody({ reason, kind, violations, locale: request.locale });
     request.errorCode = body.error.code;
     return reply
       .status(status)
