@@ -9,3 +9,8 @@ export function refusalOf(error: unknown): string | undefined {
     ? error.message
     : undefined;
 }
+
+/** Whether the database ended a transaction because it and others waited for each other in a ring. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "40P01";
+}

@@ -89,7 +89,11 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     work: async () => {
       const dueMs = (await findNextDue(sql)) ?? POLL_MS;
       if (dueMs <= 0) {
-        const [missed, started] = [await failMissedBatch(options), await startDueBatch(options)];
+        const missed = await failMissedBatch(options);
+        const started = await startDueBatch(options);
+        // Many are due: while one batch is being built, the database works on the other.
+        if (started === BATCH_POSTS)
+          await Promise.all([startDueBatch(options), startDueBatch(options)]);
         if (missed > 0) logger.warn({ job: "start-due-posts", count: missed }, "posts were missed");
         if (missed + started > 0) return true;
       }

@@ -10,7 +10,7 @@ import { findPost, type PostRow } from "#src/db/posts.ts";
 import { findRefusal } from "#src/domain/transitions.ts";
 import { inspectPost } from "#src/rpc/inspect-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
-import { rewritePost, type Placement } from "#src/rpc/rewrite-post.ts";
+import { tryRewrite, type Placement } from "#src/rpc/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
 /** How often a post may change while it is judged. */
@@ -58,5 +58,5 @@ async function tryToPublish(
     dueAt: now,
   });
   const rewrite = { seen, input, known, limits, missedAfterMs, place, force };
-  return await deps.sql.begin((tx) => rewritePost(tx, rewrite));
+  return await tryRewrite(deps.sql, rewrite);
 }

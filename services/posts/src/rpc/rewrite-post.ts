@@ -4,11 +4,12 @@ import { notFound, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
-import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockPost, replacePost, type CommandPost } from "#src/db/command-posts.ts";
 import { freeGuards, takeGuards, type Guard } from "#src/db/duplicate-guards.ts";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import { reserveQuota } from "#src/db/quota-usage.ts";
+import { isDeadlock } from "#src/db/refusal.ts";
 import { replaceTargets, type PlannedTarget } from "#src/db/replace-targets.ts";
 import { freeSlot } from "#src/db/slot-assignments.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
@@ -48,15 +49,25 @@ export interface Rewrite {
 }
 
 /**
+ * Carries a rewrite out in a transaction of its own. Undefined also when it and another one each waited for content that
+ * the other gave up, and this one had to yield.
+ */
+export async function tryRewrite(sql: Sql, rewrite: Rewrite): Promise<PostRow | undefined> {
+  try {
+    return await sql.begin((tx) => rewritePost(tx, rewrite));
+  } catch (error) {
+    if (isDeadlock(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
  * Replaces a draft or scheduled post, its targets and all that they hold, or nothing of it: guards, slot and quota follow,
  * in this order. Undefined when the post is no longer the version that was seen; then it has to be judged again.
  *
  * @throws `duplicate_content`, `quota_exceeded`, `not_found`.
  */
-export async function rewritePost(
-  tx: TransactionSql,
-  rewrite: Rewrite,
-): Promise<PostRow | undefined> {
+async function rewritePost(tx: TransactionSql, rewrite: Rewrite): Promise<PostRow | undefined> {
   const { seen, input, known, limits } = rewrite;
   const post = await lockPost(tx, { workspaceId: seen.workspaceId, postId: seen.id });
   if (post === undefined) throw notFound();

@@ -20,7 +20,7 @@ import { findRefusal } from "#src/domain/transitions.ts";
 import { inspectDraft, inspectPost, type Inspection } from "#src/rpc/inspect-post.ts";
 import { parseValidatePost } from "#src/rpc/parse-create-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
-import { rewritePost, type Placement } from "#src/rpc/rewrite-post.ts";
+import { tryRewrite, type Placement } from "#src/rpc/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
 /** How often a post may change while it is judged. */
@@ -73,7 +73,7 @@ async function tryToUpdate(
   const { missedAfterMs } = deps;
   const place = (now: Date): Placement => placementOf(seen, sentTime(request), now);
   const rewrite = { seen, input, known, limits, missedAfterMs, place, force: false };
-  return await deps.sql.begin((tx) => rewritePost(tx, rewrite));
+  return await tryRewrite(deps.sql, rewrite);
 }
 
 function sentTime({ scheduledAt }: UpdatePostRequest): Date | undefined {
