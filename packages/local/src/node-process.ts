@@ -21,7 +21,7 @@ export interface NodeProcessOptions {
  */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);
-  const child = spawn(process.execPath, ["--max-semi-space-size=8", options.script], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=2", options.script], {
     cwd: options.cwd,
     env: options.env,
     stdio: ["ignore", log, log],

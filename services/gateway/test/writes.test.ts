@@ -587,6 +587,12 @@ describe("POST /posts/{id}/publish", () => {
     expect(faults(answer)).toEqual(expected);
     expect(calls).toEqual([]);
   });
+
+  test("that has no body is not blamed for it when something else is wrong", async () => {
+    const answer = await ask({ ...publish(), url: `${PATH}/publish?y=1` });
+    expect(answer.statusCode).toBe(400);
+    expect(faults(answer)).toEqual(["additional_property /y"]);
+  });
 });
 
 describe("POST /posts/{id}/retry", () => {

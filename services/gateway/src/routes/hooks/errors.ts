@@ -14,7 +14,8 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
 /** The faults of all parts of a request at once; fastify itself stops at the first part that has one. */
 function findSchemaViolations(request: FastifyRequest): Violation[] {
   const { body, query, headers } = request;
-  const parts = { body, querystring: query, headers };
+  // An absent body is null to a validator, as fastify shows it.
+  const parts = { body: body ?? null, querystring: query, headers };
   return Object.entries(parts).flatMap(([part, value]) => {
     const validate = request.getValidationFunction(part as keyof typeof parts);
     if (validate === undefined || validate(value)) return [];
