@@ -50,7 +50,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
 }
 
 /** One move for each counter. */
-export function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
+function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),
     ...(after === undefined ? [] : movesOf(after, 1)),

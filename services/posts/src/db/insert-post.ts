@@ -45,7 +45,7 @@ export interface Acceptance {
 }
 
 /** Why an insert took no effect at all. */
-export type InsertRefusal = "duplicate_content" | "slot_taken" | "quota_exceeded";
+type InsertRefusal = "duplicate_content" | "slot_taken" | "quota_exceeded";
 
 /**
  * Inserts a post, its targets and its event, and takes its guards, its slot and its quota, with one statement and, outside
