@@ -7,6 +7,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import { contentHash } from "#src/domain/content-hash.ts";
+import type { PostStatus } from "#src/domain/post-status.ts";
 import { dayOf } from "#src/domain/quota.ts";
 import { failMissedBatch } from "#src/jobs/start-due-posts.ts";
 import { findQuotaDrift } from "#src/quota-drift.ts";
@@ -102,8 +103,11 @@ export class ModelStory {
     return this.#random() < share;
   }
 
-  #pickPost(): ModelPost | undefined {
-    const posts = [...this.#model.posts.values()];
+  /** Mostly one with a status for which the command is meant. */
+  #pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
+    const all = [...this.#model.posts.values()];
+    const fitting = all.filter(({ status }) => meant.includes(status));
+    const posts = fitting.length > 0 && this.#isLikely(0.8) ? fitting : all;
     return posts.length === 0 ? undefined : this.#pick(posts);
   }
 
@@ -183,7 +187,7 @@ export class ModelStory {
   }
 
   async #update(): Promise<Asked> {
-    const post = this.#pickPost();
+    const post = this.#pickPost(["draft", "scheduled"]);
     if (post === undefined) return this.#requests([]);
     const { id } = post;
     const content = this.#isLikely(0.7) ? this.#pick(CONTENTS) : post.content;
@@ -211,7 +215,7 @@ export class ModelStory {
   }
 
   async #retry(): Promise<Asked> {
-    const post = this.#pickPost();
+    const post = this.#pickPost(["failed", "partial"]);
     if (post === undefined) return this.#requests([]);
     const before = new Map(post.targets.map(({ id, generation }) => [id, generation]));
     const ref = { workspaceId: this.#workspaceId, id: post.id };
@@ -299,7 +303,9 @@ export class ModelStory {
   }
 
   async #advance(): Promise<Asked> {
-    const tasks = this.#delivery.tasks();
+    const tasks = this.#delivery
+      .tasks()
+      .filter(({ news }) => news.status !== "published" || this.#isLikely(0.1));
     if (tasks.length > 0) {
       const news = this.#delivery.advance(this.#pick(tasks), this.#random());
       if (news !== undefined) this.#wire.push(news);
