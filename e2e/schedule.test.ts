@@ -98,7 +98,6 @@ test("retry sends what failed again, and nothing that is out", async () => {
     times: 1,
   });
   const made = await create(tenant.api, { content: "Again", accountIds: [x, bluesky] });
-  expect(refusalOf(await command(made.id, "retry"))).toMatch(/^(409 nothing_to_retry|202)/);
   const partial = await whenPost(tenant.api, made.id, "partial");
   expect(partial.targets.map(({ status }) => status)).toEqual(["failed", "published"]);
   const answers = await Promise.all([command(made.id, "retry"), command(made.id, "retry")]);
