@@ -44,9 +44,6 @@ export interface Acceptance {
   readonly event: OutboxEvent | undefined;
 }
 
-/** Why an insert took no effect at all. */
-type InsertRefusal = "duplicate_content" | "slot_taken" | "quota_exceeded";
-
 /**
  * Inserts a post, its targets and its event, and takes its guards, its slot and its quota, with one statement and, outside
  * of a transaction, one commit. What others may have taken is decided by unique indexes and by rows under lock, never by
