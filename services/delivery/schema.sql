@@ -6,6 +6,31 @@ create table delivery.account_gates (
   constraint account_gates_pkey PRIMARY KEY (account_id)
 );
 
+create table delivery.deletion_tasks (
+  target_id uuid not null,
+  deletion integer not null,
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  external_id text not null,
+  status text not null,
+  wake_at timestamp with time zone not null,
+  fence bigint not null default 0,
+  lease_owner uuid,
+  crash_count integer not null default 0,
+  retry_count integer not null default 0,
+  version bigint not null default 1,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint deletion_tasks_pkey PRIMARY KEY (target_id, deletion),
+  constraint deletion_tasks_deletion_check CHECK ((deletion > 0)),
+  constraint deletion_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'deleted'::text, 'failed'::text])))
+);
+CREATE INDEX deletion_tasks_wake ON delivery.deletion_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text]));
+
 create table delivery.outbox (
   id bigint not null generated always as identity,
   event_id uuid not null,
@@ -102,6 +127,7 @@ create table delivery.publish_tasks (
   error_message text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  is_cancelled boolean not null default false,
   constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))

@@ -1,3 +1,17 @@
+create table posts.duplicate_guards (
+  target_id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  content_hash bytea not null,
+  exclusive boolean not null,
+  expires_at timestamp(3) with time zone,
+  constraint duplicate_guards_pkey PRIMARY KEY (target_id),
+  constraint duplicate_guards_target_id_fkey FOREIGN KEY (target_id) REFERENCES targets(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX duplicate_guards_exclusive ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE exclusive;
+CREATE INDEX duplicate_guards_expiry ON posts.duplicate_guards USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX duplicate_guards_shared ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE (NOT exclusive);
+
 create table posts.idempotency_keys (
   workspace_id uuid not null,
   operation text not null,
@@ -55,17 +69,64 @@ create table posts.posts (
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
   effective_at timestamp(3) with time zone not null generated always as (COALESCE(scheduled_at, created_at)) stored,
+  platforms text[] not null default '{}'::text[],
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_created_via_check CHECK ((created_via = ANY (ARRAY['rest'::text, 'mcp'::text, 'dashboard'::text]))),
   constraint posts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'publishing'::text, 'published'::text, 'partial'::text, 'failed'::text, 'cancelled'::text])))
 );
+CREATE INDEX posts_by_created_via ON posts.posts USING btree (workspace_id, created_via, effective_at DESC, id DESC);
+CREATE INDEX posts_by_status ON posts.posts USING btree (workspace_id, status, effective_at DESC, id DESC);
+CREATE INDEX posts_due ON posts.posts USING btree (scheduled_at, id) WHERE (status = 'scheduled'::text);
 CREATE INDEX posts_effective ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC);
+CREATE INDEX posts_on_bluesky ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('bluesky'::text = ANY (platforms));
+CREATE INDEX posts_on_facebook ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('facebook'::text = ANY (platforms));
+CREATE INDEX posts_on_instagram ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('instagram'::text = ANY (platforms));
+CREATE INDEX posts_on_telegram ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('telegram'::text = ANY (platforms));
+CREATE INDEX posts_on_tiktok ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('tiktok'::text = ANY (platforms));
+CREATE INDEX posts_on_x ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('x'::text = ANY (platforms));
+CREATE INDEX posts_on_youtube ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('youtube'::text = ANY (platforms));
+
+create table posts.queue_slot_rules (
+  id uuid not null,
+  workspace_id uuid not null,
+  name text not null,
+  weekdays text[] not null,
+  times text[] not null,
+  timezone text not null,
+  starts_on date,
+  ends_on date,
+  status text not null default 'active'::text,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint queue_slot_rules_pkey PRIMARY KEY (id),
+  constraint queue_slot_rules_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'revoked'::text])))
+);
+CREATE INDEX queue_slot_rules_live ON posts.queue_slot_rules USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
+
+create table posts.quota_usage (
+  workspace_id uuid not null,
+  subject text not null,
+  period text not null,
+  used integer not null default 0,
+  reserved integer not null default 0,
+  constraint quota_usage_pkey PRIMARY KEY (workspace_id, subject, period)
+);
 
 create table posts.schema_migrations (
   version integer not null,
   name text not null,
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table posts.slot_assignments (
+  workspace_id uuid not null,
+  slot_at timestamp(3) with time zone not null,
+  post_id uuid not null,
+  rule_id uuid not null,
+  constraint slot_assignments_post_id_key UNIQUE (post_id),
+  constraint slot_assignments_pkey PRIMARY KEY (workspace_id, slot_at),
+  constraint slot_assignments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
 
 create table posts.target_attempts (
@@ -107,9 +168,15 @@ create table posts.targets (
   publish_before timestamp(3) with time zone,
   last_news_at timestamp with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  due_day text,
+  content_hash bytea,
+  deletion integer not null default 0,
+  deletion_version bigint not null default 0,
+  deletion_requested_at timestamp(3) with time zone,
   constraint targets_post_id_ordinal_key UNIQUE (post_id, ordinal),
   constraint targets_pkey PRIMARY KEY (id),
   constraint targets_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint targets_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'publishing'::text, 'published'::text, 'failed'::text, 'deleting'::text, 'deleted'::text, 'delete_failed'::text, 'cancelled'::text])))
 );
+CREATE INDEX targets_deleting ON posts.targets USING btree (last_news_at) WHERE (status = 'deleting'::text);
 CREATE INDEX targets_unsettled ON posts.targets USING btree (last_news_at) WHERE ((publish_before IS NOT NULL) AND ((status = ANY (ARRAY['pending'::text, 'publishing'::text])) OR ((status = 'failed'::text) AND (error_code = 'outcome_unknown'::text))));

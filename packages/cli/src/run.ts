@@ -4,6 +4,7 @@ import { accountCommands } from "#src/commands/account.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
+import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import type { Settings } from "#src/config.ts";
 import { toFailure, UsageError } from "#src/failures.ts";
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   ...accountCommands,
   ...eventCommands,
   ...pauseCommands,
+  ...targetCommands,
 ];
 
 /** Where the tool writes; each text is one or more whole lines. */

@@ -17,6 +17,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
 import { TOPIC } from "#src/events.ts";
+import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
@@ -113,7 +114,7 @@ function startClaims(
   },
 ): TaskClaims {
   const { sql, logger, peers, onEvents } = options;
-  return startClaimTasks({
+  const deps = {
     sql,
     logger,
     onEvents,
@@ -127,5 +128,15 @@ function startClaims(
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,
-  });
+  };
+  const claims = startClaimTasks(deps);
+  const deletions = startClaimDeletions(deps);
+  return {
+    nudge: () => {
+      claims.nudge();
+      deletions.nudge();
+    },
+    claimAgeMs: () => claims.claimAgeMs(),
+    [Symbol.asyncDispose]: () => disposeInOrder([deletions, claims]),
+  };
 }

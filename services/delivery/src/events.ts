@@ -1,10 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  DeletionUpdatedSchema,
   TargetUpdatedSchema,
   type AttemptRecordSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import type { TargetErrorCode } from "#src/domain/connector.ts";
+import type { DeletionTask } from "#src/domain/deletion.ts";
 import { isRetryable } from "#src/domain/retry-policy.ts";
 import { countAttempts, type Attempt, type Task } from "#src/domain/task.ts";
 
@@ -30,7 +33,10 @@ function toAttemptRecord(attempt: Attempt): MessageInitShape<typeof AttemptRecor
   };
 }
 
-function errorOf(task: Task) {
+function errorOf(task: {
+  readonly errorCode: TargetErrorCode | null;
+  readonly errorMessage: string | null;
+}) {
   if (task.errorCode === null) return {};
   return {
     errorCode: task.errorCode,
@@ -65,4 +71,31 @@ export function toTargetUpdated(
 /** A target has news. */
 export function targetUpdated(task: Task, attempt: Attempt | undefined): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(task, attempt), task.postId);
+}
+
+const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
+  queued: "deleting",
+  working: "deleting",
+  deleted: "deleted",
+  failed: "delete_failed",
+};
+
+/** What became of a deletion, whole, as the event and the answer to the sweep say it. */
+export function toDeletionUpdated(
+  task: DeletionTask,
+): MessageInitShape<typeof DeletionUpdatedSchema> {
+  return {
+    workspaceId: task.workspaceId,
+    postId: task.postId,
+    targetId: task.targetId,
+    deletion: task.deletion,
+    version: BigInt(task.version),
+    status: DELETION_STATUS[task.status],
+    ...errorOf(task),
+  };
+}
+
+/** A deletion has news. */
+export function deletionUpdated(task: DeletionTask): OutboxEvent {
+  return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

@@ -1,8 +1,10 @@
+import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createConnectors } from "#src/connectors/registry.ts";
 import type {
   Connector,
+  DeletionOutcome,
   Handles,
   Outcome,
   Publication,
@@ -320,4 +322,93 @@ test("telegram's own limit is a wait of the length it names, and costs no attemp
     isLimit: true,
     retryAfterMs: expect.any(Number) as number,
   });
+});
+
+async function remove(
+  platform: Platform,
+  publication: Publication,
+  externalId: string,
+): Promise<DeletionOutcome> {
+  return await connector(platform).delete(publication, externalId, signal);
+}
+
+async function publishOne(platform: Platform) {
+  const publication = await createPublication(platform, "to be deleted");
+  const outcome = await publish(platform, publication);
+  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
+  return { publication, externalId: outcome.externalId };
+}
+
+describe.each(PLATFORMS)("deleting on %s", (platform) => {
+  test("removes the post, and says the same when it is gone already", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    expect(connector(platform).canDelete).toBe(true);
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+    expect(await visible(platform)).toEqual([]);
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+  });
+
+  test.each([
+    ["drop_before", undefined],
+    ["drop_after_commit", undefined],
+    ["garbage_body", undefined],
+    ["status_after_commit", 502],
+    ["status", 500],
+    ["status", 503],
+  ])("after %s %s it is unknown, and the next try ends it", async (mode, status) => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, mode, {
+      operation: "delete",
+      times: 1,
+      ...(status === undefined ? {} : { status }),
+    });
+    expect(await remove(platform, publication, externalId)).toMatchObject({ kind: "unknown" });
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+    expect(await visible(platform)).toEqual([]);
+  });
+
+  test("a refusal is a refusal with the platform's words, and the post stays", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, "refuse", { operation: "delete" });
+    expect(await remove(platform, publication, externalId)).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/\S/) as string,
+    });
+    expect(await visible(platform)).toHaveLength(1);
+  });
+
+  test("a limit is a wait", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, "status", { operation: "delete", status: 429 });
+    expect(await remove(platform, publication, externalId)).toMatchObject({
+      kind: "retryable",
+      code: "rate_limited",
+      isLimit: true,
+      retryAfterMs: expect.any(Number) as number,
+    });
+  });
+
+  test("a dead token is a refused token", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    const dead = { ...publication, accessToken: "123:wrong" };
+    expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
+  });
+
+  test("somebody else's post stays", async () => {
+    const { externalId } = await publishOne(platform);
+    const other = await createPublication(platform, "another account");
+    await remove(platform, other, externalId);
+    expect(await visible(platform)).toHaveLength(1);
+  });
+});
+
+test("a bluesky record that is still shown after its deletion is deleted once more", async () => {
+  const { publication, externalId } = await publishOne("bluesky");
+  await control("POST", "faults", { platform: "bluesky", mode: "stale_reads", delayMs: 500 });
+  const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${externalId}`;
+  const url = `${simulator.url}/bluesky/xrpc/com.atproto.repo.getRecord?${query}`;
+  await eventually(async () => (await fetch(url)).status === 200);
+  expect(await remove("bluesky", publication, externalId)).toEqual({ kind: "deleted" });
+  const calls = await control<{ path: string }[]>("GET", "requests?platform=bluesky");
+  expect(calls.filter(({ path }) => path.includes("deleteRecord"))).toHaveLength(2);
 });

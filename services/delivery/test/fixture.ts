@@ -11,12 +11,17 @@ import {
   type CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import {
+  DeletionUpdatedSchema,
   TargetUpdatedSchema,
+  type DeletionUpdated,
   type TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
-import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
+import {
+  PostDeletionRequestedSchema,
+  PostPublishRequestedSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
@@ -30,7 +35,9 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
 import type {
+  AccountAccess,
   Connector,
+  DeletionOutcome,
   Handles,
   Outcome,
   PrepareStep,
@@ -40,6 +47,7 @@ import type {
   Verdict,
 } from "#src/domain/connector.ts";
 import type { Clocks } from "#src/domain/send-guard.ts";
+import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -110,6 +118,10 @@ export class World {
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
+  /** Deletions that reached the platform, and what the next ones come to; deleted when it is empty. */
+  readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
+  deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
+  canDelete = true;
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
@@ -183,6 +195,16 @@ export class World {
         const verdict = this.verdicts.shift();
         if (verdict === undefined) return { kind: "cannot_tell", message: "nobody knows" };
         return await verdict(call, publication);
+      },
+      canDelete: this.canDelete,
+      delete: async (account, externalId, signal) => {
+        this.deletes.push({ account, externalId });
+        const reaction = this.deletionReactions.shift();
+        const outcome = reaction === undefined ? undefined : await reaction(signal);
+        if (outcome !== undefined && outcome.kind !== "deleted") return outcome;
+        const index = this.visible.findIndex(({ id }) => id === externalId);
+        if (index !== -1) this.visible.splice(index, 1);
+        return { kind: "deleted" };
       },
     };
   }
@@ -295,7 +317,9 @@ export function startWorker(
   options: WorkerOptions = {},
 ): TestWorker {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
-  const claims = startClaimTasks({ ...publishingDeps(world, sql, options), owner: newId() });
+  const deps = { ...publishingDeps(world, sql, options), owner: newId() };
+  const claims = startClaimTasks(deps);
+  const deletions = startClaimDeletions(deps);
   let isDead = false;
   return {
     claims,
@@ -305,6 +329,7 @@ export function startWorker(
     },
     [Symbol.asyncDispose]: async () => {
       if (isDead) return;
+      await deletions[Symbol.asyncDispose]();
       await claims[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });
     },
@@ -335,6 +360,41 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
+/** The event with which posts asks for published targets to be deleted, each as a post of its own. */
+export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
+  const { workspaceId, postId, targetId, accountId, platform } = target;
+  const message = create(PostDeletionRequestedSchema, {
+    workspaceId,
+    postId,
+    version: 2n,
+    targets: [{ targetId, accountId, platform, externalId, deletion }],
+  });
+  return {
+    key: postId,
+    headers: { ce_id: newId(), ce_type: PostDeletionRequestedSchema.typeName },
+    value: toJsonString(PostDeletionRequestedSchema, message),
+  };
+}
+
+/** What delivery has told so far about deletions of a target, oldest first. */
+export async function listDeletionUpdates(
+  sql: Sql,
+  target: TestTarget,
+): Promise<readonly DeletionUpdated[]> {
+  const rows = await sql<{ payload: string }[]>`
+    select payload
+    from outbox
+    where key = ${target.postId}
+    and type = ${DeletionUpdatedSchema.typeName}
+    order by id`;
+  return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
+}
+
+/** The newest news of a target's deletion. */
+export async function lastDeletion(sql: Sql, target: TestTarget) {
+  return (await listDeletionUpdates(sql, target)).at(-1);
+}
+
 /** Hands events to the consumer, as the bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
@@ -355,6 +415,7 @@ export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonl
     select payload
     from outbox
     where key = ${target.postId}
+    and type = ${TargetUpdatedSchema.typeName}
     order by id`;
   return rows
     .map(({ payload }) => fromJsonString(TargetUpdatedSchema, payload))

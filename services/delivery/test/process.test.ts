@@ -3,13 +3,23 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { BusRecord } from "@postrider/shared/bus";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { logger, openDatabase, readTask, toRecord, World, type TestTarget } from "./fixture.ts";
+import {
+  lastDeletion,
+  logger,
+  openDatabase,
+  readTask,
+  toDeletionRecord,
+  toRecord,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const SECRET = "a secret between services, long enough";
@@ -120,7 +130,10 @@ class Stage implements AsyncDisposable {
 
   /** Puts the request onto the bus, as posts' relay does. */
   async request(target: TestTarget): Promise<void> {
-    const { key, headers, value } = toRecord([target]);
+    await this.append(toRecord([target]));
+  }
+
+  async append({ key, headers, value }: BusRecord): Promise<void> {
     await this.sql`
       insert into bus.records (topic, key, headers, value)
       values ('posts.events.v1', ${key}, ${this.sql.json(headers)}, ${value})`;
@@ -201,6 +214,34 @@ describe("the process", () => {
     );
     const count = isLost && name === "delivery.after-mark" ? 0 : 1;
     expect(await stage.countVisible(target)).toBe(count);
+    await stage.kill();
+  });
+
+  test.each<[string, Platform]>([
+    ["delivery.in-consumer", "x"],
+    ["delivery.after-deletion", "x"],
+    ["delivery.after-deletion", "telegram"],
+    ["delivery.after-deletion", "bluesky"],
+  ])("killed at %s leaves a deletion on %s that comes to its end", async (name, platform) => {
+    const target = await stage.addTarget(platform);
+    const dying = stage.start();
+    await stage.request(target);
+    await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+    const { externalId } = await readTask(stage.sql, target);
+    stage.arm(name, "kill");
+    await stage.append(toDeletionRecord(target, externalId ?? ""));
+    await exited(dying);
+    expect(dying.signalCode).toBe("SIGKILL");
+    expect(await lastDeletion(stage.sql, target)).toBeUndefined();
+
+    stage.start();
+
+    await eventually(async () => {
+      const rows = await stage.sql<{ status: string }[]>`
+        select status from deletion_tasks where target_id = ${target.targetId}`;
+      return rows[0]?.status === "deleted";
+    });
+    expect(await stage.countVisible(target)).toBe(0);
     await stage.kill();
   });
 

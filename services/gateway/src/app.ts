@@ -2,6 +2,8 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { configureFailpoints } from "@postrider/shared/failpoints";
 import { createHealth, createOpsServer } from "@postrider/shared/health";
@@ -28,6 +30,8 @@ export async function startApp(config: Config): Promise<App> {
     accounts: accounts.client(AccountService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
+    quota: posts.client(QuotaService),
+    queueSlots: posts.client(QueueSlotService),
     health,
     logger,
     publicUrl: config.publicUrl,

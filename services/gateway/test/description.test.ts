@@ -42,7 +42,23 @@ test("every operation has an id, names its errors and refers to named schemas", 
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(
     operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
-  ).toEqual(["createPost", "getPost", "listAccounts", "listPlatforms", "listPosts"]);
+  ).toEqual([
+    "createPost",
+    "createQueueSlotRule",
+    "deletePost",
+    "deleteQueueSlotRule",
+    "getPost",
+    "getQuota",
+    "listAccounts",
+    "listPlatforms",
+    "listPosts",
+    "listQueueSlotRules",
+    "publishPost",
+    "retryPost",
+    "updatePost",
+    "updateQueueSlotRule",
+    "validatePost",
+  ]);
   for (const { parameters, responses } of operations) {
     expect(parameters).toContainEqual(
       expect.objectContaining({ in: "header", name: "X-Workspace-Id", required: false }),
@@ -82,6 +98,16 @@ test("what is served is described, and what is described is served", () => {
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(new Set(served)).toEqual(new Set([...described, "GET /api/v1/openapi.json"]));
+});
+
+test("a body that may be left out is described as such, and without null", () => {
+  expect(document.paths["/api/v1/posts/{id}/publish"]?.["post"]).toMatchObject({
+    requestBody: { required: false },
+  });
+  expect(document.paths["/api/v1/posts"]?.["post"]).toMatchObject({
+    requestBody: { required: true },
+  });
+  expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
 test("the docs page loads nothing from elsewhere", async () => {

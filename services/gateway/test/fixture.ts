@@ -2,6 +2,8 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { createHealth } from "@postrider/shared/health";
 import { createLogger, type Logger } from "@postrider/shared/logger";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -40,6 +42,8 @@ export function admitted(
 
 export interface Peers {
   readonly posts?: Partial<ServiceImpl<typeof PostService>>;
+  readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
+  readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
 }
@@ -52,6 +56,8 @@ export async function createTestServer(
 ): Promise<FastifyInstance> {
   const peer = createTestPeer((router: ConnectRouter) => {
     router.service(PostService, peers.posts ?? {});
+    router.service(QuotaService, peers.quota ?? {});
+    router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
     router.service(PlatformService, peers.platforms ?? {});
   });
@@ -60,6 +66,8 @@ export async function createTestServer(
     accounts: peer.client(AccountService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
+    quota: peer.client(QuotaService),
+    queueSlots: peer.client(QueueSlotService),
     health: createHealth(),
     logger,
     publicUrl: "http://127.0.0.1:8080",
@@ -103,6 +111,50 @@ export const POST = {
       outcome: "published",
       code: "",
       message: "",
+    },
+  ],
+};
+
+/** The same post as the interface shows it. */
+export const POST_RECORD = {
+  id: POST_ID,
+  status: "published",
+  content: "Hello",
+  scheduledAt: null,
+  startedAt: "2026-11-18T11:06:40.005Z",
+  publishedAt: "2026-11-18T11:06:41.000Z",
+  createdVia: "rest",
+  createdAt: "2026-11-18T11:06:40.005Z",
+  updatedAt: "2026-11-18T11:06:41.000Z",
+  mediaIds: [],
+  options: { x: { content: "Hello x", tags: [] } },
+  queueSlotRuleId: null,
+  media: [],
+  targets: [
+    {
+      id: "01936a5e-7d2b-7000-8000-000000000003",
+      accountId: ACCOUNT_ID,
+      platform: "x",
+      username: "ann",
+      status: "published",
+      externalId: "1859",
+      permalink: "https://x.com/ann/status/1859",
+      publishedAt: "2026-11-18T11:06:41.000Z",
+      error: null,
+      attemptCount: 1,
+      nextAttemptAt: null,
+      metrics: null,
+    },
+  ],
+  attempts: [
+    {
+      accountId: ACCOUNT_ID,
+      number: 1,
+      startedAt: "2026-11-18T11:06:40.000Z",
+      finishedAt: null,
+      outcome: "published",
+      code: null,
+      message: null,
     },
   ],
 };

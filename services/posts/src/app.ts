@@ -1,6 +1,7 @@
 import { hkdfSync } from "node:crypto";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { startConsumer } from "@postrider/shared/bus/consumer";
@@ -18,10 +19,13 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
+import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
+import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startCleaningIdempotencyKeys } from "#src/jobs/clean-idempotency-keys.ts";
+import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createRoomCheck } from "#src/rpc/outbox-room.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -39,22 +43,16 @@ export async function startApp(config: Config): Promise<App> {
   const health = createHealth();
   health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
   const peers = connectPeers(config);
-  const started: { relay?: Loop } = {};
+  const started: { relay?: Loop; scheduler?: Scheduler } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
-  const routes = createAppRoutes({ config, sql, peers, nudgeRelay });
+  const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
+  const routes = createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler });
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const events = await startEvents(config, sql, logger);
   started.relay = events.relay;
-  const sweep = startSweep({
-    sql,
-    logger,
-    nudgeRelay,
-    tasks: peers.delivery.client(TaskService),
-    everyMs: config.sweepMs,
-    sweepAfterMs: config.sweepAfterMs,
-  });
-  const cleaner = startCleaningIdempotencyKeys(sql, logger);
+  const jobs = startJobs({ config, sql, peers, logger, nudgeRelay });
+  started.scheduler = jobs.scheduler;
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -62,8 +60,7 @@ export async function startApp(config: Config): Promise<App> {
       const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
       const { accounts, media, delivery } = peers;
       await disposeInOrder([
-        sweep,
-        cleaner,
+        ...jobs.all,
         events.consumer,
         server,
         events.relay,
@@ -75,6 +72,23 @@ export async function startApp(config: Config): Promise<App> {
       ]);
     },
   };
+}
+
+function startJobs(options: {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly peers: Peers;
+  readonly logger: Logger;
+  readonly nudgeRelay: () => void;
+}) {
+  const { config, sql, peers, logger, nudgeRelay } = options;
+  const { missedAfterMs, sweepMs, sweepAfterMs } = config;
+  const tasks = peers.delivery.client(TaskService);
+  const scheduler = startScheduler({ sql, logger, nudgeRelay, missedAfterMs });
+  const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
+  const keys = startCleaningIdempotencyKeys(sql, logger);
+  const guards = startCleaningDuplicateGuards(sql, logger);
+  return { scheduler, all: [scheduler, sweep, keys, guards] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;
@@ -92,15 +106,20 @@ function createAppRoutes(options: {
   readonly sql: Sql;
   readonly peers: Peers;
   readonly nudgeRelay: () => void;
+  readonly nudgeScheduler: (at: Date) => void;
 }) {
-  const { config, sql, peers, nudgeRelay } = options;
+  const { config, sql, peers, nudgeRelay, nudgeScheduler } = options;
   return createRoutes({
     sql,
     nudgeRelay,
+    nudgeScheduler,
     clock: createDatabaseClock(sql),
     accounts: createAccountDirectory(peers.accounts.client(AccountService)),
     platforms: createPlatformDirectory(peers.accounts.client(PlatformService)),
+    accountService: peers.accounts.client(AccountService),
+    workspaces: createWorkspaceDirectory(peers.accounts.client(WorkspaceService)),
     media: peers.media.client(MediaService),
+    tasks: peers.delivery.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: config.missedAfterMs,
     cursorKey: deriveCursorKey(config.internalSecret),

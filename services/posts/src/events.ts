@@ -1,9 +1,13 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
+  PostCancelledSchema,
+  PostDeletedSchema,
+  PostDeletionRequestedSchema,
   PostFailedSchema,
   PostPartialSchema,
   PostPublishedSchema,
   PostPublishRequestedSchema,
+  PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
@@ -61,11 +65,69 @@ export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
 ): OutboxEvent {
+  return outboxEvent(SETTLED[status], toMoment(post), post.postId);
+}
+
+/** Says when a post will be published. */
+export function postScheduled(
+  post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
+): OutboxEvent {
   const message = {
-    workspaceId: post.workspaceId,
-    postId: post.postId,
-    version: BigInt(post.version),
-    occurredAt: timestampFromDate(post.occurredAt),
+    ...toMoment(post),
+    scheduledAt: timestampFromDate(post.scheduledAt),
   };
-  return outboxEvent(SETTLED[status], message, post.postId);
+  return outboxEvent(PostScheduledSchema, message, post.postId);
+}
+
+/** Says that a post which had begun to be published was deleted. */
+export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
+  return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
+}
+
+/** Says that a draft or scheduled post is gone. */
+export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
+  return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
+}
+
+interface DeletionRequest extends PostAtVersion {
+  readonly requestedAt: Date;
+  readonly targets: readonly {
+    readonly targetId: string;
+    readonly accountId: string;
+    readonly platform: string;
+    readonly externalId: string | null;
+    readonly deletion: number;
+  }[];
+}
+
+/** Asks delivery to delete targets on their platforms. */
+export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
+  const message = {
+    workspaceId: request.workspaceId,
+    postId: request.postId,
+    version: BigInt(request.version),
+    targets: request.targets.map(({ targetId, accountId, platform, externalId, deletion }) => ({
+      targetId,
+      accountId,
+      platform,
+      externalId: externalId ?? "",
+      deletion,
+    })),
+    requestedAt: timestampFromDate(request.requestedAt),
+  };
+  return outboxEvent(PostDeletionRequestedSchema, message, request.postId);
+}
+
+function toMoment({
+  workspaceId,
+  postId,
+  version,
+  occurredAt,
+}: PostAtVersion & { readonly occurredAt: Date }) {
+  return {
+    workspaceId,
+    postId,
+    version: BigInt(version),
+    occurredAt: timestampFromDate(occurredAt),
+  };
 }

@@ -1,6 +1,10 @@
 import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
-import type { TargetUpdated } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type {
+  DeletionUpdated,
+  TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { AttemptRow } from "#src/db/target-attempts.ts";
+import type { DeletionUpdate } from "#src/domain/deletion.ts";
 import type { TargetUpdate } from "#src/domain/target.ts";
 
 function toDate(instant: Timestamp | undefined): Date | null {
@@ -25,6 +29,22 @@ export function parseUpdate(message: TargetUpdated): TargetUpdate {
     error: code === undefined ? null : { code, message: errorMessage, retryable },
     attemptCount: message.attemptCount,
     nextAttemptAt: toDate(message.nextAttemptAt),
+  };
+}
+
+function parseDeletionStatus(status: string): DeletionUpdate["status"] {
+  if (status === "deleting" || status === "deleted" || status === "delete_failed") return status;
+  throw new Error(`a deletion cannot become ${JSON.stringify(status)}`);
+}
+
+/** What the update says of its target's deletion. An unknown status throws, as above. */
+export function parseDeletion(message: DeletionUpdated): DeletionUpdate {
+  const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
+  return {
+    deletion: message.deletion,
+    version: Number(message.version),
+    status: parseDeletionStatus(message.status),
+    error: code === undefined ? null : { code, message: errorMessage, retryable },
   };
 }
 

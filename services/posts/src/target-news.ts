@@ -1,55 +1,41 @@
-import type { TargetUpdated } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import { appendEvents } from "@postrider/shared/outbox";
+import type {
+  DeletionUpdated,
+  TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import {
-  lockPosts,
-  updatePosts,
-  type LockedPost,
-  type PostChange,
-  type PostRef,
-} from "#src/db/posts.ts";
+import { changeTargets, type TargetChange } from "#src/change-targets.ts";
+import { lockPosts, type LockedPost, type PostRef } from "#src/db/posts.ts";
 import { upsertAttempts } from "#src/db/target-attempts.ts";
-import { lockTargetsOf, updateTargets, type TargetRow } from "#src/db/targets.ts";
-import { nextPostStatus } from "#src/domain/post-status.ts";
-import { applyTargetUpdate, isVisiblyDifferent } from "#src/domain/target.ts";
-import { isSettled, postSettled } from "#src/events.ts";
-import { newestAttempts, parseUpdate } from "#src/parse-target-news.ts";
-
-/** When the post's first target was published. */
-function firstPublishedAt(targets: readonly TargetRow[]): Date | null {
-  const times = targets.flatMap(({ publishedAt }) => publishedAt?.getTime() ?? []);
-  return times.length === 0 ? null : new Date(Math.min(...times));
-}
-
-function toChange(post: LockedPost, targets: readonly TargetRow[]): PostChange {
-  return {
-    workspaceId: post.workspaceId,
-    postId: post.postId,
-    status: nextPostStatus(
-      post.status,
-      targets.map(({ status }) => status),
-    ),
-    publishedAt: firstPublishedAt(targets),
-  };
-}
-
-/** A target before and after the news of it. */
-interface Pair {
-  readonly before: TargetRow;
-  readonly after: TargetRow;
-}
-
-function applyAll(targets: readonly TargetRow[], news: readonly TargetUpdated[]): readonly Pair[] {
-  const byTarget = Map.groupBy(news, keyOf);
-  return targets.map((before) => {
-    const updates = byTarget.get(keyOf({ ...before, targetId: before.id })) ?? [];
-    return { before, after: updates.map(parseUpdate).reduce(applyTargetUpdate<TargetRow>, before) };
-  });
-}
+import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
+import { applyDeletionUpdate, requestDeletion } from "#src/domain/deletion.ts";
+import { applyTargetUpdate } from "#src/domain/target.ts";
+import { newestAttempts, parseDeletion, parseUpdate } from "#src/parse-target-news.ts";
 
 /** News counts only where workspace, post and target belong together. */
 function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
   return `${workspaceId} ${postId} ${targetId}`;
+}
+
+function applyAll<T extends PostRef & { readonly targetId: string }>(
+  targets: readonly TargetRow[],
+  news: readonly T[],
+  apply: (target: TargetRow, item: T) => TargetRow,
+): readonly TargetChange[] {
+  const byTarget = Map.groupBy(news, keyOf);
+  return targets.map((before) => {
+    const items = byTarget.get(keyOf({ ...before, targetId: before.id })) ?? [];
+    return { before, after: items.reduce(apply, before) };
+  });
+}
+
+/**
+ * What a target of a deleted post becomes by news of its publishing: only a publication still counts, and is deleted at
+ * once. Nobody is asked whether its account is still there; delivery finds out.
+ */
+function applyToCancelled(target: TargetRow, item: TargetUpdated): TargetRow {
+  const update = parseUpdate(item);
+  if (update.status !== "published") return target;
+  return requestDeletion(applyTargetUpdate(target, update), { isConnected: true, again: false });
 }
 
 /**
@@ -65,44 +51,33 @@ export async function applyTargetNews(
   if (posts.length === 0) return;
   const targets = await lockTargetsOf(tx, posts);
   const known = new Set(targets.map((target) => keyOf({ ...target, targetId: target.id })));
-  const pairs = applyAll(targets, news);
   const told = await upsertAttempts(
     tx,
     newestAttempts(news.filter((item) => known.has(keyOf(item)))),
   );
-  await updateTargets(
-    tx,
-    pairs.flatMap(({ before, after }) => (before === after ? [] : [after])),
+  const cancelled = cancelledIds(posts);
+  const pairs = applyAll(targets, news, (target, item) =>
+    cancelled.has(target.postId)
+      ? applyToCancelled(target, item)
+      : applyTargetUpdate(target, parseUpdate(item)),
   );
-  await changePosts(tx, posts, pairs, told);
+  await changeTargets(tx, { posts, pairs, told });
 }
 
-/** Raises the version of the posts in which a reader sees a difference, and says which of them are settled now. */
-async function changePosts(
+/** As `applyTargetNews`, for what became of deletions. */
+export async function applyDeletionNews(
   tx: TransactionSql,
-  posts: readonly LockedPost[],
-  pairs: readonly Pair[],
-  told: ReadonlySet<string>,
+  news: readonly DeletionUpdated[],
 ): Promise<void> {
-  const seen = new Set(
-    pairs
-      .filter(({ before, after }) => told.has(after.id) || isVisiblyDifferent(before, after))
-      .map(({ after }) => after.postId),
+  const posts = await lockPosts(tx, news);
+  if (posts.length === 0) return;
+  const targets = await lockTargetsOf(tx, posts);
+  const pairs = applyAll(targets, news, (target, item) =>
+    applyDeletionUpdate(target, parseDeletion(item)),
   );
-  const targetsOf = Map.groupBy(
-    pairs.map(({ after }) => after),
-    ({ postId }) => postId,
-  );
-  const visible = posts.filter(({ postId }) => seen.has(postId));
-  const changed = await updatePosts(
-    tx,
-    visible.map((post) => toChange(post, targetsOf.get(post.postId) ?? [])),
-  );
-  const statusBefore = new Map(visible.map(({ postId, status }) => [postId, status]));
-  const events = changed.flatMap(({ status, updatedAt, ...post }) =>
-    isSettled(status) && status !== statusBefore.get(post.postId)
-      ? [postSettled(status, { ...post, occurredAt: updatedAt })]
-      : [],
-  );
-  await appendEvents(tx, events);
+  await changeTargets(tx, { posts, pairs });
+}
+
+function cancelledIds(posts: readonly LockedPost[]): ReadonlySet<string> {
+  return new Set(posts.flatMap(({ status, postId }) => (status === "cancelled" ? [postId] : [])));
 }

@@ -156,7 +156,11 @@ test.each([
   ],
   ["with an account id that is none", { accountIds: ["me"] }],
   ["made by a stranger", { createdVia: "carrier pigeon" }],
-  ["for another time", { scheduledAt: timestampFromDate(new Date(Date.UTC(2099, 0))) }],
+  [
+    "for the next slot and for a time",
+    { queueSlot: true, scheduledAt: timestampFromDate(new Date(Date.UTC(2099, 0))) },
+  ],
+  ["for the next slot and as a draft", { queueSlot: true, isDraft: true }],
 ])("a request %s is invalid", async (_name, change) => {
   const workspaceId = newWorkspace();
   const account = posts.neighbours.connectAccount(workspaceId, "x");
@@ -179,7 +183,11 @@ test("requests of the same moment ask for their accounts in one call", async () 
 
   await Promise.all(
     workspaces.map((workspaceId, index) =>
-      posts.createPost({ workspaceId, accountIds: accounts.slice(index, index + 1) }),
+      posts.createPost({
+        workspaceId,
+        accountIds: accounts.slice(index, index + 1),
+        content: "another",
+      }),
     ),
   );
 

@@ -14,8 +14,11 @@ import {
   type BatchGetAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import {
+  DeletionUpdatedSchema,
   TargetUpdatedSchema,
+  type DeletionUpdated,
   type TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
@@ -24,15 +27,21 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
+  PostCancelledSchema,
+  PostDeletedSchema,
+  PostDeletionRequestedSchema,
   PostFailedSchema,
   PostPartialSchema,
   PostPublishedSchema,
   PostPublishRequestedSchema,
+  PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
+import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService, type TargetRef } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
-import { unavailable } from "@postrider/shared/errors";
+import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/logger";
 import type { Sql } from "@postrider/shared/postgres";
@@ -40,13 +49,15 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
+import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
+import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { createRoomCheck } from "#src/rpc/outbox-room.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
-import { applyTargetNews } from "#src/target-news.ts";
+import { applyDeletionNews, applyTargetNews } from "#src/target-news.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 
@@ -55,6 +66,10 @@ const EVENTS = [
   PostPublishedSchema,
   PostPartialSchema,
   PostFailedSchema,
+  PostScheduledSchema,
+  PostCancelledSchema,
+  PostDeletedSchema,
+  PostDeletionRequestedSchema,
 ];
 
 /** The services around posts, in memory: they speak the contract and know what a test tells them. */
@@ -64,8 +79,18 @@ class Neighbours {
   readonly available = new Set(["x", "telegram", "bluesky"]);
   /** What delivery knows, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
+  /** What delivery knows of deletions, by target id. */
+  readonly deletions = new Map<string, DeletionUpdated>();
+  /** Targets whose visible call has begun. */
+  readonly calling = new Set<string>();
+  /** Targets at a generation that were closed. */
+  readonly closed = new Set<string>();
+  /** Runs while posts waits for its targets to be closed. */
+  onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
+  /** Limits that differ from the defaults, by workspace. */
+  readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
   accountsAreUp = true;
   deliveryIsUp = true;
 
@@ -77,6 +102,11 @@ class Neighbours {
 
   readonly routes = (router: ConnectRouter): void => {
     router.service(AccountService, {
+      listAccounts: ({ workspaceId }) => ({
+        accounts: [...this.accounts.values()]
+          .filter((account) => account.workspaceId === workspaceId)
+          .toReversed(),
+      }),
       batchGetAccounts: (request) => {
         if (!this.accountsAreUp) throw unavailable();
         this.accountCalls.push(request);
@@ -92,6 +122,11 @@ class Neighbours {
         platforms: [...this.available].map((platform) => ({ platform, available: true })),
       }),
     });
+    router.service(WorkspaceService, {
+      batchGetWorkspaces: ({ ids }) => ({
+        workspaces: ids.map((id) => ({ id, limits: this.limits.get(id) ?? {} })),
+      }),
+    });
     router.service(MediaService, {
       batchGetMedia: ({ workspaceId, ids }) => ({
         media: this.media.filter(
@@ -100,11 +135,29 @@ class Neighbours {
       }),
     });
     router.service(TaskService, {
-      batchGetTargetStates: ({ refs }) => {
+      batchGetTargetStates: ({ refs, deletions }) => {
         if (!this.deliveryIsUp) throw unavailable();
         this.askedTargets.push(...refs);
         const updates = refs.flatMap((ref) => this.tasks.get(ref.targetId) ?? []);
-        return { updates, unknown: refs.filter((ref) => !this.tasks.has(ref.targetId)) };
+        const unknown = refs.filter((ref) => !this.tasks.has(ref.targetId));
+        return {
+          updates,
+          unknown,
+          cancelled: unknown.filter((ref) => this.closed.has(`${ref.targetId} ${ref.generation}`)),
+          deletions: deletions.flatMap((ref) => this.deletions.get(ref.targetId) ?? []),
+          unknownDeletions: deletions.filter((ref) => !this.deletions.has(ref.targetId)),
+        };
+      },
+      cancelTargets: async ({ targets }) => {
+        if (!this.deliveryIsUp) throw unavailable();
+        const refs = targets.flatMap(({ ref }) => ref ?? []);
+        if (refs.some(({ targetId }) => this.calling.has(targetId)))
+          throw conflict("post_publishing");
+        const ended = refs.flatMap(({ targetId }) => this.tasks.get(targetId) ?? []);
+        for (const ref of refs)
+          if (!this.tasks.has(ref.targetId)) this.closed.add(`${ref.targetId} ${ref.generation}`);
+        await this.onCancel();
+        return { ended };
       },
     });
   };
@@ -118,6 +171,9 @@ interface PostChange {
   readonly options?: Record<string, { content?: string; title?: string }>;
   readonly createdVia?: string;
   readonly scheduledAt?: Timestamp;
+  readonly isDraft?: boolean;
+  readonly queueSlot?: boolean;
+  readonly force?: boolean;
   readonly idempotency?: { key: string; fingerprint: string };
 }
 
@@ -140,7 +196,11 @@ export async function startPosts() {
     clock: createDatabaseClock(sql),
     accounts: createAccountDirectory(peer.client(AccountService)),
     platforms: createPlatformDirectory(peer.client(PlatformService)),
+    accountService: peer.client(AccountService),
+    workspaces: createWorkspaceDirectory(peer.client(WorkspaceService)),
+    nudgeScheduler: () => {},
     media: peer.client(MediaService),
+    tasks: peer.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: 86_400_000,
     cursorKey: new Uint8Array(32).fill(1),
@@ -161,10 +221,16 @@ export async function startPosts() {
     nudges,
     posts,
     targets: service.client(TargetService),
+    quota: service.client(QuotaService),
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */
     tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetNews(tx, updates)),
+    tellDeletions: (updates: readonly DeletionUpdated[]) =>
+      sql.begin((tx) => applyDeletionNews(tx, updates)),
+    slots: service.client(QueueSlotService),
+    /** One round of the scheduler. */
+    startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
     /** The events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
@@ -241,6 +307,22 @@ export function deliveryOf(post: Post) {
       ...change,
     });
   };
+}
+
+/** What delivery tells of deleting a target. */
+export function deletionOf(
+  post: Post,
+  ordinal: number,
+  change: { deletion?: number; version?: bigint; status: string; errorCode?: string },
+): DeletionUpdated {
+  return create(DeletionUpdatedSchema, {
+    workspaceId: post.workspaceId,
+    postId: post.id,
+    targetId: post.targets[ordinal]?.id ?? "",
+    deletion: 1,
+    version: 1n,
+    ...change,
+  });
 }
 
 /** An attempt of an update. */

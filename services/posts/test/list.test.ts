@@ -1,5 +1,6 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -9,7 +10,11 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function publisher(workspaceId: string) {
   const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
-  return async () => await posts.createPost({ workspaceId, accountIds });
+  let count = 0;
+  return async () => {
+    count += 1;
+    return await posts.createPost({ workspaceId, accountIds, content: `post ${count}` });
+  };
 }
 
 test("posts are listed latest first, without their attempts", async () => {
@@ -64,4 +69,112 @@ test.each(["", "x", "AAAA"])("the cursor %j is refused", async (cursor) => {
   await expect(
     posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, cursor }),
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
+});
+
+test("filters combine, and a platform is any target's", async () => {
+  const workspaceId = newWorkspace();
+  const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
+    posts.neighbours.connectAccount(workspaceId, platform),
+  );
+  const make = async (content: string, accountIds: string[], change = {}) =>
+    await posts.createPost({ workspaceId, accountIds, content, ...change });
+  const both = await make("both", [bluesky, x]);
+  const single = await make("single", [x], { createdVia: "mcp" });
+  const draft = await make("draft", [x], { isDraft: true });
+  await posts.tell([deliveryOf(single)(0, "published")]);
+  const list = async (filter: object) => {
+    const page = await posts.posts.listPosts({ workspaceId, limit: 10, ...filter });
+    return page.posts.map(({ id }) => id);
+  };
+
+  expect(await list({ platform: "bluesky" })).toEqual([both.id]);
+  expect(await list({ platform: "x" })).toEqual([draft.id, single.id, both.id]);
+  expect(await list({ platform: "youtube" })).toEqual([]);
+  expect(await list({ status: "draft" })).toEqual([draft.id]);
+  expect(await list({ status: "published" })).toEqual([single.id]);
+  expect(await list({ createdVia: "mcp" })).toEqual([single.id]);
+  expect(await list({ platform: "x", createdVia: "rest", status: "publishing" })).toEqual([
+    both.id,
+  ]);
+  expect(await list({ platform: "bluesky", createdVia: "mcp" })).toEqual([]);
+});
+
+test("dates are whole UTC days of the effective date, which is also the order", async () => {
+  const workspaceId = newWorkspace();
+  const publish = publisher(workspaceId);
+  const today = await publish();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const day = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+  const planned = [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`].map((at) =>
+    timestampFromDate(new Date(at)),
+  );
+  const ids: string[] = [];
+  for (const [index, scheduledAt] of planned.entries()) {
+    const content = `planned ${index}`;
+    ids.push((await posts.createPost({ workspaceId, accountIds, content, scheduledAt })).id);
+  }
+  const list = async (filter: object) => {
+    const page = await posts.posts.listPosts({ workspaceId, limit: 10, ...filter });
+    return page.posts.map(({ id }) => id);
+  };
+  const [first, last] = ids;
+
+  expect(await list({})).toEqual([last, first, today.id]);
+  expect(await list({ from: day, to: day })).toEqual([last, first]);
+  expect(await list({ from: day })).toEqual([last, first]);
+  const before = new Date(Date.parse(day) - 1).toISOString().slice(0, 10);
+  expect(await list({ to: before })).toEqual([today.id]);
+});
+
+test.each([
+  ["/from", { from: "2026-11-22", to: "2026-11-21" }],
+  ["/from", { from: "2026-02-30" }],
+  ["/to", { to: "tomorrow" }],
+  ["/status", { status: "lost" }],
+  ["/platform", { platform: "' or true --" }],
+  ["/createdVia", { createdVia: "post" }],
+])("a filter that is none is refused: %s %j", async (path, filter) => {
+  await expect(
+    posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, ...filter }),
+  ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "invalid", path }] });
+});
+
+test("a cursor is good for its filters only, with any limit", async () => {
+  const workspaceId = newWorkspace();
+  const publish = publisher(workspaceId);
+  for (let made = 0; made < 5; made += 1) await publish();
+  const filter = { workspaceId, status: "publishing" };
+  const { nextCursor: cursor = "" } = await posts.posts.listPosts({ ...filter, limit: 2 });
+
+  expect((await posts.posts.listPosts({ ...filter, limit: 3, cursor })).posts).toHaveLength(3);
+  for (const other of [
+    { workspaceId },
+    { ...filter, platform: "x" },
+    { workspaceId, platform: "publishing" },
+  ])
+    await expect(posts.posts.listPosts({ ...other, limit: 2, cursor })).rejects.toMatchObject({
+      kind: "invalid",
+    });
+});
+
+test("walking the pages of a filter while posts are added and published meets each once", async () => {
+  const workspaceId = newWorkspace();
+  const publish = publisher(workspaceId);
+  const earlier: string[] = [];
+  for (let count = 0; count < 12; count += 1) earlier.push((await publish()).id);
+  const met: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await posts.posts.listPosts({
+      workspaceId,
+      limit: 5,
+      platform: "x",
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    met.push(...page.posts.map(({ id }) => id));
+    cursor = page.nextCursor;
+    await posts.tell([deliveryOf(await publish())(0, "published")]);
+  } while (cursor !== undefined);
+
+  expect(met).toEqual(earlier.toReversed());
 });

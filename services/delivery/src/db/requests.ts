@@ -27,7 +27,8 @@ function toRow(request: PublishRequest) {
 
 /**
  * Makes the tasks that do not exist yet. A task stays for ever, so a repeated request finds it and changes nothing. Only a
- * dropped one is woken: its worker asks again whether the target is wanted, and drops it again if it is not.
+ * dropped one is woken: its worker asks again whether the target is wanted, and drops it again if it is not. One that was
+ * cancelled is not, because its owner may not have written down yet what it cancelled.
  */
 export async function insertRequests(
   sql: ISql,
@@ -54,6 +55,7 @@ export async function insertRequests(
       version = t.version + 1,
       updated_at = now()
     where t.status = 'dropped'
+    and not t.is_cancelled
     and not exists (
       select 1
       from publish_tasks s

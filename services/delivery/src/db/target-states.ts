@@ -1,12 +1,19 @@
 import type { ISql } from "@postrider/shared/postgres";
 import { taskColumns } from "#src/db/task-columns.ts";
+import type { TaskKey } from "#src/domain/held-task.ts";
 import type { Task } from "#src/domain/task.ts";
 
 /** A target at the generation that its owner has. */
-export interface StateQuery {
+export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
-  readonly targetId: string;
-  readonly generation: number;
+}
+
+function toRows(queries: readonly StateQuery[]) {
+  return queries.map((query) => ({
+    workspace_id: query.workspaceId,
+    target_id: query.targetId,
+    generation: query.generation,
+  }));
 }
 
 /**
@@ -17,17 +24,27 @@ export async function listTargetStates(
   sql: ISql,
   queries: readonly StateQuery[],
 ): Promise<readonly Task[]> {
-  const rows = queries.map((query) => ({
-    workspace_id: query.workspaceId,
-    target_id: query.targetId,
-    generation: query.generation,
-  }));
   return await sql<Task[]>`
     select distinct on (t.target_id, k.generation) ${taskColumns(sql)}
-    from jsonb_to_recordset(${sql.json(rows)})
+    from jsonb_to_recordset(${sql.json(toRows(queries))})
       as k(workspace_id uuid, target_id uuid, generation int)
     join publish_tasks t on t.target_id = k.target_id and t.workspace_id = k.workspace_id
     where t.status = 'published'
     or (t.generation = k.generation and t.status <> 'dropped')
     order by t.target_id, k.generation, t.status = 'published' desc`;
+}
+
+/** Those that were cancelled: asked for again at the same generation, they start nothing. */
+export async function listCancelled(
+  sql: ISql,
+  queries: readonly StateQuery[],
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
+    select t.target_id, t.generation
+    from jsonb_to_recordset(${sql.json(toRows(queries))})
+      as k(workspace_id uuid, target_id uuid, generation int)
+    join publish_tasks t
+      on t.target_id = k.target_id and t.generation = k.generation and t.workspace_id = k.workspace_id
+    where t.status = 'dropped'
+    and t.is_cancelled`;
 }

@@ -19,19 +19,23 @@ export type TargetErrorCode =
   | "missed"
   | "internal_error";
 
-/** What a connector is asked to publish, and as whom. */
-export interface Publication {
-  readonly targetId: string;
-  readonly text: string;
-  readonly title: string | undefined;
-  readonly privacy: string | undefined;
-  readonly tags: readonly string[];
+/** As whom a connector talks to its platform. */
+export interface AccountAccess {
   /** The platform's own id of the account. */
   readonly externalId: string;
   readonly username: string;
   readonly accessToken: string;
   /** Non-secret data of the credential, for example the host of a bluesky repository. */
   readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** What a connector is asked to publish, and as whom. */
+export interface Publication extends AccountAccess {
+  readonly targetId: string;
+  readonly text: string;
+  readonly title: string | undefined;
+  readonly privacy: string | undefined;
+  readonly tags: readonly string[];
 }
 
 /** What steps have made so far: ids, URIs and records that the platform returned or that we chose. Stored before the next call. */
@@ -77,6 +81,14 @@ export interface Unknown {
 }
 
 export type Outcome = Published | Failure | NotSent | Unknown;
+
+/** It is not there any more; whether this call removed it or it was gone before makes no difference. */
+export interface Deleted {
+  readonly kind: "deleted";
+}
+
+/** What deleting came to. After `unknown` it is simply done again. */
+export type DeletionOutcome = Deleted | Failure | Unknown;
 
 /** What reading the platform back showed about a call with an unknown outcome. */
 export type Verdict =
@@ -140,4 +152,8 @@ export interface Connector {
     call: UnknownCall,
     signal: AbortSignal,
   ): Promise<Verdict>;
+  /** Whether the platform lets us delete what we published. */
+  readonly canDelete: boolean;
+  /** Deletes what was published as `externalId`. Repeating it is harmless. Called only where `canDelete`. */
+  delete(account: AccountAccess, externalId: string, signal: AbortSignal): Promise<DeletionOutcome>;
 }

@@ -2,6 +2,8 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
 import { batchGetTargetStates } from "#src/rpc/batch-get-target-states.ts";
+import { cancelTargets } from "#src/rpc/cancel-targets.ts";
+import { resolveTarget } from "#src/rpc/resolve-target.ts";
 
 export interface TaskServiceDeps {
   readonly sql: Sql;
@@ -11,5 +13,7 @@ export interface TaskServiceDeps {
 export function createTaskService(deps: TaskServiceDeps) {
   return {
     batchGetTargetStates: (request) => batchGetTargetStates(deps, request),
+    cancelTargets: (request) => cancelTargets(deps, request),
+    resolveTarget: (request) => resolveTarget(deps, request),
   } satisfies ServiceImpl<typeof TaskService>;
 }

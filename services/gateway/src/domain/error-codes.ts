@@ -95,6 +95,8 @@ export const VIOLATION_CODES = [
   "repeated_parameter",
   "exclusive_fields",
   "range_reversed",
+  "unknown_timezone",
+  "ends_before_start",
   "invalid_json",
   "invalid_utf8",
   "nul_character",

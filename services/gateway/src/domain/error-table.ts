@@ -1,4 +1,5 @@
 import type { ErrorKind, Violation } from "@postrider/shared/errors";
+import { defined } from "#src/domain/defined.ts";
 import { isErrorCode, type ErrorCode } from "#src/domain/error-codes.ts";
 import { hasMessage, messageFor, type Locale } from "#src/domain/messages.ts";
 
@@ -118,9 +119,8 @@ function toDetail(violation: Violation, error: ErrorCode, locale: Locale): Error
   const numbers = numbersOf(violation);
   // A code without a text of its own, such as the name of a scope, is explained by the error itself.
   const explained = hasMessage(violation.code) ? violation.code : error;
-  return defined({
-    code: violation.code,
-    message: messageFor(locale, explained, numbers),
+  const { code } = violation;
+  const known = defined({
     path: (violation.path?.length ?? 0) > MAX_PATH_LENGTH ? undefined : violation.path,
     accountId: violation.accountId,
     platform: violation.platform,
@@ -132,6 +132,7 @@ function toDetail(violation: Violation, error: ErrorCode, locale: Locale): Error
     requested: numbers.requested,
     resetsAt: toTime(violation.resetsAt),
   });
+  return { code, message: messageFor(locale, explained, numbers), ...known };
 }
 
 function numbersOf(violation: Violation) {
@@ -152,12 +153,4 @@ function toTime(time: Violation["resetsAt"]): string | undefined {
   if (time === undefined) return undefined;
   const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
   return new Date(milliseconds).toISOString();
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The same object without the properties that are undefined. */
-function defined<T extends { code: string; message: string }>(value: T) {
-  const known = Object.entries(value).filter(([, property]) => property !== undefined);
-  return Object.fromEntries(known) as Defined<T> & { code: string; message: string };
 }

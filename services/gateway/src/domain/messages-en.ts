@@ -131,6 +131,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   repeated_parameter: "This parameter is there more than once. Send it once.",
   exclusive_fields: "These fields exclude each other. Send only one of them.",
   range_reversed: "The range ends before it begins. Exchange the two values.",
+  unknown_timezone: "There is no such time zone. Use a name such as Europe/Berlin.",
+  ends_before_start: "The last date is before the first one. Correct one of them.",
   invalid_json: "The body is not valid JSON.",
   invalid_utf8: "The body is not valid UTF-8.",
   nul_character: "The text has a NUL character. Remove it.",

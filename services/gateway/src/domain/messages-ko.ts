@@ -113,6 +113,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   repeated_parameter: "같은 매개변수가 두 번 이상 있습니다. 한 번만 보내 주세요.",
   exclusive_fields: "함께 쓸 수 없는 항목입니다. 하나만 보내 주세요.",
   range_reversed: "범위의 끝이 시작보다 앞섭니다. 두 값을 바꿔 주세요.",
+  unknown_timezone: "없는 시간대입니다. Asia/Seoul과 같은 이름을 사용해 주세요.",
+  ends_before_start: "마지막 날짜가 첫 날짜보다 앞섭니다. 둘 중 하나를 고쳐 주세요.",
   invalid_json: "본문이 올바른 JSON이 아닙니다.",
   invalid_utf8: "본문이 올바른 UTF-8이 아닙니다.",
   nul_character: "텍스트에 NUL 문자가 있습니다. 빼 주세요.",

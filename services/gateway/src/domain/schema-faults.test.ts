@@ -117,6 +117,25 @@ describe("toSchemaViolations", () => {
     ]);
   });
 
+  it("says no more of a value of the wrong type than that", async () => {
+    const body = { ...valid, options: { x: { privacy: 5 } }, force: "yes" };
+    const typed = {
+      ...post,
+      properties: { ...post.properties, force: { type: "boolean", const: true } },
+    };
+    expect(await faultsOfBody(typed, body)).toEqual([
+      { code: "type", path: "/options/x/privacy" },
+      { code: "type", path: "/force" },
+    ]);
+  });
+
+  it("says no more of a repeated parameter than that", async () => {
+    const querystring = { type: "object", properties: { status: { ...text, enum: ["draft"] } } };
+    expect(await faultsOf({ querystring }, { query: "?status=draft&status=draft" })).toEqual([
+      { code: "repeated_parameter", path: "/status" },
+    ]);
+  });
+
   it("names at most 100 faults", async () => {
     const body = { ...valid, accountIds: Array.from({ length: 200 }, (_, index) => `${index}`) };
     expect((await faultsOfBody(post, body)).length).toBe(100);

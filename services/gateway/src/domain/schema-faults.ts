@@ -49,7 +49,7 @@ export function toSchemaViolations(
   value?: unknown,
 ): Violation[] {
   const faults = new Map<string, Violation>();
-  for (const error of settleUnions(errors)) {
+  for (const error of dropConsequences(settleUnions(errors))) {
     const fault = toViolation(error, context, value);
     faults.set(`${fault.code} ${fault.path}`, fault);
     if (faults.size === MAX_FAULTS) break;
@@ -68,6 +68,16 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
     settled = settleUnion(settled, union);
   }
   return settled;
+}
+
+/** What is more wrong with a value of the wrong type is not worth a word. */
+function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
+  const mistyped = new Set(
+    errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),
+  );
+  return errors.filter(
+    ({ keyword, instancePath }) => keyword === "type" || !mistyped.has(instancePath),
+  );
 }
 
 function settleUnion(errors: readonly SchemaError[], union: SchemaError): SchemaError[] {

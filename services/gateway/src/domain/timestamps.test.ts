@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseTimestamp } from "#src/domain/timestamps.ts";
+import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
 
 describe("parseTimestamp", () => {
   it.each([
@@ -53,5 +53,34 @@ describe("parseTimestamp", () => {
     "1795165200000",
   ])("refuses %j", (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
+  });
+});
+
+describe("isDate", () => {
+  it.each(["2026-11-20", "2028-02-29", "2000-02-29", "0001-01-01", "9999-12-31"])(
+    "knows %s",
+    (text) => {
+      expect(isDate(text)).toBe(true);
+    },
+  );
+
+  it.each([
+    "",
+    "2026-02-29",
+    "1900-02-29",
+    "2026-04-31",
+    "2026-13-01",
+    "2026-00-01",
+    "2026-01-00",
+    "0000-01-01",
+    "2026-1-1",
+    "20261120",
+    "2026-11-20T00:00:00Z",
+    " 2026-11-20",
+    "2026-11-20\n",
+    "+002026-11-20",
+    "today",
+  ])("does not know %j", (text) => {
+    expect(isDate(text)).toBe(false);
   });
 });

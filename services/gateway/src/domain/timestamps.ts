@@ -1,6 +1,8 @@
 const RFC_3339 =
   /^(?<date>\d{4}-\d{2}-\d{2})[Tt](?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d+))?(?<offset>[Zz]|[+-]\d{2}:\d{2})$/;
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
 type TimeParts = { date: string; time: string; fraction?: string; offset: string };
 
 /** What Postgres, protobuf and RFC 3339 can all write. */
@@ -15,10 +17,15 @@ export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
   const { date, time, fraction = "", offset } = match.groups as TimeParts;
-  if (!isDate(date) || !isTime(time) || !isOffset(offset)) return undefined;
+  if (!isDay(date) || !isTime(time) || !isOffset(offset)) return undefined;
   const decimals = fraction.slice(0, 3).padEnd(3, "0");
   const instant = new Date(`${date}T${time}.${decimals}${offset.toUpperCase()}`);
   return isInRange(instant.getTime()) ? instant : undefined;
+}
+
+/** Whether the text is a calendar date, `2026-11-20`, that exists; there is no year 0. */
+export function isDate(text: string): boolean {
+  return DATE.test(text) && !text.startsWith("0000") && isDay(text);
 }
 
 function isInRange(ms: number): boolean {
@@ -26,7 +33,7 @@ function isInRange(ms: number): boolean {
 }
 
 /** Node turns February 30 into March 2; a date exists only if it comes back unchanged. */
-function isDate(date: string): boolean {
+function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
 }

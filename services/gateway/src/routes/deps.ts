@@ -2,9 +2,12 @@ import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import type { Health } from "@postrider/shared/health";
 import type { Logger } from "@postrider/shared/logger";
 import type { Admission } from "#src/clients/admission.ts";
+import type { Locale } from "#src/domain/messages.ts";
 
 /** What the routes stand on. */
 export interface ServerDeps {
@@ -12,10 +15,12 @@ export interface ServerDeps {
   readonly accounts: Pick<Client<typeof AccountService>, "listAccounts">;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
+  readonly quota: Client<typeof QuotaService>;
+  readonly queueSlots: Client<typeof QueueSlotService>;
   readonly health: Health;
   readonly logger: Logger;
   readonly publicUrl: string;
-  readonly defaultLocale: "en" | "ko";
+  readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
   readonly requestTimeoutMs: number;
 }
@@ -52,5 +57,7 @@ declare module "fastify" {
     bodyBytes: number;
     /** `error.code` of the answer, if it was no success; for the log. */
     errorCode: string | undefined;
+    /** The language of texts in the answer. */
+    locale: Locale;
   }
 }

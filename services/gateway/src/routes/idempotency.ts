@@ -1,7 +1,30 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
 import { fingerprint } from "#src/domain/canonical-json.ts";
 import { isIdempotencyKey } from "#src/domain/idempotency-key.ts";
+
+/** Headers of operations that create something. */
+export const IDEMPOTENCY_HEADERS = {
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[!-~]*$",
+      description: "Recommended. Repeats with the same key count once, for 24 hours.",
+    }),
+  ),
+};
+
+/** Headers of what they answer. */
+export const CREATED_HEADERS = {
+  Location: { type: "string", description: "Where it is from now on." },
+  "Idempotent-Replayed": {
+    type: "string",
+    const: "true",
+    description: "An earlier request with the same key made it.",
+  },
+};
 
 /** The client's key with the fingerprint of what it stands for, or undefined when the client sent none. */
 export function readIdempotency(

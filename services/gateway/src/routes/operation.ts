@@ -4,7 +4,8 @@ import { ErrorBody, ref } from "#src/routes/schema.ts";
 
 interface Answer {
   readonly description: string;
-  readonly body: TSchema;
+  /** Absent where there is nothing to show. */
+  readonly body?: TSchema;
   readonly headers?: Readonly<Record<string, object>>;
 }
 
@@ -40,11 +41,11 @@ const ANSWER_HEADERS = {
 const RETRY_AFTER = { type: "integer", minimum: 1, description: "Seconds to wait." };
 
 function describeAnswer({ description, body, headers = {} }: Answer) {
-  return {
-    description,
-    headers: { ...ANSWER_HEADERS, ...headers },
-    content: { "application/json": { schema: ref(body) } },
-  };
+  const content =
+    body === undefined
+      ? { type: "null" }
+      : { content: { "application/json": { schema: ref(body) } } };
+  return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
 /** Every operation may answer that there were too many requests, and with any other error. */

@@ -9,6 +9,15 @@ export const Id = Type.String({
 /** RFC 3339, UTC, milliseconds. */
 export const Instant = Type.String({ format: "date-time" });
 
+/** A time in a request; `domain/timestamps.ts` says which texts are one. */
+export const Time = Type.String({
+  format: "date-time",
+  description: "RFC 3339 with an offset; more than 3 decimals are cut.",
+});
+
+/** A calendar date that exists, without a time. */
+export const LocalDate = Type.String({ format: "date" });
+
 /** `type: [x, "null"]`, which serialises faster than a union. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({

@@ -1,7 +1,8 @@
 import { closeIdleConnectionsWhileClosing } from "@postrider/shared/connect/server";
 import { addProbes } from "@postrider/shared/health";
-import fastify, { type FastifyInstance } from "fastify";
+import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { requestIdOf } from "#src/domain/request-id.ts";
+import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
@@ -16,6 +17,8 @@ import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
+import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
+import { registerQuota } from "#src/routes/quota/routes.ts";
 import { normalizeTarget } from "#src/routes/target.ts";
 
 const API_PREFIX = "/api/v1";
@@ -24,6 +27,15 @@ const API_PREFIX = "/api/v1";
 const MAX_BODY_BYTES = 1024 * 1024;
 /** A request that is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
 const RECEIVE_TIMEOUT_MS = 30_000;
+
+type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
+
+/** Times and dates as requests may write them. A path id that is no UUID is not found rather than invalid. */
+function addFormats(ajv: Ajv): void {
+  ajv.addFormat("uuid", true);
+  ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
+  ajv.addFormat("date", isDate);
+}
 
 /**
  * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
@@ -43,8 +55,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.defaultLocale),
     ajv: {
-      // A path id that is no UUID is not found rather than invalid; ids in bodies have a pattern as well.
-      onCreate: (ajv) => void ajv.addFormat("uuid", true),
+      onCreate: addFormats,
       customOptions: {
         allErrors: true,
         coerceTypes: false,
@@ -56,6 +67,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
+  app.decorateRequest("locale", deps.defaultLocale);
   closeIdleConnectionsWhileClosing(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
@@ -72,6 +84,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
       registerAccounts(api, deps);
       registerPlatforms(api, deps);
       registerPosts(api, deps);
+      registerQuota(api, deps);
+      registerQueueSlots(api, deps);
       done();
     },
     { prefix: API_PREFIX },

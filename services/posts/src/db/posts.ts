@@ -1,68 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
+import type { PlatformId } from "@postrider/shared/platforms/registry";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
-
-/** A post as it is accepted, with its targets in the request's order. */
-export interface NewPost {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly content: string;
-  readonly options: PostOptions;
-  readonly mediaIds: readonly string[];
-  /** What media said, as proto JSON. */
-  readonly media: JsonValue[];
-  readonly createdVia: string;
-  readonly acceptedAt: Date;
-  readonly publishBefore: Date;
-  readonly targets: readonly NewTarget[];
-}
-
-export interface NewTarget {
-  readonly id: string;
-  readonly accountId: string;
-  readonly platform: string;
-  readonly username: string;
-}
-
-/**
- * Inserts a post that is published at once, its targets and the request to publish them, with one statement and, outside
- * of a transaction, one commit: nothing here looks at other rows.
- */
-export async function insertPublishingPost(
-  sql: ISql,
-  post: NewPost,
-  requested: OutboxEvent,
-): Promise<void> {
-  const targets = post.targets.map((target, ordinal) => ({
-    id: target.id,
-    ordinal,
-    account_id: target.accountId,
-    platform: target.platform,
-    username: target.username,
-  }));
-  await sql`
-    with post as (
-      insert into posts (
-        id, workspace_id, status, content, options, media_ids, media, started_at, created_via, created_at, updated_at
-      ) values (
-        ${post.id}, ${post.workspaceId}, 'publishing', ${post.content}, ${sql.json(post.options as Record<string, never>)},
-        ${`{${post.mediaIds.join(",")}}`}::uuid[], ${sql.json(post.media)}, ${post.acceptedAt},
-        ${post.createdVia}, ${post.acceptedAt}, ${post.acceptedAt}
-      )
-      returning id, workspace_id, created_at
-    ), event as (${eventInsert(sql, [requested])})
-    insert into targets (
-      id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before,
-      last_news_at, updated_at
-    )
-    select
-      target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, post.created_at,
-      ${post.publishBefore}::timestamptz, post.created_at, post.created_at
-    from post, jsonb_to_recordset(${sql.json(targets)})
-      as target (id uuid, ordinal int, account_id uuid, platform text, username text)`;
-}
 
 /** A post with its targets, as every answer shows it. Instants inside json are ISO 8601 text. */
 export interface PostRow {
@@ -170,17 +110,40 @@ export async function findPost(
   return row;
 }
 
-/** A page in the order of (effective_at, id), latest first, beginning after `after`. */
+/** What a list shows; filters combine. */
+export interface ListFilter {
+  readonly status: PostStatus | undefined;
+  readonly platform: PlatformId | undefined;
+  readonly createdVia: string | undefined;
+  /** The first instant of the effective dates. */
+  readonly from: Date | undefined;
+  /** The first instant after the effective dates. */
+  readonly before: Date | undefined;
+}
+
+/**
+ * A page in the order of (effective_at, id), latest first, beginning after `after`. Each filter alone is read from an
+ * index in that order, so that a page costs the same at any depth. A platform stands in the text as it does in the
+ * partial indexes, which a parameter would not match.
+ */
 export async function listPosts(
   sql: ISql,
   workspaceId: string,
-  page: { readonly limit: number; readonly after?: { effectiveAt: Date; id: string } | undefined },
+  page: ListFilter & {
+    readonly limit: number;
+    readonly after?: { effectiveAt: Date; id: string } | undefined;
+  },
 ): Promise<readonly PostRow[]> {
-  const { after } = page;
+  const { after, status, platform, createdVia, from, before } = page;
   return await sql<PostRow[]>`
     select ${postColumns(sql)}, null as attempts
     from posts as post
     where post.workspace_id = ${workspaceId}
+    ${status === undefined ? sql`` : sql`and post.status = ${status}`}
+    ${platform === undefined ? sql`` : sql`and ${sql.unsafe(`'${platform}'`)} = any (post.platforms)`}
+    ${createdVia === undefined ? sql`` : sql`and post.created_via = ${createdVia}`}
+    ${from === undefined ? sql`` : sql`and post.effective_at >= ${from}`}
+    ${before === undefined ? sql`` : sql`and post.effective_at < ${before}`}
     ${after === undefined ? sql`` : sql`and (post.effective_at, post.id) < (${after.effectiveAt}, ${after.id})`}
     order by post.effective_at desc, post.id desc
     limit ${page.limit}`;

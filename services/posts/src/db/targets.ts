@@ -2,6 +2,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { PostOptions } from "#src/domain/post.ts";
+import type { HoldingTarget } from "#src/domain/target-holding.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
 /** A target at a generation. */
@@ -15,6 +16,20 @@ export interface TargetRow extends TargetState {
   readonly id: string;
   readonly workspaceId: string;
   readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  /** The UTC day, and by it the month, whose quota it counts in; null while it counts in none. */
+  readonly dueDay: string | null;
+  /** What the duplicate guard compares, in hex; null while the post is a draft. */
+  readonly contentHash: string | null;
+  readonly ordinal: number;
+  readonly username: string;
+  /** What the current generation is, or will be, requested with; null for a draft. */
+  readonly dueAt: Date | null;
+  readonly publishBefore: Date | null;
+  /** Raised by each request to delete it; 0 before the first. */
+  readonly deletion: number;
+  readonly deletionVersion: number;
 }
 
 type LockedRow = Omit<TargetRow, "error"> & {
@@ -41,7 +56,9 @@ export async function lockTargetsOf(
   const keys = posts.map((post) => ({ workspace_id: post.workspaceId, post_id: post.postId }));
   const rows = await tx<LockedRow[]>`
     select id, workspace_id, post_id, status, generation, task_generation, task_version, external_id, permalink,
-      published_at, error_code, error_message, error_retryable, attempt_count, next_attempt_at
+      published_at, error_code, error_message, error_retryable, attempt_count, next_attempt_at, account_id, platform,
+      due_day, encode(content_hash, 'hex') as content_hash, ordinal, username, due_at, publish_before, deletion,
+      deletion_version
     from targets
     where (workspace_id, post_id) in (
       select workspace_id, post_id
@@ -52,13 +69,8 @@ export async function lockTargetsOf(
   return rows.map(toTarget);
 }
 
-/** Writes the states of locked targets. */
-export async function updateTargets(
-  tx: TransactionSql,
-  targets: readonly TargetRow[],
-): Promise<void> {
-  if (targets.length === 0) return;
-  const rows = targets.map((target) => ({
+function toUpdate(target: TargetRow) {
+  return {
     id: target.id,
     workspace_id: target.workspaceId,
     status: target.status,
@@ -70,10 +82,37 @@ export async function updateTargets(
     error: target.error === null ? null : { ...target.error },
     attempt_count: target.attemptCount,
     next_attempt_at: target.nextAttemptAt?.toISOString() ?? null,
-  }));
+    generation: target.generation,
+    due_at: target.dueAt?.toISOString() ?? null,
+    publish_before: target.publishBefore?.toISOString() ?? null,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+    deletion: target.deletion,
+    deletion_version: target.deletionVersion,
+  };
+}
+
+/** Writes all that can change of locked targets. Nothing is expected of one before it is due. */
+export async function updateTargets(
+  tx: TransactionSql,
+  targets: readonly TargetRow[],
+): Promise<void> {
+  if (targets.length === 0) return;
+  const rows = targets.map(toUpdate);
   await tx`
     update targets as target
     set status = news.status,
+      generation = news.generation,
+      due_at = news.due_at,
+      publish_before = news.publish_before,
+      due_day = news.due_day,
+      content_hash = decode(news.content_hash, 'hex'),
+      deletion = news.deletion,
+      deletion_version = news.deletion_version,
+      deletion_requested_at = case
+        when news.deletion > target.deletion then now()
+        else target.deletion_requested_at
+      end,
       task_generation = news.task_generation,
       task_version = news.task_version,
       external_id = news.external_id,
@@ -84,11 +123,13 @@ export async function updateTargets(
       error_retryable = (news.error ->> 'retryable')::boolean,
       attempt_count = news.attempt_count,
       next_attempt_at = news.next_attempt_at,
-      last_news_at = now(),
+      last_news_at = greatest(now(), news.due_at),
       updated_at = now()
     from jsonb_to_recordset(${tx.json(rows)}) as news (
       id uuid, workspace_id uuid, status text, task_generation int, task_version bigint, external_id text,
-      permalink text, published_at timestamptz, error jsonb, attempt_count int, next_attempt_at timestamptz
+      permalink text, published_at timestamptz, error jsonb, attempt_count int, next_attempt_at timestamptz,
+      generation int, due_at timestamptz, publish_before timestamptz, due_day text, content_hash text,
+      deletion int, deletion_version bigint
     )
     where target.workspace_id = news.workspace_id
     and target.id = news.id`;
@@ -186,4 +227,24 @@ export async function lockRequestedTargets(
     and post.status = 'publishing'
     order by post.id, target.ordinal
     for update of post`;
+}
+
+/** How many targets of a workspace count in the same way. */
+export interface CountedTargets extends HoldingTarget {
+  readonly count: number;
+}
+
+/** The targets of a workspace that quota counts, those that differ in nothing that matters to it taken together. */
+export async function listCountedTargets(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly CountedTargets[]> {
+  return await sql<CountedTargets[]>`
+    select
+      min(id::text) as id, workspace_id, account_id, platform, status, due_day, null as published_at, null as content_hash,
+      case when error_code = 'outcome_unknown' then json_build_object('code', error_code) end as error, count(*)
+    from targets
+    where workspace_id = ${workspaceId}
+    and due_day is not null
+    group by workspace_id, account_id, platform, status, due_day, error_code`;
 }

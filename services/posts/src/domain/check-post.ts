@@ -44,6 +44,30 @@ export function checkPost(input: PostInput, known: PostSurroundings): Violation[
   ];
 }
 
+/**
+ * Every reason to refuse a draft, or none: what it names must exist. Whether a platform would take it is asked when it is
+ * scheduled or published.
+ *
+ * @param known.accounts Those of the draft and of its options' keys.
+ */
+export function checkDraft(
+  input: PostInput,
+  known: Pick<PostSurroundings, "accounts" | "media">,
+): Violation[] {
+  const unknownAccounts = input.accountIds.flatMap((accountId, index): Violation[] =>
+    known.accounts.has(accountId)
+      ? []
+      : [{ code: "unknown_account", path: `/accountIds/${index}`, accountId }],
+  );
+  const unknownMedia = input.mediaIds.flatMap((id, index): Violation[] =>
+    known.media.has(id) ? [] : [{ code: "unknown_media", path: `/mediaIds/${index}` }],
+  );
+  const unknownKeys = Object.keys(input.options)
+    .filter((key) => !isPlatformId(key) && !known.accounts.has(key))
+    .map((key) => ({ code: "unknown_option_key", path: `/options/${escapePointer(key)}` }));
+  return [...unknownAccounts, ...unknownMedia, ...unknownKeys];
+}
+
 function checkAccounts(ids: readonly string[], known: PostSurroundings): Violation[] {
   return ids.flatMap((accountId, index): Violation[] => {
     const path = `/accountIds/${index}`;

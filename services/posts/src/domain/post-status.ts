@@ -1,12 +1,6 @@
-/** Where a post is on its way. */
-export type PostStatus =
-  | "draft"
-  | "scheduled"
-  | "publishing"
-  | "published"
-  | "partial"
-  | "failed"
-  | "cancelled";
+import { destinations, type PostStatus } from "./transitions.ts";
+
+export type { PostStatus } from "./transitions.ts";
 
 /** Where one target of a post is on its way; `cancelled` = never sent because the post was deleted. */
 export type TargetStatus =
@@ -18,21 +12,6 @@ export type TargetStatus =
   | "deleted"
   | "delete_failed"
   | "cancelled";
-
-/**
- * Where the news of its targets may take a post. Back to `publishing` goes one whose failed target turned out to be
- * undecided; `published` is the end, because a published target stays so; what was not sent or was deleted is no longer
- * moved by its targets.
- */
-const FOLLOWING = {
-  draft: [],
-  scheduled: [],
-  publishing: ["published", "partial", "failed"],
-  published: [],
-  partial: ["publishing", "published"],
-  failed: ["publishing", "partial", "published"],
-  cancelled: [],
-} satisfies Record<PostStatus, readonly PostStatus[]>;
 
 const OPEN: ReadonlySet<TargetStatus> = new Set(["pending", "publishing"]);
 const SETTLED: ReadonlySet<TargetStatus> = new Set(["published", "failed"]);
@@ -57,8 +36,7 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
   if (folded === undefined) return current;
-  const following: readonly PostStatus[] = FOLLOWING[current];
-  return following.includes(folded) ? folded : current;
+  return destinations(current, "fold").includes(folded) ? folded : current;
 }
 
 /**
@@ -67,4 +45,19 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;
+}
+
+const STATUSES: ReadonlySet<string> = new Set<PostStatus>([
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+]);
+
+/** Whether a text names a status. */
+export function isPostStatus(text: string): text is PostStatus {
+  return STATUSES.has(text);
 }

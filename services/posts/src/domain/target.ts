@@ -51,7 +51,8 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  cancelled: [],
+  // It was promised not to be sent; should it be out all the same, it is a fact to be dealt with.
+  cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
 function isNewer(target: TargetState, update: TargetUpdate): boolean {

@@ -3,15 +3,23 @@ import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_
 import type { Logger } from "@postrider/shared/logger";
 import { startLoop } from "@postrider/shared/loop";
 import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { lockPostsOfTargets } from "#src/db/command-posts.ts";
 import {
-  lockRequestedTargets,
+  lockRequestedDeletions,
+  takeSilentDeletions,
+  type DeletionKey,
+  type RequestedDeletion,
+} from "#src/db/deletions.ts";
+import {
+  lockTargetsOf,
   takeSilentTargets,
-  type RequestedTargetRow,
+  updateTargets,
   type TargetKey,
 } from "#src/db/targets.ts";
-import { postPublishRequested } from "#src/events.ts";
-import { applyTargetNews } from "#src/target-news.ts";
+import { postDeletionRequested } from "#src/events.ts";
+import { requestPublishing } from "#src/publish-requests.ts";
+import { applyDeletionNews, applyTargetNews } from "#src/target-news.ts";
 
 /** As many as delivery answers in one call. */
 const PAGE_TARGETS = 500;
@@ -26,44 +34,79 @@ export interface SweepDeps {
 
 /**
  * Asks delivery about the targets whose outcome is open and of which nothing was heard, takes the answers as if they were
- * events, and requests again those that delivery does not know: whatever became of an event, its post goes on.
+ * events, and requests again those that delivery does not know: whatever became of an event, its post goes on. Deletions
+ * that are under way are asked about in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
+  const { sql, sweepAfterMs: silentMs } = deps;
   let count = 0;
   for (;;) {
-    const silent = await takeSilentTargets(deps.sql, {
-      silentMs: deps.sweepAfterMs,
-      limit: PAGE_TARGETS,
-    });
-    if (silent.length > 0) await askAbout(deps, silent);
-    count += silent.length;
-    if (silent.length < PAGE_TARGETS) return count;
+    const page = { silentMs, limit: PAGE_TARGETS };
+    const [silent, deletions] = await Promise.all([
+      takeSilentTargets(sql, page),
+      takeSilentDeletions(sql, page),
+    ]);
+    if (silent.length + deletions.length > 0) await askAbout(deps, silent, deletions);
+    count += silent.length + deletions.length;
+    if (silent.length < PAGE_TARGETS && deletions.length < PAGE_TARGETS) return count;
   }
 }
 
-/** Two transactions: the second locks posts that the first has not, and each must lock in id order. */
+/** A transaction for each kind of answer: each locks posts that the others have not, in id order. */
 async function askAbout(
   { sql, tasks, nudgeRelay }: SweepDeps,
   refs: readonly TargetKey[],
+  deletions: readonly DeletionKey[],
 ): Promise<void> {
-  const { updates, unknown } = await tasks.batchGetTargetStates({ refs: [...refs] });
+  const answer = await tasks.batchGetTargetStates({ refs: [...refs], deletions: [...deletions] });
+  const { updates, unknown, cancelled, unknownDeletions } = answer;
   if (updates.length > 0) await sql.begin((tx) => applyTargetNews(tx, updates));
-  if (unknown.length > 0) {
+  if (answer.deletions.length > 0) await sql.begin((tx) => applyDeletionNews(tx, answer.deletions));
+  const closed = new Set(cancelled.map(keyOf));
+  const lost = unknown.filter((ref) => !closed.has(keyOf(ref)));
+  if (lost.length > 0) await sql.begin((tx) => requestPublishing(tx, lost));
+  if (cancelled.length > 0) await sql.begin((tx) => reopenTargets(tx, cancelled));
+  if (unknownDeletions.length > 0) {
     await sql.begin(async (tx) => {
-      await appendEvents(tx, toRequests(await lockRequestedTargets(tx, unknown)));
+      await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, unknownDeletions)));
     });
   }
   nudgeRelay();
 }
 
-/** The requests as they were first made: same generation, same times. */
-function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
-  const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
-    [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
+function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
+  return `${workspaceId} ${targetId} ${generation}`;
+}
+
+/**
+ * Delivery has closed these targets, yet they are still wanted: the deletion of their post did not get as far as its
+ * commit. Nothing was sent for them, so a new generation goes on where the old one stopped.
+ */
+async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
+  const closed = new Set(keys.map(keyOf));
+  const posts = await lockPostsOfTargets(tx, keys);
+  const publishing = posts.filter(({ status }) => status === "publishing");
+  if (publishing.length === 0) return;
+  const targets = await lockTargetsOf(tx, publishing);
+  const reopened = targets
+    .filter((target) => closed.has(keyOf({ ...target, targetId: target.id })))
+    .filter(({ status }) => status === "pending" || status === "publishing")
+    .map((target) => ({ ...target, generation: target.generation + 1 }));
+  await updateTargets(tx, reopened);
+  await requestPublishing(
+    tx,
+    reopened.map((target) => ({ ...target, targetId: target.id })),
+  );
+}
+
+/** The requests as they were first made. */
+function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
+  const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
+    [postId, requestedAt.getTime()].join(" "),
   );
   return [...requests.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined ? [] : [postPublishRequested({ ...first, targets: group })];
+    return first === undefined ? [] : [postDeletionRequested({ ...first, targets: group })];
   });
 }
 

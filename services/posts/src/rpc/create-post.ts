@@ -1,5 +1,4 @@
-import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { PostSchema } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   CreatePostRequest,
@@ -7,37 +6,31 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
 import { failpoint } from "@postrider/shared/failpoints";
-import { findMedia, toPostMedia } from "#src/clients/media.ts";
-import { insertPublishingPost, type NewPost } from "#src/db/posts.ts";
-import { checkPost, type PostInput } from "#src/domain/check-post.ts";
-import type { PostAccount } from "#src/domain/post.ts";
-import { postPublishRequested } from "#src/events.ts";
-import { buildPost, toAcceptedPost } from "#src/rpc/build-post.ts";
-import { findReplay, takeKeyOrReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
-import { parseCreatePost } from "#src/rpc/parse-create-post.ts";
+import type { QueueSlot } from "#src/domain/next-slots.ts";
+import { isDueNow } from "#src/domain/schedule.ts";
+import { acceptPost } from "#src/rpc/accept-post.ts";
+import { buildPost, type Placement } from "#src/rpc/build-post.ts";
+import { findReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
+import { inspectDraft, inspectPost } from "#src/rpc/inspect-post.ts";
+import { parseCreatePost, type CreateInput } from "#src/rpc/parse-create-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 
 type Response = MessageInitShape<typeof CreatePostResponseSchema>;
 
-/** What a post depends on, and the moment it is accepted at. */
-interface Surroundings {
-  readonly accounts: ReadonlyMap<string, PostAccount>;
-  readonly available: ReadonlySet<string>;
-  readonly media: ReadonlyMap<string, Media>;
-  readonly now: Date;
-}
-
-/** Accepts a post whole or not at all, to be published at once. */
+/** Accepts a post whole or not at all: published at once, scheduled, put into the next queue slot, or kept as a draft. */
 export async function createPost(
   deps: PostServiceDeps,
   request: CreatePostRequest,
 ): Promise<Response> {
   const input = parseCreatePost(request);
-  const keyed = toKeyed(request);
   const { workspaceId, createdVia } = request;
-  const known = await lookAround(deps, workspaceId, input);
-  const media = new Map([...known.media].map(([id, item]) => [id, toPostMedia(item)]));
-  const violations = checkPost(input, { ...known, media });
+  const keyed = toKeyed(request);
+  const inspect = input.isDraft ? inspectDraft : inspectPost;
+  const [{ violations, ...known }, limits] = await Promise.all([
+    inspect(deps, workspaceId, input),
+    deps.workspaces.findLimits(workspaceId),
+    deps.assertRoom(),
+  ]);
   if (violations.length > 0) {
     // A request that succeeded once keeps its answer, also when the same post would be refused by now.
     const replay = keyed === undefined ? undefined : await findReplay(deps.sql, keyed);
@@ -45,13 +38,35 @@ export async function createPost(
     throw unprocessable("validation_failed", violations);
   }
   const { missedAfterMs } = deps;
-  const post = buildPost({ ...input, ...known, workspaceId, createdVia, missedAfterMs });
-  const answer = create(PostSchema, toAcceptedPost(post));
-  const replay = await accept(deps, post, keyed, () => toBinary(PostSchema, answer));
-  if (replay !== undefined) return toReplay(replay);
+  const checked = { ...input, ...known, workspaceId, createdVia, missedAfterMs };
+  const accepted = await acceptPost(deps.sql, {
+    keyed,
+    limits,
+    force: input.force,
+    queueSlot: input.queueSlot,
+    build: (slot) => buildPost(checked, placementOf(input, known.now, slot)),
+  });
+  if ("replay" in accepted) return toReplay(accepted.replay);
   failpoint("posts.after-accept-commit");
+  const { post, answer } = accepted;
   deps.nudgeRelay();
+  if (post.status === "scheduled" && post.scheduledAt !== null)
+    deps.nudgeScheduler(post.scheduledAt);
   return { post: answer, replayed: false };
+}
+
+function placementOf(
+  { isDraft, scheduledAt }: CreateInput,
+  now: Date,
+  slot: QueueSlot | undefined,
+): Placement {
+  if (slot !== undefined)
+    return { status: "scheduled", scheduledAt: slot.slotAt, ruleId: slot.ruleId };
+  if (isDraft) return { status: "draft", scheduledAt: scheduledAt ?? null };
+  if (scheduledAt === undefined) return { status: "publishing", scheduledAt: null };
+  // A time that has just passed becomes the moment of the command, as when a schedule is published by hand.
+  if (isDueNow(scheduledAt, now)) return { status: "publishing", scheduledAt: now };
+  return { status: "scheduled", scheduledAt, ruleId: null };
 }
 
 function toKeyed({ workspaceId, idempotency }: CreatePostRequest): KeyedRequest | undefined {
@@ -62,45 +77,4 @@ function toKeyed({ workspaceId, idempotency }: CreatePostRequest): KeyedRequest 
 
 function toReplay(response: Uint8Array): Response {
   return { post: fromBinary(PostSchema, response), replayed: true };
-}
-
-async function lookAround(
-  deps: PostServiceDeps,
-  workspaceId: string,
-  { accountIds, mediaIds }: PostInput,
-): Promise<Surroundings> {
-  const [accounts, available, media, now] = await Promise.all([
-    deps.accounts.findAccounts(workspaceId, accountIds),
-    deps.platforms.listAvailable(),
-    findMedia(deps.media, workspaceId, mediaIds),
-    deps.clock(),
-    deps.assertRoom(),
-  ]);
-  return { accounts, available, media, now };
-}
-
-/** Returns the earlier answer when the request's key was taken before; then nothing is written. */
-async function accept(
-  { sql }: Pick<PostServiceDeps, "sql">,
-  post: NewPost,
-  keyed: KeyedRequest | undefined,
-  encodeAnswer: () => Uint8Array,
-): Promise<Uint8Array | undefined> {
-  const requested = postPublishRequested({
-    workspaceId: post.workspaceId,
-    postId: post.id,
-    version: 1,
-    dueAt: post.acceptedAt,
-    publishBefore: post.publishBefore,
-    targets: post.targets.map(({ id, ...target }) => ({ ...target, targetId: id, generation: 1 })),
-  });
-  if (keyed === undefined) {
-    await insertPublishingPost(sql, post, requested);
-    return undefined;
-  }
-  return await sql.begin(async (tx) => {
-    const replay = await takeKeyOrReplay(tx, keyed, encodeAnswer());
-    if (replay === undefined) await insertPublishingPost(tx, post, requested);
-    return replay;
-  });
 }

@@ -1,14 +1,14 @@
+import { deleteRecord } from "#src/connectors/bluesky/delete.ts";
 import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
 import { createTid } from "#src/connectors/bluesky/tid.ts";
 import {
-  callPlatform,
-  header,
-  sendOnce,
-  shorten,
-  text,
-  type PlatformAnswer,
-  type PlatformRequest,
-} from "#src/connectors/http.ts";
+  COLLECTION,
+  hostOf,
+  lookForRecord,
+  toFailure,
+  toRequest,
+} from "#src/connectors/bluesky/xrpc.ts";
+import { callPlatform, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
 import type {
   Connector,
   Failure,
@@ -20,31 +20,6 @@ import type {
   Verdict,
 } from "#src/domain/connector.ts";
 
-const COLLECTION = "app.bsky.feed.post";
-const TOKEN_ERRORS = new Set([
-  "ExpiredToken",
-  "InvalidToken",
-  "AuthMissing",
-  "AuthenticationRequired",
-  "AuthRequired",
-]);
-const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
-
-function toRequest(
-  baseUrl: string,
-  publication: Publication,
-  method: string,
-  body: unknown,
-): PlatformRequest {
-  const host = publication.attributes.pdsUrl ?? baseUrl;
-  return {
-    method: "POST",
-    url: `${host}/xrpc/${method}`,
-    headers: { authorization: `Bearer ${publication.accessToken}` },
-    body,
-  };
-}
-
 /** DIDs of the handles that the text mentions; one that does not resolve is left out. */
 async function resolveMentions(
   baseUrl: string,
@@ -53,7 +28,7 @@ async function resolveMentions(
 ): Promise<ReadonlyMap<string, string> | Failure> {
   const dids = new Map<string, string>();
   for (const { handle } of findMentions(publication.text)) {
-    const host = publication.attributes.pdsUrl ?? baseUrl;
+    const host = hostOf(baseUrl, publication);
     const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
     const answer = await callPlatform({ method: "GET", url }, signal);
     if (answer.kind === "no_answer")
@@ -83,26 +58,6 @@ function createRecordStep(baseUrl: string): PrepareStep {
       return { rkey: createTid(now, Math.random()), record: JSON.stringify(record) };
     },
   };
-}
-
-/** What an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is a plain wait. */
-function toFailure(answer: PlatformAnswer, name: string): Failure {
-  const message = shorten(text(answer.json, "message") ?? name);
-  if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
-  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
-  if (answer.status === 429) {
-    const seconds = Number(header(answer, "retry-after"));
-    return {
-      kind: "retryable",
-      code: "rate_limited",
-      message,
-      retryAfterMs: seconds > 0 ? seconds * 1000 : 60_000,
-      isLimit: true,
-    };
-  }
-  if (answer.status === 413) return { kind: "refused", code: "media_rejected", message };
-  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
-  return { kind: "refused", code: "content_rejected", message };
 }
 
 /** With the DID, which stays when the handle changes. */
@@ -161,15 +116,14 @@ async function reconcile(
   { rkey = "" }: Handles,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const query = new URLSearchParams({ repo: publication.externalId, collection: COLLECTION, rkey });
-  const host = publication.attributes.pdsUrl ?? baseUrl;
-  const url = `${host}/xrpc/com.atproto.repo.getRecord?${query.toString()}`;
-  const answer = await callPlatform({ method: "GET", url }, signal);
-  if (answer.kind === "no_answer") return { kind: "repeat" };
-  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
-    return { kind: "present", externalId: rkey, permalink: toPermalink(publication, rkey) };
+  switch (await lookForRecord(baseUrl, publication, rkey, signal)) {
+    case "present":
+      return { kind: "present", externalId: rkey, permalink: toPermalink(publication, rkey) };
+    case "gone":
+      return { kind: "absent" };
+    case "unreadable":
+      return { kind: "repeat" };
   }
-  return { kind: text(answer.json, "error") === "RecordNotFound" ? "absent" : "repeat" };
 }
 
 /**
@@ -184,5 +138,8 @@ export function createBlueskyConnector(options: { readonly baseUrl: string }): C
     publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(options.baseUrl, publication, handles, signal),
+    canDelete: true,
+    delete: (account, externalId, signal) =>
+      deleteRecord(options.baseUrl, account, externalId, signal),
   };
 }

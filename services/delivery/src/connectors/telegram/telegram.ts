@@ -1,11 +1,28 @@
-import { object, sendOnce, shorten, text, type PlatformAnswer } from "#src/connectors/http.ts";
-import type { Connector, Failure, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
+import {
+  callPlatform,
+  object,
+  sendOnce,
+  shorten,
+  text,
+  type PlatformAnswer,
+} from "#src/connectors/http.ts";
+import type {
+  AccountAccess,
+  Connector,
+  DeletionOutcome,
+  Failure,
+  Outcome,
+  Publication,
+  SendGuard,
+} from "#src/domain/connector.ts";
 
 /** Parts of the descriptions that Bot API servers send; the texts are no contract, so parts are matched and the code decides otherwise. */
 const PERMISSION =
   /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i;
 const CONTENT = /text is empty|is too long|can't parse entities/i;
 const ACCOUNT = /chat not found|upgraded to a supergroup/i;
+const GONE = /message to delete not found/i;
+const NOT_DELETABLE = /message can't be deleted/i;
 
 /** What a parsed `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
 function toFailure(answer: PlatformAnswer): Failure {
@@ -79,6 +96,31 @@ async function publish(
   return { kind: "unknown", message: sent.message };
 }
 
+function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
+  if (answer.json?.ok === true && answer.json.result === true) return { kind: "deleted" };
+  if (answer.json?.ok !== false || answer.status >= 500)
+    return { kind: "unknown", message: `HTTP ${answer.status} without a readable answer` };
+  const message = shorten(text(answer.json, "description"));
+  if (GONE.test(message)) return { kind: "deleted" };
+  if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
+  return toFailure(answer);
+}
+
+/** `deleteMessage` (platforms reference 6.3): an administrator's bot may delete messages of any age. */
+async function deleteMessage(
+  baseUrl: string,
+  account: AccountAccess,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const url = `${baseUrl}/bot${account.accessToken}/deleteMessage`;
+  const body = { chat_id: account.externalId, message_id: Number(messageId) };
+  const answer = await callPlatform({ method: "POST", url, body }, signal);
+  return answer.kind === "answer"
+    ? toDeletionOutcome(answer)
+    : { kind: "unknown", message: answer.message };
+}
+
 /**
  * Telegram's Bot API: no key, no list, no search, and a bot is not told of its own messages. So a message is sent at most
  * once per command; an unknown outcome stays unknown until a person looks.
@@ -91,5 +133,8 @@ export function createTelegramConnector(options: { readonly baseUrl: string }): 
     publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
     reconcile: () =>
       Promise.resolve({ kind: "cannot_tell", message: "telegram cannot be read back" }),
+    canDelete: true,
+    delete: (account, externalId, signal) =>
+      deleteMessage(options.baseUrl, account, externalId, signal),
   };
 }

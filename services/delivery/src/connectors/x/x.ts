@@ -1,53 +1,8 @@
-import {
-  header,
-  list,
-  object,
-  sendOnce,
-  shorten,
-  text,
-  type PlatformAnswer,
-} from "#src/connectors/http.ts";
+import { object, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { deleteTweet } from "#src/connectors/x/delete.ts";
+import { limitedForMs, toFailure } from "#src/connectors/x/failures.ts";
 import { reconcileByTimeline } from "#src/connectors/x/reconcile.ts";
-import type { Connector, Failure, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
-
-/** Until the window ends, by the header that X sends with every answer. */
-function limitedForMs(answer: PlatformAnswer): number {
-  const reset = Number(header(answer, "x-rate-limit-reset"));
-  return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : 15 * 60_000;
-}
-
-function describe(answer: PlatformAnswer): string {
-  const [first] = list(answer.json, "errors");
-  return shorten(
-    text(first, "message") ?? text(answer.json, "detail") ?? text(answer.json, "title"),
-  );
-}
-
-function toForbidden(answer: PlatformAnswer, message: string): Failure {
-  const type = text(answer.json, "type") ?? "";
-  if (/duplicate content/i.test(message))
-    return { kind: "refused", code: "duplicate_on_platform", message };
-  if (/not-authorized|client-forbidden|unsupported-authentication/.test(type))
-    return { kind: "refused", code: "permission_missing", message };
-  return { kind: "refused", code: "account_action_needed", message };
-}
-
-/** What a parsed problem of `POST /2/tweets` means (platforms reference 2.7). */
-function toFailure(answer: PlatformAnswer): Failure | undefined {
-  const message = describe(answer);
-  switch (answer.status) {
-    case 400:
-      return { kind: "refused", code: "content_rejected", message };
-    case 401:
-      return { kind: "token_refused", message };
-    case 402:
-      return { kind: "refused", code: "app_configuration", message };
-    case 403:
-      return toForbidden(answer, message);
-    default:
-      return undefined;
-  }
-}
+import type { Connector, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 
 function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const id = text(object(answer.json, "data"), "id");
@@ -96,5 +51,8 @@ export function createXConnector(options: {
     publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
     reconcile: (publication, _handles, call, signal) =>
       reconcileByTimeline(options.baseUrl, publication, call, signal),
+    canDelete: true,
+    delete: (account, externalId, signal) =>
+      deleteTweet(options.baseUrl, account, externalId, signal),
   };
 }

@@ -2,9 +2,13 @@ import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
+import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
 import { API_PATH } from "#src/routes/hooks/open-paths.ts";
 import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
+import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
+import { QUOTA_SCHEMAS } from "#src/routes/quota/schemas.ts";
 import { ErrorBody, HIDDEN } from "#src/routes/schema.ts";
 
 const SCHEMAS = [
@@ -15,6 +19,9 @@ const SCHEMAS = [
   Account,
   AccountList,
   ...POST_SCHEMAS,
+  ...POST_REQUEST_SCHEMAS,
+  ...QUOTA_SCHEMAS,
+  ...QUEUE_SLOT_SCHEMAS,
 ];
 
 const INTRODUCTION = `Publish one piece of content to many social accounts and read the outcome per account.
@@ -39,6 +46,7 @@ export async function registerDescription(
       servers: [{ url: deps.publicUrl }],
       components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
     },
+    transformObject: describeOptionalBodies,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) =>
         typeof json.$id === "string" ? json.$id : `schema-${index}`,

@@ -14,6 +14,17 @@ function unsupported(): ServiceError {
   return new ServiceError("invalid", "unsupported_media_type");
 }
 
+/** An operation without a body takes an object without properties, which some clients send with every POST. */
+function refuseBody(body: unknown): ServiceError | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    return invalidRequest([{ code: "type", path: "" }]);
+  const violations = Object.keys(body).map((key) => ({
+    code: "additional_property",
+    path: `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+  }));
+  return violations.length > 0 ? invalidRequest(violations) : undefined;
+}
+
 /**
  * Bodies are JSON in UTF-8 or absent; an empty body is no body, whatever its type. The type is checked before the size
  * where the length is announced, and the size of `content` and `options` before the schema.
@@ -51,5 +62,10 @@ export function addBodyRules(app: FastifyInstance): void {
           ])
         : undefined,
     );
+  });
+  app.addHook("preValidation", (request, _reply, done) => {
+    const isUnexpected =
+      request.body !== undefined && request.routeOptions.schema?.body === undefined;
+    done(isUnexpected ? refuseBody(request.body) : undefined);
   });
 }

@@ -1,7 +1,6 @@
 import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
-import { chooseLocale } from "#src/domain/messages.ts";
 import { toSchemaViolations } from "#src/domain/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
@@ -15,7 +14,8 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
 /** The faults of all parts of a request at once; fastify itself stops at the first part that has one. */
 function findSchemaViolations(request: FastifyRequest): Violation[] {
   const { body, query, headers } = request;
-  const parts = { body, querystring: query, headers };
+  // An absent body is null to a validator, as fastify shows it.
+  const parts = { body: body ?? null, querystring: query, headers };
   return Object.entries(parts).flatMap(([part, value]) => {
     const validate = request.getValidationFunction(part as keyof typeof parts);
     if (validate === undefined || validate(value)) return [];
@@ -36,7 +36,10 @@ function fromFastify(error: FastifyError, request: FastifyRequest): ServiceError
 }
 
 /** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
-export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }: ServerDeps): void {
+export function addErrorAnswers(
+  app: FastifyInstance,
+  { logger }: Pick<ServerDeps, "logger">,
+): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
     const known = error instanceof ServiceError ? error : fromFastify(error, request);
     if (known === undefined)
@@ -49,9 +52,8 @@ export function addErrorAnswers(app: FastifyInstance, { logger, defaultLocale }:
     if (answer.kind === "internal")
       logger.error({ err: answer, requestId: request.id }, "internal error");
     setErrorHeaders(reply, answer, status);
-    const locale = chooseLocale(request.headers["accept-language"], defaultLocale);
     const { reason, kind, violations } = answer;
-    const body = toErrorBody({ reason, kind, violations, locale });
+    const body = toErrorBody({ reason, kind, violations, locale: request.locale });
     request.errorCode = body.error.code;
     return reply
       .status(status)

@@ -1,6 +1,7 @@
 import { runInContext } from "@postrider/shared/request-context";
 import { createDurationHistogram } from "@postrider/shared/telemetry";
 import type { FastifyInstance } from "fastify";
+import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
 /** Sent with every answer: nothing of ours is to be framed, sniffed or cached by somebody in between. */
@@ -29,6 +30,7 @@ const durations = createDurationHistogram(
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    request.locale = chooseLocale(request.headers["accept-language"], deps.defaultLocale);
     reply.headers(SECURITY_HEADERS);
     done();
   });

@@ -22,16 +22,20 @@ export function addKnownPaths(app: FastifyInstance): void {
     for (const name of Array.isArray(method) ? method : [method]) path.methods.add(name);
     known.set(url, path);
   });
-  const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
-    const methods = known.values().find(({ pattern }) => pattern.test(path))?.methods;
+    // A fixed path is known by itself: for GET the router takes /posts/validate for a post with that id.
+    const fixed = known.get(path);
+    if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
+      return undefined;
+    const methods = (fixed ?? known.values().find(({ pattern }) => pattern.test(path)))?.methods;
     if (methods === undefined) return notFound();
     reply.header("allow", [...methods].toSorted().join(", "));
     return new ServiceError("invalid", "method_not_allowed");
   };
   // In a hook, because the body is read, and may be too large, before a handler runs.
   app.addHook("onRequest", (request, reply, done) =>
-    done(request.is404 ? refuse(request, reply) : checkPermission(request)),
+    done(refuse(request, reply) ?? checkPermission(request)),
   );
   app.setNotFoundHandler(() => {
     throw notFound();

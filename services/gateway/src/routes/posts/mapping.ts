@@ -6,10 +6,16 @@ import type {
   PostOption,
   PostOptionSchema,
   Target,
+  TargetError,
 } from "@postrider/contracts/posts/v1/post_pb";
+import type {
+  DeletePostResponse,
+  ValidatePostResponse,
+} from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Static } from "typebox";
+import { targetMessageFor, type Locale } from "#src/domain/messages.ts";
 import { toOptionalInstant } from "#src/routes/instant.ts";
-import type { CreatePost } from "#src/routes/posts/schemas.ts";
+import type { CreatePost } from "#src/routes/posts/request-schemas.ts";
 
 type OptionBody = NonNullable<Static<typeof CreatePost>["options"]>[string];
 
@@ -35,8 +41,14 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
   };
 }
 
-function toTarget(target: Target) {
-  const { error } = target;
+/** The platform's own words where it said some, else ours. */
+function toTargetError(error: TargetError | undefined, locale: Locale) {
+  if (error === undefined) return null;
+  const { code, message, retryable } = error;
+  return { code, message: message === "" ? targetMessageFor(locale, code) : message, retryable };
+}
+
+function toTarget(target: Target, locale: Locale) {
   return {
     id: target.id,
     accountId: target.accountId,
@@ -46,10 +58,7 @@ function toTarget(target: Target) {
     externalId: target.externalId ?? null,
     permalink: target.permalink ?? null,
     publishedAt: toOptionalInstant(target.publishedAt),
-    error:
-      error === undefined
-        ? null
-        : { code: error.code, message: error.message, retryable: error.retryable },
+    error: toTargetError(target.error, locale),
     attemptCount: target.attemptCount,
     nextAttemptAt: toOptionalInstant(target.nextAttemptAt),
     metrics: null,
@@ -112,7 +121,7 @@ export function toPostSummary(post: Post) {
 }
 
 /** A post with everything that is known of its targets. */
-export function toPostDetail(post: Post) {
+export function toPostDetail(post: Post, locale: Locale) {
   return {
     ...toCommon(post),
     options: Object.fromEntries(
@@ -120,7 +129,7 @@ export function toPostDetail(post: Post) {
     ),
     queueSlotRuleId: post.queueSlotRuleId ?? null,
     media: post.media.map(toMedia),
-    targets: post.targets.map(toTarget),
+    targets: post.targets.map((target) => toTarget(target, locale)),
     attempts: post.attempts.map(toAttempt),
   };
 }
@@ -128,4 +137,26 @@ export function toPostDetail(post: Post) {
 /** Changes with every visible change of the post. */
 export function toETag(post: Post): string {
   return `"${post.version}"`;
+}
+
+export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
+  return {
+    valid: true as const,
+    scheduledAt: toOptionalInstant(scheduledAt),
+    targets: targets.map(({ accountId, platform }) => ({ accountId, platform })),
+  };
+}
+
+/** What is left of a post that was published: its status and what becomes of each target. */
+export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
+  return {
+    id: post.id,
+    status: post.status,
+    targets: targets.map(({ accountId, platform, status, error }) => ({
+      accountId,
+      platform,
+      status,
+      error: toTargetError(error, locale),
+    })),
+  };
 }

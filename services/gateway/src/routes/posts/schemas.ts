@@ -1,11 +1,17 @@
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
 import { Id, Instant, nullable, ref } from "#src/routes/schema.ts";
 
-const PostStatus = Type.Unsafe<string>({
+export const PostStatus = Type.Unsafe<string>({
   type: "string",
   enum: ["draft", "scheduled", "publishing", "published", "partial", "failed", "cancelled"],
 });
+
+export const CreatedVia = Type.Unsafe<string>({
+  type: "string",
+  enum: ["mcp", "rest", "dashboard"],
+});
+
 const TargetStatus = Type.Unsafe<string>({
   type: "string",
   enum: [
@@ -20,7 +26,7 @@ const TargetStatus = Type.Unsafe<string>({
   ],
 });
 
-const PostOption = Type.Object(
+export const PostOption = Type.Object(
   {
     content: Type.Optional(Type.String({ description: "Replaces the text." })),
     title: Type.Optional(Type.String()),
@@ -30,25 +36,6 @@ const PostOption = Type.Object(
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   },
   { $id: "PostOption", additionalProperties: false },
-);
-
-export const CreatePost = Type.Object(
-  {
-    content: Type.String({ description: "Main text." }),
-    accountIds: Type.Array(Id, { minItems: 1, maxItems: 100, uniqueItems: true }),
-    mediaIds: Type.Optional(Type.Array(Id, { maxItems: 35, uniqueItems: true })),
-    options: Type.Optional(
-      Type.Unsafe<
-        Record<string, { content?: string; title?: string; privacy?: string; tags?: string[] }>
-      >({
-        type: "object",
-        maxProperties: 100,
-        additionalProperties: ref(PostOption),
-        description: "Overrides per platform id or account id; the account wins.",
-      }),
-    ),
-  },
-  { $id: "CreatePost", additionalProperties: false },
 );
 
 const TargetError = Type.Object(
@@ -62,6 +49,10 @@ const TargetError = Type.Object(
   { $id: "TargetError" },
 );
 
+const OptionalTargetError = Type.Unsafe<Static<typeof TargetError> | null>({
+  anyOf: [{ type: "null" }, ref(TargetError)],
+});
+
 const Metrics = Type.Unsafe<null>({ type: "null", description: "Not collected yet." });
 
 const PostTarget = Type.Object(
@@ -74,9 +65,7 @@ const PostTarget = Type.Object(
     externalId: nullable(Type.String()),
     permalink: nullable(Type.String()),
     publishedAt: nullable(Instant),
-    error: Type.Unsafe<{ code: string; message: string; retryable: boolean } | null>({
-      anyOf: [{ type: "null" }, ref(TargetError)],
-    }),
+    error: OptionalTargetError,
     attemptCount: Type.Integer(),
     nextAttemptAt: nullable(Instant),
     metrics: Metrics,
@@ -124,7 +113,7 @@ const SUMMARY = {
   scheduledAt: nullable(Instant),
   startedAt: nullable(Instant),
   publishedAt: nullable(Instant),
-  createdVia: Type.Unsafe<string>({ type: "string", enum: ["mcp", "rest", "dashboard"] }),
+  createdVia: CreatedVia,
   createdAt: Instant,
   updatedAt: Instant,
   mediaIds: Type.Array(Id),
@@ -163,33 +152,38 @@ export const PostList = Type.Object(
   { $id: "PostList" },
 );
 
-export const ListPostsQuery = Type.Object(
+export const ValidPost = Type.Object(
   {
-    limit: Type.Optional(
-      Type.String({ pattern: "^([1-9]|[1-9][0-9]|100)$", description: "1 to 100, default 20." }),
-    ),
-    cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the page before." }),
-    ),
+    valid: Type.Unsafe<true>({ type: "boolean", const: true }),
+    scheduledAt: nullable(Instant),
+    targets: Type.Array(Type.Object({ accountId: Id, platform: ref(PlatformIdSchema) })),
   },
-  { additionalProperties: false },
+  { $id: "ValidPost" },
 );
 
-export const CREATE_POST_HEADERS = {
-  "Idempotency-Key": Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: "^[!-~]*$",
-      description: "Recommended. Repeats with the same key count once, for 24 hours.",
+const DeleteTarget = Type.Object(
+  {
+    accountId: Id,
+    platform: ref(PlatformIdSchema),
+    status: Type.Unsafe<string>({
+      type: "string",
+      enum: ["deleting", "deleted", "delete_failed", "not_supported", "not_published"],
+      description:
+        "not_supported: the platform has no way to delete, so the publication stays. not_published: there was none.",
     }),
-  ),
-};
+    error: OptionalTargetError,
+  },
+  { $id: "DeleteTarget" },
+);
 
-/** All schemas with a name of their own in the API description. */
+export const PostDeletion = Type.Object(
+  { id: Id, status: PostStatus, targets: Type.Array(ref(DeleteTarget)) },
+  { $id: "PostDeletion" },
+);
+
+/** All schemas of answers with a name of their own in the API description. */
 export const POST_SCHEMAS = [
   PostOption,
-  CreatePost,
   TargetError,
   PostTarget,
   ReadyMedia,
@@ -197,4 +191,7 @@ export const POST_SCHEMAS = [
   PostSummary,
   PostDetail,
   PostList,
+  ValidPost,
+  DeleteTarget,
+  PostDeletion,
 ];

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/delivery/v1/delivery_events.proto.
  */
 export const file_postrider_delivery_v1_delivery_events: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvZGVsaXZlcnkvdjEvZGVsaXZlcnlfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEi8gMKDVRhcmdldFVwZGF0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUSDwoHdmVyc2lvbhgFIAEoAxIOCgZzdGF0dXMYBiABKAkSGAoLZXh0ZXJuYWxfaWQYByABKAlIAIgBARIWCglwZXJtYWxpbmsYCCABKAlIAYgBARIwCgxwdWJsaXNoZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmVycm9yX2NvZGUYCiABKAlIAogBARIaCg1lcnJvcl9tZXNzYWdlGAsgASgJSAOIAQESFwoPZXJyb3JfcmV0cnlhYmxlGAwgASgIEjMKD25leHRfYXR0ZW1wdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNYXR0ZW1wdF9jb3VudBgOIAEoBRI1CgdhdHRlbXB0GA8gASgLMiQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkF0dGVtcHRSZWNvcmRCDgoMX2V4dGVybmFsX2lkQgwKCl9wZXJtYWxpbmtCDQoLX2Vycm9yX2NvZGVCEAoOX2Vycm9yX21lc3NhZ2UisAEKDUF0dGVtcHRSZWNvcmQSDgoGbnVtYmVyGAEgASgFEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdvdXRjb21lGAQgASgJEgwKBGNvZGUYBSABKAkSDwoHbWVzc2FnZRgGIAEoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Citwb3N0cmlkZXIvZGVsaXZlcnkvdjEvZGVsaXZlcnlfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEi8gMKDVRhcmdldFVwZGF0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUSDwoHdmVyc2lvbhgFIAEoAxIOCgZzdGF0dXMYBiABKAkSGAoLZXh0ZXJuYWxfaWQYByABKAlIAIgBARIWCglwZXJtYWxpbmsYCCABKAlIAYgBARIwCgxwdWJsaXNoZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmVycm9yX2NvZGUYCiABKAlIAogBARIaCg1lcnJvcl9tZXNzYWdlGAsgASgJSAOIAQESFwoPZXJyb3JfcmV0cnlhYmxlGAwgASgIEjMKD25leHRfYXR0ZW1wdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNYXR0ZW1wdF9jb3VudBgOIAEoBRI1CgdhdHRlbXB0GA8gASgLMiQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkF0dGVtcHRSZWNvcmRCDgoMX2V4dGVybmFsX2lkQgwKCl9wZXJtYWxpbmtCDQoLX2Vycm9yX2NvZGVCEAoOX2Vycm9yX21lc3NhZ2UisAEKDUF0dGVtcHRSZWNvcmQSDgoGbnVtYmVyGAEgASgFEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdvdXRjb21lGAQgASgJEgwKBGNvZGUYBSABKAkSDwoHbWVzc2FnZRgGIAEoCSLtAQoPRGVsZXRpb25VcGRhdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEhEKCXRhcmdldF9pZBgDIAEoCRIQCghkZWxldGlvbhgEIAEoBRIPCgd2ZXJzaW9uGAUgASgDEg4KBnN0YXR1cxgGIAEoCRIXCgplcnJvcl9jb2RlGAcgASgJSACIAQESGgoNZXJyb3JfbWVzc2FnZRgIIAEoCUgBiAEBEhcKD2Vycm9yX3JldHJ5YWJsZRgJIAEoCEINCgtfZXJyb3JfY29kZUIQCg5fZXJyb3JfbWVzc2FnZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * TargetUpdated: what became of a target. The state is whole, so the newest one says everything.
@@ -188,4 +188,81 @@ export type AttemptRecord = Message<"postrider.delivery.v1.AttemptRecord"> & {
  */
 export const AttemptRecordSchema: GenMessage<AttemptRecord> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_delivery_events, 1);
+
+/**
+ * DeletionUpdated: what became of deleting a published target. The state is whole, so the newest one says everything.
+ *
+ * @generated from message postrider.delivery.v1.DeletionUpdated
+ */
+export type DeletionUpdated = Message<"postrider.delivery.v1.DeletionUpdated"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * UUID of the target.
+   *
+   * @generated from field: string target_id = 3;
+   */
+  targetId: string;
+
+  /**
+   * Which request to delete it answers.
+   *
+   * @generated from field: int32 deletion = 4;
+   */
+  deletion: number;
+
+  /**
+   * Raised with every change; compared within a deletion.
+   *
+   * @generated from field: int64 version = 5;
+   */
+  version: bigint;
+
+  /**
+   * `deleting`, `deleted` or `delete_failed`.
+   *
+   * @generated from field: string status = 6;
+   */
+  status: string;
+
+  /**
+   * Stable code of the last error; absent when there is none.
+   *
+   * @generated from field: optional string error_code = 7;
+   */
+  errorCode?: string | undefined;
+
+  /**
+   * What the platform said, shortened, without secrets.
+   *
+   * @generated from field: optional string error_message = 8;
+   */
+  errorMessage?: string | undefined;
+
+  /**
+   * Whether asking again can help without a person changing something.
+   *
+   * @generated from field: bool error_retryable = 9;
+   */
+  errorRetryable: boolean;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.DeletionUpdated.
+ * Use `create(DeletionUpdatedSchema)` to create a new message.
+ */
+export const DeletionUpdatedSchema: GenMessage<DeletionUpdated> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_delivery_events, 2);
 

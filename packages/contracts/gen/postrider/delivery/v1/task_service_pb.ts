@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { TargetUpdated } from "./delivery_events_pb.ts";
+import type { DeletionUpdated, TargetUpdated } from "./delivery_events_pb.ts";
 import { file_postrider_delivery_v1_delivery_events } from "./delivery_events_pb.ts";
 import type { TargetRef } from "../../posts/v1/target_service_pb.ts";
 import { file_postrider_posts_v1_target_service } from "../../posts/v1/target_service_pb.ts";
@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/delivery/v1/task_service.proto.
  */
 export const file_postrider_delivery_v1_task_service: GenFile = /*@__PURE__*/
-  fileDesc("Cihwb3N0cmlkZXIvZGVsaXZlcnkvdjEvdGFza19zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEiSgobQmF0Y2hHZXRUYXJnZXRTdGF0ZXNSZXF1ZXN0EisKBHJlZnMYASADKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0UmVmIoUBChxCYXRjaEdldFRhcmdldFN0YXRlc1Jlc3BvbnNlEjUKB3VwZGF0ZXMYASADKAsyJC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVGFyZ2V0VXBkYXRlZBIuCgd1bmtub3duGAIgAygLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldFJlZjKUAQoLVGFza1NlcnZpY2UShAEKFEJhdGNoR2V0VGFyZ2V0U3RhdGVzEjIucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkJhdGNoR2V0VGFyZ2V0U3RhdGVzUmVxdWVzdBozLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFRhcmdldFN0YXRlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_postrider_delivery_v1_delivery_events, file_postrider_posts_v1_target_service]);
+  fileDesc("Cihwb3N0cmlkZXIvZGVsaXZlcnkvdjEvdGFza19zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEigQEKG0JhdGNoR2V0VGFyZ2V0U3RhdGVzUmVxdWVzdBIrCgRyZWZzGAEgAygLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldFJlZhI1CglkZWxldGlvbnMYAiADKAsyIi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGVsZXRpb25SZWYisQIKHEJhdGNoR2V0VGFyZ2V0U3RhdGVzUmVzcG9uc2USNQoHdXBkYXRlcxgBIAMoCzIkLnBvc3RyaWRlci5kZWxpdmVyeS52MS5UYXJnZXRVcGRhdGVkEi4KB3Vua25vd24YAiADKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0UmVmEjkKCWRlbGV0aW9ucxgDIAMoCzImLnBvc3RyaWRlci5kZWxpdmVyeS52MS5EZWxldGlvblVwZGF0ZWQSPQoRdW5rbm93bl9kZWxldGlvbnMYBCADKAsyIi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGVsZXRpb25SZWYSMAoJY2FuY2VsbGVkGAUgAygLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLlRhcmdldFJlZiJICgtEZWxldGlvblJlZhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEQoJdGFyZ2V0X2lkGAIgASgJEhAKCGRlbGV0aW9uGAMgASgFImAKFENhbmNlbFRhcmdldHNSZXF1ZXN0Eg8KB3Bvc3RfaWQYASABKAkSNwoHdGFyZ2V0cxgCIAMoCzImLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxsZWRUYXJnZXQiYwoPQ2FuY2VsbGVkVGFyZ2V0EioKA3JlZhgBIAEoCzIdLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRSZWYSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCSJMChVDYW5jZWxUYXJnZXRzUmVzcG9uc2USMwoFZW5kZWQYASADKAsyJC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVGFyZ2V0VXBkYXRlZCJXChRSZXNvbHZlVGFyZ2V0UmVxdWVzdBIRCgl0YXJnZXRfaWQYASABKAkSGgoNcHVibGlzaGVkX3VybBgCIAEoCUgAiAEBQhAKDl9wdWJsaXNoZWRfdXJsIk0KFVJlc29sdmVUYXJnZXRSZXNwb25zZRI0CgZ1cGRhdGUYASABKAsyJC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVGFyZ2V0VXBkYXRlZDLsAgoLVGFza1NlcnZpY2UShAEKFEJhdGNoR2V0VGFyZ2V0U3RhdGVzEjIucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkJhdGNoR2V0VGFyZ2V0U3RhdGVzUmVxdWVzdBozLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFRhcmdldFN0YXRlc1Jlc3BvbnNlIgOQAgESagoNQ2FuY2VsVGFyZ2V0cxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxUYXJnZXRzUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5DYW5jZWxUYXJnZXRzUmVzcG9uc2USagoNUmVzb2x2ZVRhcmdldBIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXNvbHZlVGFyZ2V0UmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZXNvbHZlVGFyZ2V0UmVzcG9uc2ViBnByb3RvMw", [file_postrider_delivery_v1_delivery_events, file_postrider_posts_v1_target_service]);
 
 /**
  * BatchGetTargetStatesRequest names targets.
@@ -30,6 +30,13 @@ export type BatchGetTargetStatesRequest = Message<"postrider.delivery.v1.BatchGe
    * @generated from field: repeated postrider.posts.v1.TargetRef refs = 1;
    */
   refs: TargetRef[];
+
+  /**
+   * Deletions to look up as well, at most 500.
+   *
+   * @generated from field: repeated postrider.delivery.v1.DeletionRef deletions = 2;
+   */
+  deletions: DeletionRef[];
 };
 
 /**
@@ -53,11 +60,33 @@ export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchG
   updates: TargetUpdated[];
 
   /**
-   * Targets that have no task at their generation.
+   * Targets that have no task at their generation, or one that was dropped: nothing will be sent for it.
    *
    * @generated from field: repeated postrider.posts.v1.TargetRef unknown = 2;
    */
   unknown: TargetRef[];
+
+  /**
+   * The latest update of each known deletion, in no order.
+   *
+   * @generated from field: repeated postrider.delivery.v1.DeletionUpdated deletions = 3;
+   */
+  deletions: DeletionUpdated[];
+
+  /**
+   * Deletions that delivery does not know.
+   *
+   * @generated from field: repeated postrider.delivery.v1.DeletionRef unknown_deletions = 4;
+   */
+  unknownDeletions: DeletionRef[];
+
+  /**
+   * Those of `unknown` that CancelTargets has closed: a request at the same generation starts nothing any more, one at a
+   * higher generation does.
+   *
+   * @generated from field: repeated postrider.posts.v1.TargetRef cancelled = 5;
+   */
+  cancelled: TargetRef[];
 };
 
 /**
@@ -66,6 +95,174 @@ export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchG
  */
 export const BatchGetTargetStatesResponseSchema: GenMessage<BatchGetTargetStatesResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 1);
+
+/**
+ * DeletionRef is a request to delete a published target.
+ *
+ * @generated from message postrider.delivery.v1.DeletionRef
+ */
+export type DeletionRef = Message<"postrider.delivery.v1.DeletionRef"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the target.
+   *
+   * @generated from field: string target_id = 2;
+   */
+  targetId: string;
+
+  /**
+   * Raised by each request to delete.
+   *
+   * @generated from field: int32 deletion = 3;
+   */
+  deletion: number;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.DeletionRef.
+ * Use `create(DeletionRefSchema)` to create a new message.
+ */
+export const DeletionRefSchema: GenMessage<DeletionRef> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 2);
+
+/**
+ * CancelTargetsRequest names the targets of one post.
+ *
+ * @generated from message postrider.delivery.v1.CancelTargetsRequest
+ */
+export type CancelTargetsRequest = Message<"postrider.delivery.v1.CancelTargetsRequest"> & {
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 1;
+   */
+  postId: string;
+
+  /**
+   * At most 100. Those that delivery does not know yet are remembered, so that a late event does not start them.
+   *
+   * @generated from field: repeated postrider.delivery.v1.CancelledTarget targets = 2;
+   */
+  targets: CancelledTarget[];
+};
+
+/**
+ * Describes the message postrider.delivery.v1.CancelTargetsRequest.
+ * Use `create(CancelTargetsRequestSchema)` to create a new message.
+ */
+export const CancelTargetsRequestSchema: GenMessage<CancelTargetsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 3);
+
+/**
+ * CancelledTarget is a target that is not to be sent any more.
+ *
+ * @generated from message postrider.delivery.v1.CancelledTarget
+ */
+export type CancelledTarget = Message<"postrider.delivery.v1.CancelledTarget"> & {
+  /**
+   * The target at its generation.
+   *
+   * @generated from field: postrider.posts.v1.TargetRef ref = 1;
+   */
+  ref?: TargetRef | undefined;
+
+  /**
+   * UUID of the account.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 3;
+   */
+  platform: string;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.CancelledTarget.
+ * Use `create(CancelledTargetSchema)` to create a new message.
+ */
+export const CancelledTargetSchema: GenMessage<CancelledTarget> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 4);
+
+/**
+ * CancelTargetsResponse says which targets were published or failed already.
+ *
+ * @generated from message postrider.delivery.v1.CancelTargetsResponse
+ */
+export type CancelTargetsResponse = Message<"postrider.delivery.v1.CancelTargetsResponse"> & {
+  /**
+   * The state of those that had come to an end before; they are not cancelled.
+   *
+   * @generated from field: repeated postrider.delivery.v1.TargetUpdated ended = 1;
+   */
+  ended: TargetUpdated[];
+};
+
+/**
+ * Describes the message postrider.delivery.v1.CancelTargetsResponse.
+ * Use `create(CancelTargetsResponseSchema)` to create a new message.
+ */
+export const CancelTargetsResponseSchema: GenMessage<CancelTargetsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 5);
+
+/**
+ * ResolveTargetRequest is an operator's decision.
+ *
+ * @generated from message postrider.delivery.v1.ResolveTargetRequest
+ */
+export type ResolveTargetRequest = Message<"postrider.delivery.v1.ResolveTargetRequest"> & {
+  /**
+   * UUID of the target.
+   *
+   * @generated from field: string target_id = 1;
+   */
+  targetId: string;
+
+  /**
+   * Address at which the post was found; absent = it is not there, which makes the target retryable.
+   *
+   * @generated from field: optional string published_url = 2;
+   */
+  publishedUrl?: string | undefined;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.ResolveTargetRequest.
+ * Use `create(ResolveTargetRequestSchema)` to create a new message.
+ */
+export const ResolveTargetRequestSchema: GenMessage<ResolveTargetRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 6);
+
+/**
+ * ResolveTargetResponse carries what is now known.
+ *
+ * @generated from message postrider.delivery.v1.ResolveTargetResponse
+ */
+export type ResolveTargetResponse = Message<"postrider.delivery.v1.ResolveTargetResponse"> & {
+  /**
+   * The new state.
+   *
+   * @generated from field: postrider.delivery.v1.TargetUpdated update = 1;
+   */
+  update?: TargetUpdated | undefined;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.ResolveTargetResponse.
+ * Use `create(ResolveTargetResponseSchema)` to create a new message.
+ */
+export const ResolveTargetResponseSchema: GenMessage<ResolveTargetResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_task_service, 7);
 
 /**
  * TaskService answers the sweep of posts and takes an operator's word on unknown outcomes.
@@ -83,6 +280,28 @@ export const TaskService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetTargetStatesRequestSchema;
     output: typeof BatchGetTargetStatesResponseSchema;
+  },
+  /**
+   * CancelTargets makes sure that targets will not be sent any more, all of them or none. Repeating it changes nothing.
+   * Errors: post_publishing when one of them is in, or past, its visible call without a known outcome; then nothing changed.
+   *
+   * @generated from rpc postrider.delivery.v1.TaskService.CancelTargets
+   */
+  cancelTargets: {
+    methodKind: "unary";
+    input: typeof CancelTargetsRequestSchema;
+    output: typeof CancelTargetsResponseSchema;
+  },
+  /**
+   * ResolveTarget takes an operator's word on an unknown outcome.
+   * Errors: not_found; invalid_transition when the outcome is not unknown.
+   *
+   * @generated from rpc postrider.delivery.v1.TaskService.ResolveTarget
+   */
+  resolveTarget: {
+    methodKind: "unary";
+    input: typeof ResolveTargetRequestSchema;
+    output: typeof ResolveTargetResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_delivery_v1_task_service, 0);

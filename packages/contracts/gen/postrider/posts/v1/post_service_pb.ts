@@ -6,7 +6,7 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Post, PostOption } from "./post_pb.ts";
+import type { Post, PostOption, TargetError } from "./post_pb.ts";
 import { file_postrider_posts_v1_post } from "./post_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi9AIKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5Gk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiQQoUQmF0Y2hHZXRQb3N0c1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkAKFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IlcKEExpc3RQb3N0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhMKBmN1cnNvchgDIAEoCUgAiAEBQgkKB19jdXJzb3IiZgoRTGlzdFBvc3RzUmVzcG9uc2USJwoFcG9zdHMYASADKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIYCgtuZXh0X2N1cnNvchgCIAEoCUgAiAEBQg4KDF9uZXh0X2N1cnNvcjKNAwoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEl0KCUxpc3RQb3N0cxIkLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEiqQMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5EhAKCGlzX2RyYWZ0GAkgASgIEhIKCnF1ZXVlX3Nsb3QYCiABKAgSDQoFZm9yY2UYCyABKAgaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASIvCgtJZGVtcG90ZW5jeRILCgNrZXkYASABKAkSEwoLZmluZ2VycHJpbnQYAiABKAkiTgoSQ3JlYXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIQCghyZXBsYXllZBgCIAEoCCKtAgoTVmFsaWRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHY29udGVudBgCIAEoCRITCgthY2NvdW50X2lkcxgDIAMoCRIRCgltZWRpYV9pZHMYBCADKAkSRQoHb3B0aW9ucxgFIAMoCzI0LnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiegoUVmFsaWRhdGVQb3N0UmVzcG9uc2USMAoMc2NoZWR1bGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgd0YXJnZXRzGAIgAygLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkVGFyZ2V0IjMKC1ZhbGlkVGFyZ2V0EhIKCmFjY291bnRfaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiQQoUQmF0Y2hHZXRQb3N0c1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkAKFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IvkBChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBARITCgZzdGF0dXMYBCABKAlIAYgBARIVCghwbGF0Zm9ybRgFIAEoCUgCiAEBEhEKBGZyb20YBiABKAlIA4gBARIPCgJ0bxgHIAEoCUgEiAEBEhgKC2NyZWF0ZWRfdmlhGAggASgJSAWIAQFCCQoHX2N1cnNvckIJCgdfc3RhdHVzQgsKCV9wbGF0Zm9ybUIHCgVfZnJvbUIFCgNfdG9CDgoMX2NyZWF0ZWRfdmlhImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiwQIKEVVwZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQESFAoHY29udGVudBgEIAEoCUgBiAEBEi8KC2FjY291bnRfaWRzGAUgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBItCgltZWRpYV9pZHMYBiABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei4KB29wdGlvbnMYByABKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwEjAKDHNjaGVkdWxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2lmX3ZlcnNpb25CCgoIX2NvbnRlbnQiGAoGSWRMaXN0Eg4KBnZhbHVlcxgBIAMoCSKVAQoJT3B0aW9uTWFwEjkKBnZhbHVlcxgBIAMoCzIpLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXAuVmFsdWVzRW50cnkaTQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIjwKElVwZGF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiRQoSUHVibGlzaFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRINCgVmb3JjZRgDIAEoCCI9ChNQdWJsaXNoUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCI0ChBSZXRyeVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiXQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBAUINCgtfaWZfdmVyc2lvbiJvChJEZWxldGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EjEKB3RhcmdldHMYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlVGFyZ2V0InQKDERlbGV0ZVRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIuCgVlcnJvchgEIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvcjLpBgoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -58,7 +58,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   options: { [key: string]: PostOption };
 
   /**
-   * When to publish; absent = now.
+   * When to publish; absent = now. With `is_draft` it is only a plan.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
    */
@@ -77,6 +77,27 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
    * @generated from field: postrider.posts.v1.Idempotency idempotency = 8;
    */
   idempotency?: Idempotency | undefined;
+
+  /**
+   * Keep it as a draft.
+   *
+   * @generated from field: bool is_draft = 9;
+   */
+  isDraft: boolean;
+
+  /**
+   * Publish at the next free queue slot.
+   *
+   * @generated from field: bool queue_slot = 10;
+   */
+  queueSlot: boolean;
+
+  /**
+   * Skip the duplicate guard, and nothing else.
+   *
+   * @generated from field: bool force = 11;
+   */
+  force: boolean;
 };
 
 /**
@@ -143,6 +164,118 @@ export const CreatePostResponseSchema: GenMessage<CreatePostResponse> = /*@__PUR
   messageDesc(file_postrider_posts_v1_post_service, 2);
 
 /**
+ * ValidatePostRequest is the post to check.
+ *
+ * @generated from message postrider.posts.v1.ValidatePostRequest
+ */
+export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * Main text.
+   *
+   * @generated from field: string content = 2;
+   */
+  content: string;
+
+  /**
+   * 1 to 100, unique.
+   *
+   * @generated from field: repeated string account_ids = 3;
+   */
+  accountIds: string[];
+
+  /**
+   * At most 35, unique.
+   *
+   * @generated from field: repeated string media_ids = 4;
+   */
+  mediaIds: string[];
+
+  /**
+   * Per platform id or account id.
+   *
+   * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
+   */
+  options: { [key: string]: PostOption };
+
+  /**
+   * When it would be published.
+   *
+   * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
+   */
+  scheduledAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.ValidatePostRequest.
+ * Use `create(ValidatePostRequestSchema)` to create a new message.
+ */
+export const ValidatePostRequestSchema: GenMessage<ValidatePostRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 3);
+
+/**
+ * ValidatePostResponse says where a valid post would go.
+ *
+ * @generated from message postrider.posts.v1.ValidatePostResponse
+ */
+export type ValidatePostResponse = Message<"postrider.posts.v1.ValidatePostResponse"> & {
+  /**
+   * As asked.
+   *
+   * @generated from field: google.protobuf.Timestamp scheduled_at = 1;
+   */
+  scheduledAt?: Timestamp | undefined;
+
+  /**
+   * In the order of the request's accounts.
+   *
+   * @generated from field: repeated postrider.posts.v1.ValidTarget targets = 2;
+   */
+  targets: ValidTarget[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.ValidatePostResponse.
+ * Use `create(ValidatePostResponseSchema)` to create a new message.
+ */
+export const ValidatePostResponseSchema: GenMessage<ValidatePostResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 4);
+
+/**
+ * ValidTarget is an account that a post could go to.
+ *
+ * @generated from message postrider.posts.v1.ValidTarget
+ */
+export type ValidTarget = Message<"postrider.posts.v1.ValidTarget"> & {
+  /**
+   * UUID of the account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 2;
+   */
+  platform: string;
+};
+
+/**
+ * Describes the message postrider.posts.v1.ValidTarget.
+ * Use `create(ValidTargetSchema)` to create a new message.
+ */
+export const ValidTargetSchema: GenMessage<ValidTarget> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 5);
+
+/**
  * GetPostRequest names a post.
  *
  * @generated from message postrider.posts.v1.GetPostRequest
@@ -168,7 +301,7 @@ export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
  * Use `create(GetPostRequestSchema)` to create a new message.
  */
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 3);
+  messageDesc(file_postrider_posts_v1_post_service, 6);
 
 /**
  * GetPostResponse carries the post.
@@ -189,7 +322,7 @@ export type GetPostResponse = Message<"postrider.posts.v1.GetPostResponse"> & {
  * Use `create(GetPostResponseSchema)` to create a new message.
  */
 export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 4);
+  messageDesc(file_postrider_posts_v1_post_service, 7);
 
 /**
  * BatchGetPostsRequest names posts, of any workspaces.
@@ -210,7 +343,7 @@ export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequ
  * Use `create(BatchGetPostsRequestSchema)` to create a new message.
  */
 export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 5);
+  messageDesc(file_postrider_posts_v1_post_service, 8);
 
 /**
  * PostRef is a post of a workspace.
@@ -238,7 +371,7 @@ export type PostRef = Message<"postrider.posts.v1.PostRef"> & {
  * Use `create(PostRefSchema)` to create a new message.
  */
 export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 6);
+  messageDesc(file_postrider_posts_v1_post_service, 9);
 
 /**
  * BatchGetPostsResponse carries the posts found, in no order.
@@ -259,10 +392,10 @@ export type BatchGetPostsResponse = Message<"postrider.posts.v1.BatchGetPostsRes
  * Use `create(BatchGetPostsResponseSchema)` to create a new message.
  */
 export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 7);
+  messageDesc(file_postrider_posts_v1_post_service, 10);
 
 /**
- * ListPostsRequest asks for a page.
+ * ListPostsRequest asks for a page. Filters combine.
  *
  * @generated from message postrider.posts.v1.ListPostsRequest
  */
@@ -287,6 +420,41 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
    * @generated from field: optional string cursor = 3;
    */
   cursor?: string | undefined;
+
+  /**
+   * One post status.
+   *
+   * @generated from field: optional string status = 4;
+   */
+  status?: string | undefined;
+
+  /**
+   * A platform id that at least one target has.
+   *
+   * @generated from field: optional string platform = 5;
+   */
+  platform?: string | undefined;
+
+  /**
+   * First UTC date of the effective date, `2026-11-21`.
+   *
+   * @generated from field: optional string from = 6;
+   */
+  from?: string | undefined;
+
+  /**
+   * Last UTC date of the effective date, inclusive.
+   *
+   * @generated from field: optional string to = 7;
+   */
+  to?: string | undefined;
+
+  /**
+   * `rest`, `mcp` or `dashboard`.
+   *
+   * @generated from field: optional string created_via = 8;
+   */
+  createdVia?: string | undefined;
 };
 
 /**
@@ -294,7 +462,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 8);
+  messageDesc(file_postrider_posts_v1_post_service, 11);
 
 /**
  * ListPostsResponse carries a page.
@@ -322,19 +490,361 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 9);
+  messageDesc(file_postrider_posts_v1_post_service, 12);
 
 /**
- * PostService accepts and reads posts.
+ * UpdatePostRequest carries the fields to replace; at least one.
+ *
+ * @generated from message postrider.posts.v1.UpdatePostRequest
+ */
+export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * The version that the caller has seen; absent = any.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
+
+  /**
+   * New text.
+   *
+   * @generated from field: optional string content = 4;
+   */
+  content?: string | undefined;
+
+  /**
+   * New accounts.
+   *
+   * @generated from field: postrider.posts.v1.IdList account_ids = 5;
+   */
+  accountIds?: IdList | undefined;
+
+  /**
+   * New media; an empty list removes all.
+   *
+   * @generated from field: postrider.posts.v1.IdList media_ids = 6;
+   */
+  mediaIds?: IdList | undefined;
+
+  /**
+   * New options; an empty map removes all.
+   *
+   * @generated from field: postrider.posts.v1.OptionMap options = 7;
+   */
+  options?: OptionMap | undefined;
+
+  /**
+   * New time; schedules a draft.
+   *
+   * @generated from field: google.protobuf.Timestamp scheduled_at = 8;
+   */
+  scheduledAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.UpdatePostRequest.
+ * Use `create(UpdatePostRequestSchema)` to create a new message.
+ */
+export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 13);
+
+/**
+ * IdList is a list of ids that can be absent.
+ *
+ * @generated from message postrider.posts.v1.IdList
+ */
+export type IdList = Message<"postrider.posts.v1.IdList"> & {
+  /**
+   * UUIDs.
+   *
+   * @generated from field: repeated string values = 1;
+   */
+  values: string[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.IdList.
+ * Use `create(IdListSchema)` to create a new message.
+ */
+export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 14);
+
+/**
+ * OptionMap is a map of options that can be absent.
+ *
+ * @generated from message postrider.posts.v1.OptionMap
+ */
+export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
+  /**
+   * Per platform id or account id.
+   *
+   * @generated from field: map<string, postrider.posts.v1.PostOption> values = 1;
+   */
+  values: { [key: string]: PostOption };
+};
+
+/**
+ * Describes the message postrider.posts.v1.OptionMap.
+ * Use `create(OptionMapSchema)` to create a new message.
+ */
+export const OptionMapSchema: GenMessage<OptionMap> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 15);
+
+/**
+ * UpdatePostResponse carries the changed post.
+ *
+ * @generated from message postrider.posts.v1.UpdatePostResponse
+ */
+export type UpdatePostResponse = Message<"postrider.posts.v1.UpdatePostResponse"> & {
+  /**
+   * The post.
+   *
+   * @generated from field: postrider.posts.v1.Post post = 1;
+   */
+  post?: Post | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.UpdatePostResponse.
+ * Use `create(UpdatePostResponseSchema)` to create a new message.
+ */
+export const UpdatePostResponseSchema: GenMessage<UpdatePostResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 16);
+
+/**
+ * PublishPostRequest names a post.
+ *
+ * @generated from message postrider.posts.v1.PublishPostRequest
+ */
+export type PublishPostRequest = Message<"postrider.posts.v1.PublishPostRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Skip the duplicate guard.
+   *
+   * @generated from field: bool force = 3;
+   */
+  force: boolean;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PublishPostRequest.
+ * Use `create(PublishPostRequestSchema)` to create a new message.
+ */
+export const PublishPostRequestSchema: GenMessage<PublishPostRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 17);
+
+/**
+ * PublishPostResponse carries the post, now publishing.
+ *
+ * @generated from message postrider.posts.v1.PublishPostResponse
+ */
+export type PublishPostResponse = Message<"postrider.posts.v1.PublishPostResponse"> & {
+  /**
+   * The post.
+   *
+   * @generated from field: postrider.posts.v1.Post post = 1;
+   */
+  post?: Post | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PublishPostResponse.
+ * Use `create(PublishPostResponseSchema)` to create a new message.
+ */
+export const PublishPostResponseSchema: GenMessage<PublishPostResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 18);
+
+/**
+ * RetryPostRequest names a post.
+ *
+ * @generated from message postrider.posts.v1.RetryPostRequest
+ */
+export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.posts.v1.RetryPostRequest.
+ * Use `create(RetryPostRequestSchema)` to create a new message.
+ */
+export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 19);
+
+/**
+ * RetryPostResponse carries the post, now publishing.
+ *
+ * @generated from message postrider.posts.v1.RetryPostResponse
+ */
+export type RetryPostResponse = Message<"postrider.posts.v1.RetryPostResponse"> & {
+  /**
+   * The post.
+   *
+   * @generated from field: postrider.posts.v1.Post post = 1;
+   */
+  post?: Post | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.RetryPostResponse.
+ * Use `create(RetryPostResponseSchema)` to create a new message.
+ */
+export const RetryPostResponseSchema: GenMessage<RetryPostResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 20);
+
+/**
+ * DeletePostRequest names a post.
+ *
+ * @generated from message postrider.posts.v1.DeletePostRequest
+ */
+export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * The version that the caller has seen; absent = any.
+   *
+   * @generated from field: optional int64 if_version = 3;
+   */
+  ifVersion?: bigint | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.DeletePostRequest.
+ * Use `create(DeletePostRequestSchema)` to create a new message.
+ */
+export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 21);
+
+/**
+ * DeletePostResponse says what is left of the post.
+ *
+ * @generated from message postrider.posts.v1.DeletePostResponse
+ */
+export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"> & {
+  /**
+   * Absent when the post is gone; else the cancelled post.
+   *
+   * @generated from field: postrider.posts.v1.Post post = 1;
+   */
+  post?: Post | undefined;
+
+  /**
+   * What becomes of each target; empty when the post is gone.
+   *
+   * @generated from field: repeated postrider.posts.v1.DeleteTarget targets = 2;
+   */
+  targets: DeleteTarget[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.DeletePostResponse.
+ * Use `create(DeletePostResponseSchema)` to create a new message.
+ */
+export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 22);
+
+/**
+ * DeleteTarget says what becomes of one target of a deleted post.
+ *
+ * @generated from message postrider.posts.v1.DeleteTarget
+ */
+export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
+  /**
+   * UUID of the account.
+   *
+   * @generated from field: string account_id = 1;
+   */
+  accountId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 2;
+   */
+  platform: string;
+
+  /**
+   * `deleting`, `deleted`, `delete_failed`, `not_supported` or `not_published`.
+   *
+   * @generated from field: string status = 3;
+   */
+  status: string;
+
+  /**
+   * Why it failed.
+   *
+   * @generated from field: postrider.posts.v1.TargetError error = 4;
+   */
+  error?: TargetError | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.DeleteTarget.
+ * Use `create(DeleteTargetSchema)` to create a new message.
+ */
+export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 23);
+
+/**
+ * PostService accepts, changes and reads posts.
  *
  * @generated from service postrider.posts.v1.PostService
  */
 export const PostService: GenService<{
   /**
-   * CreatePost accepts a post whole or not at all.
-   * Errors: invalid_request, validation_failed with every violation, unavailable when accounts or media do not answer;
-   * idempotency_conflict while another request with the same key is being worked on, idempotency_key_reused when that
-   * key belongs to another body. A refused request does not use its key up.
+   * CreatePost accepts a post whole or not at all: published now, scheduled, put into the next queue slot, or kept as a draft.
+   * Errors: invalid_request, validation_failed with every violation, duplicate_content, no_queue_slot, quota_exceeded,
+   * idempotency_key_reused, idempotency_conflict, unavailable when accounts or media do not answer.
    *
    * @generated from rpc postrider.posts.v1.PostService.CreatePost
    */
@@ -342,6 +852,17 @@ export const PostService: GenService<{
     methodKind: "unary";
     input: typeof CreatePostRequestSchema;
     output: typeof CreatePostResponseSchema;
+  },
+  /**
+   * ValidatePost checks what CreatePost would, except quota, duplicates and slots, and stores nothing.
+   * Errors: invalid_request, validation_failed with every violation, unavailable.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.ValidatePost
+   */
+  validatePost: {
+    methodKind: "unary";
+    input: typeof ValidatePostRequestSchema;
+    output: typeof ValidatePostResponseSchema;
   },
   /**
    * GetPost returns a post with its targets and attempts.
@@ -367,7 +888,7 @@ export const PostService: GenService<{
   },
   /**
    * ListPosts returns posts without their attempts, latest effective date first.
-   * Errors: invalid_cursor.
+   * Errors: invalid_request when `from` is after `to`, invalid_cursor.
    *
    * @generated from rpc postrider.posts.v1.PostService.ListPosts
    */
@@ -375,6 +896,50 @@ export const PostService: GenService<{
     methodKind: "unary";
     input: typeof ListPostsRequestSchema;
     output: typeof ListPostsResponseSchema;
+  },
+  /**
+   * UpdatePost replaces the fields that are present of a draft or scheduled post.
+   * Errors: not_found, precondition_failed, post_not_editable, and those of CreatePost.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.UpdatePost
+   */
+  updatePost: {
+    methodKind: "unary";
+    input: typeof UpdatePostRequestSchema;
+    output: typeof UpdatePostResponseSchema;
+  },
+  /**
+   * PublishPost publishes a draft or scheduled post now.
+   * Errors: not_found, invalid_transition, validation_failed, duplicate_content, quota_exceeded, unavailable.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.PublishPost
+   */
+  publishPost: {
+    methodKind: "unary";
+    input: typeof PublishPostRequestSchema;
+    output: typeof PublishPostResponseSchema;
+  },
+  /**
+   * RetryPost sends the definitely failed targets again; published ones and unknown outcomes are never touched.
+   * Errors: not_found, nothing_to_retry, quota_exceeded.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.RetryPost
+   */
+  retryPost: {
+    methodKind: "unary";
+    input: typeof RetryPostRequestSchema;
+    output: typeof RetryPostResponseSchema;
+  },
+  /**
+   * DeletePost removes a draft or schedule, cancels what can still be cancelled, and asks for deletion on the platforms.
+   * Errors: not_found, precondition_failed, post_publishing, unavailable when delivery does not answer.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.DeletePost
+   */
+  deletePost: {
+    methodKind: "unary";
+    input: typeof DeletePostRequestSchema;
+    output: typeof DeletePostResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_posts_v1_post_service, 0);

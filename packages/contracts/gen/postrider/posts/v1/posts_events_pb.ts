@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/posts_events.proto.
  */
 export const file_postrider_posts_v1_posts_events: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi5AEKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi5AEKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoNUG9zdENhbmNlbGxlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0RGVsZXRlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK1AQoVUG9zdERlbGV0aW9uUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMgoHdGFyZ2V0cxgEIAMoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVkVGFyZ2V0EjAKDHJlcXVlc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAibwoNRGVsZXRlZFRhcmdldBIRCgl0YXJnZXRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCghkZWxldGlvbhgFIAEoBWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * PostPublishRequested asks delivery to publish targets. The sweep repeats it, unchanged, for targets that delivery does not know.
@@ -237,4 +237,235 @@ export type PostFailed = Message<"postrider.posts.v1.PostFailed"> & {
  */
 export const PostFailedSchema: GenMessage<PostFailed> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 4);
+
+/**
+ * PostScheduled: the post will be published at a time.
+ *
+ * @generated from message postrider.posts.v1.PostScheduled
+ */
+export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * Version of the post after the change.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * When it is due.
+   *
+   * @generated from field: google.protobuf.Timestamp scheduled_at = 4;
+   */
+  scheduledAt?: Timestamp | undefined;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostScheduled.
+ * Use `create(PostScheduledSchema)` to create a new message.
+ */
+export const PostScheduledSchema: GenMessage<PostScheduled> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 5);
+
+/**
+ * PostCancelled: a post was deleted that had begun to be published.
+ *
+ * @generated from message postrider.posts.v1.PostCancelled
+ */
+export type PostCancelled = Message<"postrider.posts.v1.PostCancelled"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * Version of the post after the change.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostCancelled.
+ * Use `create(PostCancelledSchema)` to create a new message.
+ */
+export const PostCancelledSchema: GenMessage<PostCancelled> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 6);
+
+/**
+ * PostDeleted: a draft or scheduled post is gone; no record of it remains.
+ *
+ * @generated from message postrider.posts.v1.PostDeleted
+ */
+export type PostDeleted = Message<"postrider.posts.v1.PostDeleted"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * Version of the post before it went.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 4;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostDeleted.
+ * Use `create(PostDeletedSchema)` to create a new message.
+ */
+export const PostDeletedSchema: GenMessage<PostDeleted> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 7);
+
+/**
+ * PostDeletionRequested asks delivery to delete published targets on their platforms. The sweep repeats it, unchanged, for those that delivery does not know.
+ *
+ * @generated from message postrider.posts.v1.PostDeletionRequested
+ */
+export type PostDeletionRequested = Message<"postrider.posts.v1.PostDeletionRequested"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * Version of the post after the change.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * The targets to delete.
+   *
+   * @generated from field: repeated postrider.posts.v1.DeletedTarget targets = 4;
+   */
+  targets: DeletedTarget[];
+
+  /**
+   * When it was commanded.
+   *
+   * @generated from field: google.protobuf.Timestamp requested_at = 5;
+   */
+  requestedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostDeletionRequested.
+ * Use `create(PostDeletionRequestedSchema)` to create a new message.
+ */
+export const PostDeletionRequestedSchema: GenMessage<PostDeletionRequested> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 8);
+
+/**
+ * DeletedTarget is one target of a PostDeletionRequested.
+ *
+ * @generated from message postrider.posts.v1.DeletedTarget
+ */
+export type DeletedTarget = Message<"postrider.posts.v1.DeletedTarget"> & {
+  /**
+   * UUID of the target.
+   *
+   * @generated from field: string target_id = 1;
+   */
+  targetId: string;
+
+  /**
+   * UUID of the account.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 3;
+   */
+  platform: string;
+
+  /**
+   * The platform's id of what was published.
+   *
+   * @generated from field: string external_id = 4;
+   */
+  externalId: string;
+
+  /**
+   * Raised by each request to delete.
+   *
+   * @generated from field: int32 deletion = 5;
+   */
+  deletion: number;
+};
+
+/**
+ * Describes the message postrider.posts.v1.DeletedTarget.
+ * Use `create(DeletedTargetSchema)` to create a new message.
+ */
+export const DeletedTargetSchema: GenMessage<DeletedTarget> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 9);
 

@@ -1,0 +1,84 @@
+/**
+ * How late scheduled posts are begun, with 1,000,000 others waiting: a burst that is due in the same second, and a steady
+ * stream. Every post is looked for in the simulator. Prints a Markdown table.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { percentile } from "./measure.ts";
+import { insertDuePosts, insertFuturePosts, readLateness } from "./schedule-rows.ts";
+import { startBenchSystem, type BenchSystem } from "./system.ts";
+
+const FUTURE_POSTS = 1_000_000;
+const ACCOUNTS = 200;
+const BURST_POSTS = 10_000;
+const STEADY_PER_SECOND = 200;
+const STEADY_SECONDS = 15;
+/** Time to insert the posts before the first is due. */
+const LEAD_MS = 8000;
+const GIVE_UP_MS = 300_000;
+
+interface Load {
+  readonly label: string;
+  readonly count: number;
+  readonly everyMs: number;
+}
+
+async function listVisible({ local }: BenchSystem, label: string): Promise<readonly string[]> {
+  const answer = await fetch(
+    `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=1000000`,
+  );
+  const entries = (await answer.json()) as readonly { readonly text: string }[];
+  return entries.flatMap(({ text }) => (text.startsWith(`${label} `) ? [text] : []));
+}
+
+async function countUnsettled(sql: postgres.Sql, label: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int
+    from posts.posts
+    where status in ('scheduled', 'publishing')
+    and scheduled_at < now() + interval '1 hour'
+    and content like ${`${label} %`}`;
+  return row?.count ?? 0;
+}
+
+async function runLoad(
+  {
+    system,
+    sql,
+    accountIds,
+  }: { system: BenchSystem; sql: postgres.Sql; accountIds: readonly string[] },
+  { label, count, everyMs }: Load,
+): Promise<string> {
+  const firstAt = new Date(Math.ceil((Date.now() + LEAD_MS) / 1000) * 1000);
+  const { workspaceId } = system.local;
+  await insertDuePosts(sql, { workspaceId, accountIds, label, count, firstAt, everyMs });
+  if (Date.now() > firstAt.getTime()) throw new Error("the posts were due before they were there");
+  const endsAt = firstAt.getTime() + GIVE_UP_MS;
+  await sleep(firstAt.getTime() - Date.now() + count * everyMs);
+  while ((await countUnsettled(sql, label)) > 0 && Date.now() < endsAt) await sleep(1000);
+  const { startedMs, claimedMs, published, drainMs } = await readLateness(sql, label);
+  const visible = await listVisible(system, label);
+  const lost = count - new Set(visible).size;
+  const doubled = visible.length - new Set(visible).size;
+  const show = (samples: readonly number[]) =>
+    `${Math.round(percentile(samples, 0.5))} / ${Math.round(percentile(samples, 0.99))}`;
+  return `| ${label} | ${count} | ${show(startedMs)} | ${show(claimedMs)} | ${(drainMs / 1000).toFixed(1)} | ${published} | ${lost} / ${doubled} |`;
+}
+
+await using system = await startBenchSystem("postgres");
+const sql = postgres(system.local.databaseUrl, { max: 2, onnotice: () => {} });
+const accountIds = await system.connect("bluesky", ACCOUNTS);
+await insertFuturePosts(sql, FUTURE_POSTS);
+const run = { system, sql, accountIds };
+const rows = [
+  await runLoad(run, { label: "burst", count: BURST_POSTS, everyMs: 0 }),
+  await runLoad(run, {
+    label: "steady",
+    count: STEADY_PER_SECOND * STEADY_SECONDS,
+    everyMs: 1000 / STEADY_PER_SECOND,
+  }),
+];
+await sql.end();
+process.stdout.write(
+  `\n| load | posts | due to \`publishing\`, p50 / p99 ms | due to claimed, p50 / p99 ms | drained after s | published | lost / doubled |\n|---|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
+);

@@ -1,0 +1,78 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import type { Answer, Api, PostRecord } from "./api.ts";
+
+/** A post as far as the tests of its life look at it. */
+export interface PostDetail extends PostRecord {
+  readonly scheduledAt: string | null;
+  readonly startedAt: string | null;
+  readonly publishedAt: string | null;
+  readonly queueSlotRuleId: string | null;
+}
+
+/** What a refused request answers. */
+interface Refusal {
+  readonly error: {
+    readonly code: string;
+    readonly details?: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+
+/** Status, code and codes of the details of an answer, in one line: `409 nothing_to_retry outcome_unknown`. */
+export function refusalOf({ status, body }: Answer<unknown>): string {
+  const { error } = (body ?? {}) as Partial<Refusal>;
+  const codes = error?.details?.map(({ code }) => String(code)) ?? [];
+  return [status, error?.code, ...codes].join(" ");
+}
+
+/** The details of a refusal. */
+export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error"]["details"]> {
+  return (body as Refusal).error.details ?? [];
+}
+
+/** An instant so many milliseconds from now. */
+export function inMs(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+export const HOUR_MS = 3_600_000;
+
+/** Creates a post and insists that it is accepted. */
+export async function create(
+  api: Api,
+  body: Readonly<Record<string, unknown>>,
+): Promise<PostDetail> {
+  const answer = await api.call<PostDetail>("POST", "/posts", { body });
+  if (answer.status !== 202) throw new Error(`POST /posts answered ${refusalOf(answer)}`);
+  return answer.body;
+}
+
+/** Waits until the post has the status. */
+export async function whenPost(
+  api: Api,
+  id: string,
+  status: string,
+  timeoutMs = 15_000,
+): Promise<PostDetail> {
+  return await eventually(
+    async () => {
+      const { body } = await api.call<PostDetail>("GET", `/posts/${id}`);
+      const found = body.targets.map((target) => [target.status, target.error?.code].join(" "));
+      if (body.status !== status) throw new Error(`${body.status}: ${found.join(", ")}`);
+      return body;
+    },
+    { timeoutMs },
+  );
+}
+
+/** Waits until every target of the post has the status. */
+export async function whenTargets(api: Api, id: string, status: string): Promise<PostDetail> {
+  return await eventually(
+    async () => {
+      const { body } = await api.call<PostDetail>("GET", `/posts/${id}`);
+      const statuses = body.targets.map((target) => target.status);
+      if (statuses.some((each) => each !== status)) throw new Error(statuses.join(", "));
+      return body;
+    },
+    { timeoutMs: 15_000 },
+  );
+}

@@ -1,0 +1,61 @@
+import type { TargetUpdated } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import { required } from "#src/answers.ts";
+import {
+  findText,
+  getPositional,
+  type Arguments,
+  type Command,
+  type Result,
+} from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+
+/** Where the target was found, or undefined when it is not there: exactly one of the two options. */
+function findLink(args: Arguments): string | undefined {
+  const link = findText(args, "published");
+  const isAbsent = args.values.absent === true;
+  if ((link === undefined) !== isAbsent) throw new UsageError("say --published URL or --absent");
+  return link;
+}
+
+function toError({ errorCode, errorMessage, errorRetryable }: TargetUpdated) {
+  return errorCode === undefined
+    ? null
+    : { code: errorCode, message: errorMessage ?? "", retryable: errorRetryable };
+}
+
+async function resolve(services: Services, args: Arguments): Promise<Result> {
+  const publishedUrl = findLink(args);
+  const answer = await services.client("delivery", TaskService).resolveTarget({
+    targetId: getPositional(args),
+    ...(publishedUrl === undefined ? {} : { publishedUrl }),
+  });
+  const update = required(answer.update);
+  const json = {
+    id: update.targetId,
+    status: update.status,
+    externalId: update.externalId ?? null,
+    permalink: update.permalink ?? null,
+    publishedAt: toInstant(update.publishedAt),
+    error: toError(update),
+  };
+  const text =
+    update.status === "published"
+      ? `target ${json.id} is published: ${json.permalink ?? "nobody knows where"}`
+      : `target ${json.id} was not published; a retry of its post sends it again`;
+  return { json, text };
+}
+
+/** Commands that settle what became of a target. */
+export const targetCommands: readonly Command[] = [
+  {
+    words: "target resolve",
+    synopsis: "ID --published URL | --absent",
+    summary: "settle an unknown outcome: the post was found there, or is not on the platform",
+    options: { published: { type: "string" }, absent: { type: "boolean" } },
+    positionals: { min: 1, max: 1 },
+    run: resolve,
+  },
+];

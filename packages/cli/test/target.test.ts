@@ -1,0 +1,140 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { newId } from "@postrider/shared/ids";
+import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Settings } from "#src/config.ts";
+import { runCommand } from "#src/run.ts";
+
+const DELIVERY = join(import.meta.dirname, "../../../services/delivery");
+const INTERNAL_SECRET = "a secret that only this test knows, and the service";
+const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+
+let database: TestDatabase;
+let service: ChildProcess;
+let settings: Settings;
+
+/** A free port is chosen by the service, which says it in its log. Nothing is due, so it talks to nobody. */
+async function startDelivery(): Promise<string> {
+  service = spawn(process.execPath, [join(DELIVERY, "src/main.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      PORT: "0",
+      METRICS_PORT: "0",
+      BUS: "postgres",
+      DATABASE_URL: database.url,
+      INTERNAL_SECRET,
+    },
+  });
+  let log = "";
+  service.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false);
+  await eventually(async () => (await fetch(`${url}/readyz`)).ok);
+  return url;
+}
+
+beforeAll(async () => {
+  const migrationsFolder = join(DELIVERY, "migrations");
+  database = await createTestDatabase({ service: "delivery", migrationsFolder });
+  const urls = { accounts: undefined, posts: undefined, delivery: await startDelivery() };
+  settings = { urls, internalSecret: INTERNAL_SECRET };
+});
+
+afterAll(async () => {
+  service.kill("SIGTERM");
+  if (service.exitCode === null) await once(service, "exit");
+  await database[Symbol.asyncDispose]();
+});
+
+async function run(...words: readonly string[]) {
+  const printed: string[] = [];
+  const errors: string[] = [];
+  const exitCode = await runCommand(words, settings, {
+    print: (text) => void printed.push(text),
+    printError: (text) => void errors.push(text),
+  });
+  return { exitCode, printed: printed.join("\n"), errors: errors.join("\n") };
+}
+
+async function runJson(...words: readonly string[]): Promise<unknown> {
+  const { printed, errors } = await run(...words, "--json");
+  return JSON.parse(printed === "" ? errors : printed);
+}
+
+/** A target whose outcome nobody could find out. */
+async function insertUnknown(): Promise<string> {
+  const targetId = newId();
+  await database.sql`
+    insert into publish_tasks (
+      target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before, attempt_number, error_code, error_message
+    )
+    values (
+      ${targetId}, 1, ${newId()}, ${newId()}, ${newId()}, 'telegram', 'failed', now(), now(), now(), 1,
+      'outcome_unknown', 'reset'
+    )`;
+  return targetId;
+}
+
+test("what an operator found makes the target published, once", async () => {
+  const id = await insertUnknown();
+  const permalink = "https://t.me/some_channel/77";
+
+  expect(await runJson("target", "resolve", id, "--published", permalink)).toEqual({
+    id,
+    status: "published",
+    externalId: "77",
+    permalink,
+    publishedAt: INSTANT,
+    error: null,
+  });
+  expect(await runJson("target", "resolve", id, "--absent")).toMatchObject({
+    error: { code: "invalid_transition" },
+  });
+});
+
+test("what is absent can be retried", async () => {
+  const id = await insertUnknown();
+
+  expect(await runJson("target", "resolve", id, "--absent")).toEqual({
+    id,
+    status: "failed",
+    externalId: null,
+    permalink: null,
+    publishedAt: null,
+    error: {
+      code: "platform_unavailable",
+      message: "an operator found that it was not published",
+      retryable: true,
+    },
+  });
+});
+
+test("people read a sentence", async () => {
+  const link = "https://t.me/some_channel/78";
+  const found = await run("target", "resolve", await insertUnknown(), "--published", link);
+  expect(found).toMatchObject({ exitCode: 0, printed: expect.stringContaining(link) as string });
+  const absent = await run("target", "resolve", await insertUnknown(), "--absent");
+  expect(absent).toMatchObject({
+    exitCode: 0,
+    printed: expect.stringContaining("retry") as string,
+  });
+});
+
+test("a target that nobody knows is not found", async () => {
+  const { exitCode, printed, errors } = await run("target", "resolve", newId(), "--absent");
+  expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
+  expect(errors).toContain("there is nothing with that id");
+});
+
+test.each([
+  [["target", "resolve"], "something is missing"],
+  [["target", "resolve", "a"], "say --published URL or --absent"],
+  [["target", "resolve", "a", "--published", "https://t.me/a/1", "--absent"], "or --absent"],
+])("%j is explained with exit code 2", async (words, message) => {
+  const { exitCode, errors } = await run(...words);
+  expect(exitCode).toBe(2);
+  expect(errors).toContain(message);
+});

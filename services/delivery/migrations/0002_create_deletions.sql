@@ -1,0 +1,33 @@
+-- One row per target and request to delete it; like a publishing task it lives as long as the post.
+create table deletion_tasks (
+  target_id uuid not null,
+  deletion int not null check (deletion > 0),
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  -- Empty when the platform's id of what was published is not known.
+  external_id text not null,
+  status text not null check (status in ('queued', 'working', 'deleted', 'failed')),
+  -- Nobody touches the task before: the next try (queued), the end of the lease (working).
+  wake_at timestamptz not null,
+  -- Raised with each claim: whoever holds an older one decides nothing any more.
+  fence bigint not null default 0,
+  lease_owner uuid,
+  -- Claims in a row that ended without a word.
+  crash_count int not null default 0,
+  retry_count int not null default 0,
+  version bigint not null default 1,
+  error_code text,
+  error_message text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (target_id, deletion)
+);
+
+-- Finished work leaves the hot index.
+create index deletion_tasks_wake on deletion_tasks (wake_at)
+  where status in ('queued', 'working');
+
+-- Dropped by CancelTargets: a repeated request at this generation does not wake the task.
+alter table publish_tasks add column is_cancelled boolean not null default false;

@@ -1,0 +1,74 @@
+import {
+  callPlatform,
+  header,
+  shorten,
+  text,
+  type PlatformAnswer,
+  type PlatformRequest,
+} from "#src/connectors/http.ts";
+import type { AccountAccess, Failure } from "#src/domain/connector.ts";
+
+export const COLLECTION = "app.bsky.feed.post";
+const TOKEN_ERRORS = new Set([
+  "ExpiredToken",
+  "InvalidToken",
+  "AuthMissing",
+  "AuthenticationRequired",
+  "AuthRequired",
+]);
+const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
+
+/** Where the account's repository answers. */
+export function hostOf(baseUrl: string, account: AccountAccess): string {
+  return account.attributes.pdsUrl ?? baseUrl;
+}
+
+/** A call of a procedure in the account's name. */
+export function toRequest(
+  baseUrl: string,
+  account: AccountAccess,
+  method: string,
+  body: unknown,
+): PlatformRequest {
+  return {
+    method: "POST",
+    url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
+    headers: { authorization: `Bearer ${account.accessToken}` },
+    body,
+  };
+}
+
+/** What an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is a plain wait. */
+export function toFailure(answer: PlatformAnswer, name: string): Failure {
+  const message = shorten(text(answer.json, "message") ?? name);
+  if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
+  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
+  if (answer.status === 429) {
+    const seconds = Number(header(answer, "retry-after"));
+    return {
+      kind: "retryable",
+      code: "rate_limited",
+      message,
+      retryAfterMs: seconds > 0 ? seconds * 1000 : 60_000,
+      isLimit: true,
+    };
+  }
+  if (answer.status === 413) return { kind: "refused", code: "media_rejected", message };
+  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
+  return { kind: "refused", code: "content_rejected", message };
+}
+
+/** Whether the record is there. Nobody else knows our keys, so what is there is ours. */
+export async function lookForRecord(
+  baseUrl: string,
+  account: AccountAccess,
+  rkey: string,
+  signal: AbortSignal,
+): Promise<"present" | "gone" | "unreadable"> {
+  const query = new URLSearchParams({ repo: account.externalId, collection: COLLECTION, rkey });
+  const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.getRecord?${query.toString()}`;
+  const answer = await callPlatform({ method: "GET", url }, signal);
+  if (answer.kind === "no_answer") return "unreadable";
+  if (answer.status === 200 && text(answer.json, "uri") !== undefined) return "present";
+  return text(answer.json, "error") === "RecordNotFound" ? "gone" : "unreadable";
+}

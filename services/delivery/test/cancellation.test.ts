@@ -1,0 +1,327 @@
+import { ServiceError } from "@postrider/shared/errors";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { markCalls } from "#src/db/marks.ts";
+import type { PrepareStep } from "#src/domain/connector.ts";
+import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import {
+  createRpcClients,
+  lastUpdate,
+  listUpdates,
+  openDatabase,
+  publishingDeps,
+  readTask,
+  request,
+  startWorker,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const never = new Promise<never>(() => undefined);
+
+/** Targets of one post, each on an account of its own. */
+function addPost(world: World, count: number, given: Partial<TestTarget> = {}): TestTarget[] {
+  const { workspaceId, postId } = world.addTarget();
+  return Array.from({ length: count }, () => world.addTarget({ workspaceId, postId, ...given }));
+}
+
+async function cancel(sql: Sql, ...targets: readonly TestTarget[]) {
+  const { tasks } = createRpcClients(sql);
+  return await tasks.cancelTargets({
+    postId: targets[0]?.postId ?? "",
+    targets: targets.map(({ workspaceId, targetId, generation, accountId, platform }) => ({
+      ref: { workspaceId, targetId, generation },
+      accountId,
+      platform,
+    })),
+  });
+}
+
+async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
+  const { tasks } = createRpcClients(sql);
+  return await tasks.batchGetTargetStates({
+    refs: targets.map(({ workspaceId, targetId, generation }) => ({
+      workspaceId,
+      targetId,
+      generation,
+    })),
+  });
+}
+
+const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
+
+/** False while a call is in flight. */
+async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
+  try {
+    return (await cancel(sql, ...targets)).ended;
+  } catch (error) {
+    if (error instanceof ServiceError && error.reason === "post_publishing") return false;
+    throw error;
+  }
+}
+
+/** A step that stays until it is let go. */
+function gatedStep() {
+  const gate = Promise.withResolvers<void>();
+  let runs = 0;
+  const step: PrepareStep = {
+    name: "gated",
+    isDone: (handles) => handles.gate !== undefined,
+    run: async () => {
+      runs += 1;
+      await gate.promise;
+      return { gate: "open" };
+    },
+  };
+  return { step, open: () => gate.resolve(), isReached: () => runs > 0 };
+}
+
+test("what is queued is dropped, and neither it nor its repeated request is ever sent", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = addPost(world, 3, { dueAt: new Date(Date.now() + 300) });
+  await request(sql, ...targets);
+
+  expect((await cancel(sql, ...targets)).ended).toEqual([]);
+  expect((await cancel(sql, ...targets)).ended).toEqual([]);
+
+  await using _worker = startWorker(database, world);
+  await request(sql, ...targets);
+  const other = world.addTarget({ dueAt: new Date(Date.now() + 400) });
+  await request(sql, other);
+  await eventually(async () => (await readTask(sql, other)).status === "published");
+  expect(world.calls).toHaveLength(1);
+  for (const target of targets)
+    expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
+});
+
+test("a target that delivery has not heard of is remembered, so that its late request starts nothing", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [target] = addPost(world, 1) as [TestTarget];
+  await using _worker = startWorker(database, world);
+
+  await cancel(sql, target);
+  await request(sql, target);
+
+  const other = world.addTarget();
+  await request(sql, other);
+  await eventually(async () => (await readTask(sql, other)).status === "published");
+  expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 1 });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("the sweep hears that it was cancelled, and the next generation is sent once", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [target, foreign] = addPost(world, 2) as [TestTarget, TestTarget];
+  await request(sql, target);
+  await cancel(sql, target);
+
+  const ref = { targetId: target.targetId, generation: 1 };
+  expect(await ask(sql, target, foreign)).toMatchObject({
+    updates: [],
+    unknown: [ref, { targetId: foreign.targetId }],
+    cancelled: [ref],
+  });
+
+  target.generation = 2;
+  await using _worker = startWorker(database, world);
+  await request(sql, target);
+  await eventually(async () => (await readTask(sql, target)).status === "published");
+  expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, status: "published" });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a worker in its invisible steps loses the task: no mark can follow the cancellation", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const { step, open, isReached } = gatedStep();
+  world.prepare = [step];
+  const [target] = addPost(world, 1) as [TestTarget];
+  await using _worker = startWorker(database, world, { settings: { leaseMs: 60_000 } });
+  await request(sql, target);
+  await eventually(isReached);
+  const held = await readTask(sql, target);
+  expect(held).toMatchObject({ status: "working", fence: 1 });
+
+  await cancel(sql, target);
+  const { targetId } = target;
+  const marks = await markCalls(sql, [
+    { targetId, generation: 1, fence: held.fence, contentHash: "hash", callMs: 1000 },
+  ]);
+  expect(marks).toEqual([]);
+  open();
+
+  world.prepare = [];
+  const other = world.addTarget({ accountId: target.accountId });
+  await request(sql, other);
+  await eventually(async () => (await readTask(sql, other)).status === "published");
+  expect(world.calls.map((call) => call.targetId)).toEqual([other.targetId]);
+  expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 2 });
+  expect(await listUpdates(sql, target)).toEqual([]);
+});
+
+test("while one target is in its visible call none is cancelled", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [waiting, calling, unheard] = addPost(world, 3) as [TestTarget, TestTarget, TestTarget];
+  waiting.dueAt = new Date(Date.now() + 60_000);
+  const answer = Promise.withResolvers<void>();
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await using _worker = startWorker(database, world);
+  await request(sql, waiting, calling);
+  await eventually(() => world.calls.length === 1);
+
+  await expect(cancel(sql, waiting, calling, unheard)).rejects.toEqual(REFUSED);
+
+  expect(await readTask(sql, waiting)).toMatchObject({ status: "queued", fence: 0 });
+  await expect(readTask(sql, unheard)).rejects.toThrow("no such task");
+  answer.resolve();
+  await eventually(async () => (await readTask(sql, calling)).status === "published");
+  const { ended } = await cancel(sql, waiting, calling, unheard);
+  expect(ended).toEqual([await lastUpdate(sql, calling)]);
+  expect(await readTask(sql, waiting)).toMatchObject({ status: "dropped" });
+  expect(await readTask(sql, unheard)).toMatchObject({ status: "dropped" });
+});
+
+test.each(["unknown", "reconciling"])("an outcome that is %s refuses it", async (status) => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
+  await request(sql, target, waiting);
+  await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
+
+  await expect(cancel(sql, target, waiting)).rejects.toEqual(REFUSED);
+  expect(await readTask(sql, waiting)).toMatchObject({ status: "queued" });
+});
+
+test("a target that waits to repeat a call of unknown outcome refuses it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [target] = addPost(world, 1) as [TestTarget];
+  await request(sql, target);
+  await sql`update publish_tasks set open_unknowns = 1`;
+
+  await expect(cancel(sql, target)).rejects.toEqual(REFUSED);
+});
+
+test("what is published or failed is told, and stays as it is", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [published, failed] = addPost(world, 2) as [TestTarget, TestTarget];
+  world.reactions = [
+    (_call, _guard, make) => make(),
+    () => ({ kind: "refused", code: "content_rejected", message: "no" }),
+  ];
+  await using _worker = startWorker(database, world);
+  await request(sql, published);
+  await eventually(async () => (await readTask(sql, published)).status === "published");
+  await request(sql, failed);
+  await eventually(async () => (await readTask(sql, failed)).status === "failed");
+
+  const { ended } = await cancel(sql, published, failed);
+
+  expect(ended).toEqual([await lastUpdate(sql, published), await lastUpdate(sql, failed)]);
+  expect(await readTask(sql, published)).toMatchObject({ status: "published" });
+});
+
+test("a publication that becomes known after its generation was dropped is told", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const settings = { visibleCallMs: 250, leaseMs: 1_000 };
+  const [target] = addPost(world, 1) as [TestTarget];
+  world.reactions = [() => never];
+  const stopped = startWorker(database, world, { settings });
+  await request(sql, target);
+  await eventually(() => world.calls.length === 1);
+  await stopped.crash();
+  // Proved absent, and waiting for its next try: nothing is known to be in flight.
+  world.verdicts = [() => ({ kind: "absent" })];
+  {
+    const { step, open, isReached } = gatedStep();
+    world.prepare = [step];
+    await using _worker = startWorker(database, world, { settings });
+    await eventually(isReached);
+    await cancel(sql, target);
+    open();
+  }
+  expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
+
+  const late = { kind: "published", externalId: "late", permalink: "https://late.test" } as const;
+  await new Recorder(publishingDeps(world, sql)).record({
+    targetId: target.targetId,
+    generation: 1,
+    attemptNumber: 1,
+    happening: { kind: "called", callNumber: 1, outcome: late },
+  });
+
+  expect(await lastUpdate(sql, target)).toMatchObject({
+    generation: 1,
+    status: "published",
+    externalId: "late",
+  });
+  expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
+});
+
+test("whatever races, a cancelled target is never sent and a sent one is never cancelled", async () => {
+  await using database = await openDatabase(10);
+  const { sql } = database;
+  const world = new World();
+  await using _one = startWorker(database, world);
+  await using _other = startWorker(database, world);
+  const posts = Array.from({ length: 60 }, () => addPost(world, 3));
+
+  const results = await Promise.all(
+    posts.map(async (targets, index) => {
+      const requested = request(sql, ...targets);
+      if (index % 3 > 0) await requested;
+      if (index % 3 > 1) await new Promise((resolve) => setImmediate(resolve));
+      const ended = await eventually(() => tryCancel(sql, targets));
+      await requested;
+      return { targets, ended: new Set(ended.map(({ targetId }) => targetId)) };
+    }),
+  );
+
+  const last = world.addTarget();
+  await request(sql, last);
+  await eventually(async () => (await readTask(sql, last)).status === "published");
+  const sent = new Set(world.visible.map(({ targetId }) => targetId));
+  for (const { targets, ended } of results) {
+    for (const target of targets) {
+      expect(sent.has(target.targetId)).toBe(ended.has(target.targetId));
+      const status = ended.has(target.targetId) ? "published" : "dropped";
+      expect(await readTask(sql, target)).toMatchObject({ status });
+    }
+  }
+  expect(world.visible).toHaveLength(sent.size);
+});
+
+test("malformed targets are refused", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [target] = addPost(world, 1) as [TestTarget];
+  const bad = expect.objectContaining({ reason: "invalid_request" }) as ServiceError;
+
+  await expect(cancel(database.sql, { ...target, generation: 0 })).rejects.toEqual(bad);
+  await expect(cancel(database.sql, { ...target, accountId: "no id" })).rejects.toEqual(bad);
+  await expect(cancel(database.sql, ...Array.from({ length: 101 }, () => target))).rejects.toEqual(
+    bad,
+  );
+  expect((await createRpcClients(database.sql).tasks.cancelTargets({})).ended).toEqual([]);
+});

@@ -1,0 +1,379 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import type { DeletionOutcome } from "#src/domain/connector.ts";
+import {
+  consume,
+  createRpcClients,
+  lastDeletion,
+  listDeletionUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  toDeletionRecord,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const never = new Promise<never>(() => undefined);
+
+async function publishOne(sql: Sql, target: TestTarget): Promise<string> {
+  await request(sql, target);
+  return await eventually(async () => (await readTask(sql, target)).externalId ?? false);
+}
+
+async function expectDeletion(sql: Sql, target: TestTarget, status: string, errorCode?: string) {
+  await eventually(async () =>
+    expect(await lastDeletion(sql, target)).toMatchObject({ deletion: 1, status }),
+  );
+  expect((await lastDeletion(sql, target))?.errorCode).toBe(errorCode);
+}
+
+test("a published target is deleted once, however often it is asked for", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  const record = toDeletionRecord(target, id);
+
+  await consume(sql, [record, record, toDeletionRecord(target, id)]);
+  await expectDeletion(sql, target, "deleted");
+  await consume(sql, [toDeletionRecord(target, id)]);
+
+  const later = world.addTarget({ accountId: target.accountId });
+  const laterId = await publishOne(sql, later);
+  await consume(sql, [toDeletionRecord(later, laterId)]);
+  await expectDeletion(sql, later, "deleted");
+  expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
+  expect(world.visible).toEqual([]);
+  expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
+  // The publication stays what it was: nobody publishes it again or takes its id.
+  expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
+});
+
+test("an unknown outcome is repeated until the platform says that it is gone", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  const unknown = (): DeletionOutcome => ({ kind: "unknown", message: "reset" });
+  world.deletionReactions = [unknown, unknown];
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+
+  await expectDeletion(sql, target, "deleted");
+  expect(await listDeletionUpdates(sql, target)).toMatchObject([
+    { version: 2n, status: "deleting", errorCode: "platform_unavailable", errorRetryable: true },
+    { version: 3n, status: "deleting", errorCode: "platform_unavailable", errorRetryable: true },
+    { version: 4n, status: "deleted" },
+  ]);
+  expect(world.deletes).toHaveLength(3);
+});
+
+test("a deletion that fails through all its retries fails with the last code, and a new one begins anew", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  world.deletionReactions = Array.from({ length: 4 }, () => () => ({
+    kind: "unknown",
+    message: "HTTP 503",
+  }));
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+  await expectDeletion(sql, target, "delete_failed", "platform_unavailable");
+  await consume(sql, [toDeletionRecord(target, id, 2)]);
+
+  await eventually(async () =>
+    expect(await lastDeletion(sql, target)).toMatchObject({ deletion: 2, status: "deleted" }),
+  );
+  expect(world.deletes).toHaveLength(5);
+});
+
+test("a refusal ends it at once with the platform's words", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  world.deletionReactions = [
+    () => ({ kind: "refused", code: "permission_missing", message: "not yours" }),
+  ];
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+
+  await expectDeletion(sql, target, "delete_failed", "permission_missing");
+  expect(await lastDeletion(sql, target)).toMatchObject({
+    errorMessage: "not yours",
+    errorRetryable: false,
+  });
+});
+
+test("a limit holds the account back as a whole and costs no retry", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  const limit = {
+    kind: "retryable",
+    code: "rate_limited",
+    message: "slow down",
+    retryAfterMs: 300,
+    isLimit: true,
+  } as const;
+  // More often than there are retries.
+  world.deletionReactions = Array.from({ length: 5 }, () => () => ({ ...limit, retryAfterMs: 30 }));
+  world.deletionReactions.push(() => limit);
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+  await eventually(() => world.deletes.length === 6);
+  const [gate] = await eventually(async () => {
+    const rows = await sql<{ notBefore: Date }[]>`
+      select not_before from account_gates where account_id = ${target.accountId} and not_before > now()`;
+    return rows.length > 0 && rows;
+  });
+  const next = world.addTarget({ accountId: target.accountId });
+  await request(sql, next);
+
+  await expectDeletion(sql, target, "deleted");
+  await eventually(async () => (await readTask(sql, next)).status === "published");
+  const [{ publishedAt } = { publishedAt: null }] = await sql<{ publishedAt: Date }[]>`
+    select published_at from publish_tasks where target_id = ${next.targetId}`;
+  expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
+});
+
+test.each([
+  ["reconnect_required", "account_reconnect_required"],
+  ["disconnected", "account_disconnected"],
+])("an account that is %s fails it with %s, without a call", async (status, code) => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  world.account(target).status = status;
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+
+  await expectDeletion(sql, target, "delete_failed", code);
+  expect(world.deletes).toEqual([]);
+});
+
+test("a refused token is renewed once; when the new one is refused too, the account must be connected again", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const [renewed, dead] = [world.addTarget(), world.addTarget()];
+  const ids = [await publishOne(sql, renewed), await publishOne(sql, dead)] as const;
+  const refused = (): DeletionOutcome => ({ kind: "token_refused", message: "expired" });
+  world.deletionReactions = [refused];
+
+  await consume(sql, [toDeletionRecord(renewed, ids[0])]);
+  await expectDeletion(sql, renewed, "deleted");
+  expect(world.deletes.map(({ account }) => account.accessToken)).toEqual([
+    "first-token",
+    "second-token",
+  ]);
+  expect(world.reconnects).toEqual([]);
+
+  world.deletionReactions = [refused, refused];
+  await consume(sql, [toDeletionRecord(dead, ids[1])]);
+  await expectDeletion(sql, dead, "delete_failed", "account_reconnect_required");
+  expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
+});
+
+test("what cannot be deleted fails with a reason: no id, no way, no connector", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  world.canDelete = false;
+  await using _worker = startWorker(database, world);
+  const [nameless, unable, foreign] = [
+    world.addTarget(),
+    world.addTarget(),
+    world.addTarget({ platform: "tiktok" }),
+  ];
+
+  await consume(sql, [
+    toDeletionRecord(nameless, ""),
+    toDeletionRecord(unable, "id"),
+    toDeletionRecord(foreign, "id"),
+  ]);
+
+  await expectDeletion(sql, nameless, "delete_failed", "account_action_needed");
+  await expectDeletion(sql, unable, "delete_failed", "app_configuration");
+  await expectDeletion(sql, foreign, "delete_failed", "platform_unavailable");
+  expect(world.deletes).toEqual([]);
+});
+
+test("accounts away costs nothing: the deletion waits for it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  world.isUp.accounts = false;
+
+  await consume(sql, [toDeletionRecord(target, id)]);
+  await eventually(async () => {
+    const [row] = await sql<{ fence: number }[]>`select fence from deletion_tasks`;
+    return (row?.fence ?? 0) >= 2;
+  });
+  expect(await listDeletionUpdates(sql, target)).toEqual([]);
+  world.isUp.accounts = true;
+
+  await expectDeletion(sql, target, "deleted");
+});
+
+test("a worker that dies in the call is followed by another, and what it had deleted counts as deleted", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  const dying = startWorker(database, world);
+  const id = await publishOne(sql, target);
+  world.deletionReactions = [
+    () => {
+      world.visible.length = 0;
+      return never;
+    },
+  ];
+  await consume(sql, [toDeletionRecord(target, id)]);
+  await eventually(() => world.deletes.length === 1);
+  await dying.crash();
+
+  await using _next = startWorker(database, world);
+
+  await expectDeletion(sql, target, "deleted");
+  expect(world.deletes).toHaveLength(2);
+  expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
+});
+
+test("a deletion whose workers are lost again and again is given up", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await consume(sql, [toDeletionRecord(target, "id")]);
+  await sql`update deletion_tasks set status = 'working', crash_count = 4, wake_at = now()`;
+
+  await using _worker = startWorker(database, world);
+
+  await expectDeletion(sql, target, "delete_failed", "internal_error");
+  expect(world.deletes).toEqual([]);
+});
+
+test("a worker that has lost its lease writes nothing", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  const late = Promise.withResolvers<DeletionOutcome>();
+  world.deletionReactions = [() => late.promise];
+  await using _slow = startWorker(database, world);
+  await consume(sql, [toDeletionRecord(target, "id")]);
+  await eventually(() => world.deletes.length === 1);
+
+  await using _next = startWorker(database, world);
+  await expectDeletion(sql, target, "deleted");
+  late.resolve({ kind: "refused", code: "permission_missing", message: "too late" });
+
+  const other = world.addTarget();
+  await consume(sql, [toDeletionRecord(other, "other")]);
+  await expectDeletion(sql, other, "deleted");
+  expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
+});
+
+test("of one account one deletion runs at a time, and every one comes to its end over two workers", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountIds = [world.addTarget().accountId, world.addTarget().accountId];
+  const targets = Array.from({ length: 20 }, (_, index) =>
+    world.addTarget({ accountId: accountIds[index % 2] ?? "" }),
+  );
+  const running = new Map<string, number>();
+  let most = 0;
+  world.deletionReactions = targets.map(() => async () => {
+    const { account } = world.deletes.at(-1) ?? { account: { externalId: "" } };
+    const count = (running.get(account.externalId) ?? 0) + 1;
+    running.set(account.externalId, count);
+    most = Math.max(most, count);
+    await Promise.resolve();
+    running.set(account.externalId, count - 1);
+    return { kind: "deleted" };
+  });
+  await using _one = startWorker(database, world);
+  await using _other = startWorker(database, world);
+
+  await consume(
+    sql,
+    targets.map((target) => toDeletionRecord(target, target.targetId)),
+  );
+
+  for (const target of targets) await expectDeletion(sql, target, "deleted");
+  expect(most).toBe(1);
+  expect(world.deletes).toHaveLength(20);
+});
+
+test("a deletion waits until a lost publishing call can arrive no more", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 800 } });
+  const target = world.addTarget();
+  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
+  world.verdicts = [() => ({ kind: "repeat" })];
+  await request(sql, target);
+  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+  await consume(sql, [toDeletionRecord(target, "id-1")]);
+
+  const [row] = await sql<{ isLate: boolean }[]>`
+    select d.wake_at >= a.call_until as is_late
+    from deletion_tasks d
+    join publish_attempts a on a.target_id = d.target_id and a.number = 1`;
+  expect(row?.isLate).toBe(true);
+  await expectDeletion(sql, target, "deleted");
+});
+
+test("the sweep is told of deletions, and of those that delivery does not know", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const { tasks } = createRpcClients(sql);
+  const target = world.addTarget();
+  const { workspaceId, targetId } = target;
+  await consume(sql, [toDeletionRecord(target, "id")]);
+  const refs = [
+    { workspaceId, targetId, deletion: 1 },
+    { workspaceId, targetId, deletion: 2 },
+    { workspaceId: target.postId, targetId, deletion: 1 },
+    { workspaceId, targetId: "no id", deletion: 1 },
+  ];
+
+  const before = await tasks.batchGetTargetStates({ deletions: refs });
+  expect(before.deletions).toMatchObject([{ deletion: 1, version: 1n, status: "deleting" }]);
+  expect(before.unknownDeletions).toMatchObject([
+    { deletion: 2 },
+    { workspaceId: target.postId },
+    { targetId: "no id" },
+  ]);
+
+  await using _worker = startWorker(database, world);
+  await expectDeletion(sql, target, "deleted");
+  const after = await tasks.batchGetTargetStates({ deletions: refs.slice(0, 1) });
+  expect(after.deletions).toEqual([await lastDeletion(sql, target)]);
+});

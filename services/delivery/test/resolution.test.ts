@@ -1,0 +1,204 @@
+import type { ServiceError } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import {
+  createRpcClients,
+  lastUpdate,
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  publishingDeps,
+  readTask,
+  request,
+  startWorker,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const LINK = "https://x.com/somebody/status/1850000000000000001";
+const INVALID = expect.objectContaining({ reason: "invalid_transition" }) as ServiceError;
+
+async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUrl?: string) {
+  const { tasks } = createRpcClients(sql);
+  const { update } = await tasks.resolveTarget({
+    targetId,
+    ...(publishedUrl === undefined ? {} : { publishedUrl }),
+  });
+  return update;
+}
+
+/** A target whose call ended without a known outcome, which nobody could find out. */
+async function failUnknown(database: TestDatabase, world: World): Promise<TestTarget> {
+  const target = world.addTarget();
+  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
+  await request(database.sql, target);
+  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
+  return target;
+}
+
+test("a link makes the target published under the id that it names", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await failUnknown(database, new World());
+  const before = await lastUpdate(sql, target);
+
+  const update = await resolve(sql, target, LINK);
+
+  expect(update).toMatchObject({
+    status: "published",
+    externalId: "1850000000000000001",
+    permalink: LINK,
+    version: (before?.version ?? 0n) + 1n,
+    attempt: { number: 1, outcome: "published" },
+  });
+  expect(update?.errorCode).toBeUndefined();
+  expect(await lastUpdate(sql, target)).toEqual(update);
+  await expect(resolve(sql, target, LINK)).rejects.toEqual(INVALID);
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+});
+
+test("a link whose id cannot be read still says that it is there", async () => {
+  await using database = await openDatabase();
+  const target = await failUnknown(database, new World());
+
+  const update = await resolve(database.sql, target, "https://elsewhere.example/post");
+
+  expect(update).toMatchObject({
+    status: "published",
+    permalink: "https://elsewhere.example/post",
+  });
+  expect(update?.externalId).toBeUndefined();
+});
+
+test("absent makes it a failure that a retry can follow, and nothing is sent before", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failUnknown(database, world);
+
+  const update = await resolve(sql, target);
+
+  expect(update).toMatchObject({
+    status: "failed",
+    errorCode: "platform_unavailable",
+    errorRetryable: true,
+    attempt: { number: 1, outcome: "failed", code: "platform_unavailable" },
+  });
+  expect(await lastUpdate(sql, target)).toEqual(update);
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+
+  await using _worker = startWorker(database, world);
+  const other = world.addTarget();
+  await request(sql, other);
+  await eventually(async () => (await readTask(sql, other)).status === "published");
+  expect(world.calls).toHaveLength(2);
+  target.generation = 2;
+  await request(sql, target);
+  await eventually(async () => (await readTask(sql, target)).status === "published");
+  expect(await listAttempts(sql, target)).toMatchObject([
+    { number: 1, outcome: "failed" },
+    { number: 2, outcome: "published" },
+  ]);
+});
+
+test("a success that becomes known after the word absent is adopted", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failUnknown(database, world);
+  await resolve(sql, target);
+
+  await new Recorder(publishingDeps(world, sql)).record({
+    targetId: target.targetId,
+    generation: 1,
+    attemptNumber: 1,
+    happening: {
+      kind: "called",
+      callNumber: 1,
+      outcome: { kind: "published", externalId: "late", permalink: null },
+    },
+  });
+
+  expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });
+});
+
+test("while the platform is still looked at a link ends it, and the look decides nothing any more", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  const look = Promise.withResolvers<{ kind: "absent" }>();
+  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
+  world.verdicts = [() => look.promise];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
+  await request(sql, target);
+  await eventually(async () => (await readTask(sql, target)).status === "reconciling");
+
+  await resolve(sql, target, LINK);
+  look.resolve({ kind: "absent" });
+
+  const other = world.addTarget({ accountId: target.accountId });
+  await request(sql, other);
+  await eventually(async () => (await readTask(sql, other)).status === "published");
+  expect(await readTask(sql, target)).toMatchObject({ status: "published" });
+  expect(world.calls).toHaveLength(2);
+});
+
+test("absence is not believed before the time of the call is over", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
+  await request(sql, target);
+  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+  expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
+});
+
+test("two operators at once: one word counts, and is told once", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await failUnknown(database, new World());
+  const before = (await listUpdates(sql, target)).length;
+
+  const words = await Promise.allSettled([resolve(sql, target), resolve(sql, target, LINK)]);
+
+  expect(words.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(await listUpdates(sql, target)).toHaveLength(before + 1);
+});
+
+test.each(["queued", "published", "failed"])(
+  "a target that is %s has no question",
+  async (status) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const target = new World().addTarget();
+    await request(sql, target);
+    await sql`update publish_tasks set status = ${status}, error_code = 'content_rejected'`;
+
+    await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+    await expect(resolve(sql, target, LINK)).rejects.toEqual(INVALID);
+  },
+);
+
+test("an unknown target is not found, and a link has to be one", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const missing = expect.objectContaining({ reason: "not_found" }) as ServiceError;
+
+  await expect(resolve(sql, { targetId: newId() })).rejects.toEqual(missing);
+  await expect(resolve(sql, { targetId: "no id" })).rejects.toEqual(missing);
+  for (const link of ["", "x.com/somebody", "javascript:alert(1)"])
+    await expect(resolve(sql, { targetId: newId() }, link)).rejects.toEqual(
+      expect.objectContaining({ reason: "invalid_request" }),
+    );
+});

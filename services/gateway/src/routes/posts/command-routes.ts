@@ -1,0 +1,60 @@
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import { callerOf, pathId } from "#src/routes/caller.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { operation } from "#src/routes/operation.ts";
+import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
+import { PublishPost } from "#src/routes/posts/request-schemas.ts";
+import { PostDetail } from "#src/routes/posts/schemas.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+
+type Params = Static<typeof IdParams>;
+type PublishBody = Static<typeof PublishPost> | undefined;
+
+/** Publishing a post now, and sending again what failed; a client that lost the answer reads the post. */
+export function registerCommands(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+  const publish = operation({
+    operationId: "publishPost",
+    summary: "Publish a draft or scheduled post now",
+    tags: ["posts"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    body: ref(PublishPost),
+    response: { 202: { description: "The post as it goes out.", body: PostDetail, headers: ETAG } },
+  });
+  api.post<{ Params: Params; Body: PublishBody }>(
+    "/posts/:id/publish",
+    publish,
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      if (request.body === null) throw invalidRequest([{ code: "type", path: "" }]);
+      const force = request.body?.force ?? false;
+      const { post } = await posts.publishPost({ workspaceId, id: pathId(request), force });
+      return sendPost(reply.status(202), post);
+    },
+  );
+
+  const retry = operation({
+    operationId: "retryPost",
+    summary: "Send the failed targets of a post again",
+    description: "Published targets, and those whose outcome is unknown, are left as they are.",
+    tags: ["posts"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    response: {
+      202: {
+        description: "The post with its failed targets pending again.",
+        body: PostDetail,
+        headers: ETAG,
+      },
+    },
+  });
+  api.post<{ Params: Params }>("/posts/:id/retry", retry, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const { post } = await posts.retryPost({ workspaceId, id: pathId(request) });
+    return sendPost(reply.status(202), post);
+  });
+}

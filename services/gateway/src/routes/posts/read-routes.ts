@@ -1,0 +1,48 @@
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import { createPostReader } from "#src/clients/post-reader.ts";
+import { defined } from "#src/domain/defined.ts";
+import { callerOf, pathId } from "#src/routes/caller.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { operation } from "#src/routes/operation.ts";
+import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
+import { toPostSummary } from "#src/routes/posts/mapping.ts";
+import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
+import { PostDetail, PostList } from "#src/routes/posts/schemas.ts";
+import { IdParams, NoQuery } from "#src/routes/schema.ts";
+
+const DEFAULT_LIMIT = 20;
+
+/** One post, and pages of them. */
+export function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+  const reader = createPostReader(posts);
+  const get = operation({
+    operationId: "getPost",
+    summary: "A post and the result on each account",
+    tags: ["posts"],
+    scope: "posts:read",
+    params: IdParams,
+    querystring: NoQuery,
+    response: { 200: { description: "The post.", body: PostDetail, headers: ETAG } },
+  });
+  api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    return sendPost(reply, await reader.get(workspaceId, pathId(request)));
+  });
+
+  const list = operation({
+    operationId: "listPosts",
+    summary: "List posts, latest first",
+    description: "Filters combine. A cursor belongs to the filters that it was made for.",
+    tags: ["posts"],
+    scope: "posts:read",
+    querystring: ListPostsQuery,
+    response: { 200: { description: "A page of posts.", body: PostList } },
+  });
+  api.get<{ Querystring: Static<typeof ListPostsQuery> }>("/posts", list, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const { limit = DEFAULT_LIMIT, ...rest } = request.query;
+    const page = await posts.listPosts(defined({ workspaceId, limit: Number(limit), ...rest }));
+    return { posts: page.posts.map(toPostSummary), nextCursor: page.nextCursor ?? null };
+  });
+}

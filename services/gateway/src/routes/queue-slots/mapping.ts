@@ -1,0 +1,41 @@
+import type { QueueSlotRule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import type { Static } from "typebox";
+import { defined } from "#src/domain/defined.ts";
+import { toInstant, toOptionalInstant } from "#src/routes/instant.ts";
+import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
+
+/** A rule that is to be made has no date where null was sent. */
+export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
+  const { startsOn, endsOn, ...rest } = body;
+  return {
+    ...rest,
+    ...defined({ startsOn: startsOn ?? undefined, endsOn: endsOn ?? undefined }),
+  };
+}
+
+/** What is to change of a rule; a date is removed by an empty text. */
+export function fromRuleChanges(body: Static<typeof UpdateQueueSlotRule>) {
+  const { startsOn, endsOn, ...rest } = body;
+  return defined({
+    ...rest,
+    startsOn: startsOn === null ? "" : startsOn,
+    endsOn: endsOn === null ? "" : endsOn,
+  });
+}
+
+export function toQueueSlotRule(rule: QueueSlotRule) {
+  const { id, name, weekdays, times, timezone, status } = rule;
+  return {
+    id,
+    name,
+    weekdays,
+    times,
+    timezone,
+    startsOn: rule.startsOn ?? null,
+    endsOn: rule.endsOn ?? null,
+    status,
+    nextSlots: rule.nextSlots.map(toInstant),
+    createdAt: toOptionalInstant(rule.createdAt),
+    updatedAt: toOptionalInstant(rule.updatedAt),
+  };
+}

@@ -1,0 +1,116 @@
+import type { QueueSlotRule as Rule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import { callerOf, pathId } from "#src/routes/caller.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, readIdempotency } from "#src/routes/idempotency.ts";
+import { operation } from "#src/routes/operation.ts";
+import { fromNewRule, fromRuleChanges, toQueueSlotRule } from "#src/routes/queue-slots/mapping.ts";
+import {
+  CreateQueueSlotRule,
+  QueueSlotRule,
+  QueueSlotRuleList,
+  UpdateQueueSlotRule,
+} from "#src/routes/queue-slots/schemas.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+
+type Deps = Pick<ServerDeps, "queueSlots">;
+type Params = Static<typeof IdParams>;
+type CreateBody = Static<typeof CreateQueueSlotRule>;
+type UpdateBody = Static<typeof UpdateQueueSlotRule>;
+
+/** Every operation on the rules that fill the queue. */
+export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
+  registerList(api, deps);
+  registerCreate(api, deps);
+  registerUpdate(api, deps);
+  registerDelete(api, deps);
+}
+
+/** An answer of ours without its rule is a bug of the service, not of the caller. */
+function theRule(rule: Rule | undefined) {
+  if (rule === undefined) throw new ServiceError("internal", "internal");
+  return toQueueSlotRule(rule);
+}
+
+function registerList(api: FastifyInstance, { queueSlots }: Deps): void {
+  const list = operation({
+    operationId: "listQueueSlotRules",
+    summary: "List the recurring queue slot rules",
+    tags: ["queue-slots"],
+    scope: "posts:read",
+    querystring: NoQuery,
+    response: { 200: { description: "All rules.", body: QueueSlotRuleList } },
+  });
+  api.get("/queue-slots", list, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const { rules } = await queueSlots.listQueueSlotRules({ workspaceId });
+    return { rules: rules.map(toQueueSlotRule) };
+  });
+}
+
+function registerCreate(api: FastifyInstance, { queueSlots }: Deps): void {
+  const create = operation({
+    operationId: "createQueueSlotRule",
+    summary: "Create a recurring queue slot rule",
+    tags: ["queue-slots"],
+    scope: "posts:write",
+    querystring: NoQuery,
+    headers: IDEMPOTENCY_HEADERS,
+    body: ref(CreateQueueSlotRule),
+    response: { 201: { description: "The rule.", body: QueueSlotRule, headers: CREATED_HEADERS } },
+  });
+  api.post<{ Body: CreateBody }>("/queue-slots", create, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const idempotency = readIdempotency(request);
+    const answer = await queueSlots.createQueueSlotRule({
+      workspaceId,
+      ...fromNewRule(request.body),
+      ...(idempotency === undefined ? {} : { idempotency }),
+    });
+    const rule = theRule(answer.rule);
+    if (answer.replayed) reply.header("idempotent-replayed", "true");
+    reply.status(201).header("location", `/api/v1/queue-slots/${rule.id}`);
+    return rule;
+  });
+}
+
+function registerUpdate(api: FastifyInstance, { queueSlots }: Deps): void {
+  const update = operation({
+    operationId: "updateQueueSlotRule",
+    summary: "Change, pause or resume a queue slot rule",
+    description: "Posts already placed keep their time.",
+    tags: ["queue-slots"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    body: ref(UpdateQueueSlotRule),
+    response: { 200: { description: "The rule as it is now.", body: QueueSlotRule } },
+  });
+  api.patch<{ Params: Params; Body: UpdateBody }>("/queue-slots/:id", update, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const id = pathId(request);
+    const changes = fromRuleChanges(request.body);
+    const { rule } = await queueSlots.updateQueueSlotRule({ workspaceId, id, ...changes });
+    return theRule(rule);
+  });
+}
+
+function registerDelete(api: FastifyInstance, { queueSlots }: Deps): void {
+  const remove = operation({
+    operationId: "deleteQueueSlotRule",
+    summary: "Revoke a queue slot rule",
+    description: "Posts already placed keep their time.",
+    tags: ["queue-slots"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    response: { 204: { description: "The rule is gone." } },
+  });
+  api.delete<{ Params: Params }>("/queue-slots/:id", remove, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    await queueSlots.deleteQueueSlotRule({ workspaceId, id: pathId(request) });
+    return reply.status(204).send();
+  });
+}

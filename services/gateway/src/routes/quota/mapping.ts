@@ -1,0 +1,21 @@
+import type { DailyQuota, MonthlyQuota } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { toOptionalInstant } from "#src/routes/instant.ts";
+
+function toCounts({ limit, used, reserved, remaining, resetsAt }: MonthlyQuota | DailyQuota) {
+  return {
+    limit: Number(limit),
+    used: Number(used),
+    reserved: Number(reserved),
+    remaining: Number(remaining),
+    resetsAt: toOptionalInstant(resetsAt),
+  };
+}
+
+export function toMonthlyQuota(quota: MonthlyQuota) {
+  return { period: quota.period, ...toCounts(quota) };
+}
+
+export function toDailyQuota(quota: DailyQuota) {
+  const { platform, accountId, scope } = quota;
+  return { platform, accountId, scope, ...toCounts(quota) };
+}

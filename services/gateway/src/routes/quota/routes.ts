@@ -1,0 +1,25 @@
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import { callerOf } from "#src/routes/caller.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { operation } from "#src/routes/operation.ts";
+import { toDailyQuota, toMonthlyQuota } from "#src/routes/quota/mapping.ts";
+import { Quota } from "#src/routes/quota/schemas.ts";
+import { NoQuery } from "#src/routes/schema.ts";
+
+export function registerQuota(api: FastifyInstance, deps: Pick<ServerDeps, "quota">): void {
+  const get = operation({
+    operationId: "getQuota",
+    summary: "What is left of the monthly quota and the daily limits",
+    tags: ["quota"],
+    scope: "posts:read",
+    querystring: NoQuery,
+    response: { 200: { description: "The quota as it is now.", body: Quota } },
+  });
+  api.get("/quota", get, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const { monthly, dailyLimits } = await deps.quota.getQuota({ workspaceId });
+    if (monthly === undefined) throw new ServiceError("internal", "internal");
+    return { monthly: toMonthlyQuota(monthly), dailyLimits: dailyLimits.map(toDailyQuota) };
+  });
+}

@@ -1,0 +1,13 @@
+import { DeletionUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { handleEvents } from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/failpoints";
+import { applyDeletionNews } from "#src/target-news.ts";
+
+/** A deletion moved: its target follows. */
+export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
+  await applyDeletionNews(
+    tx,
+    events.map(({ message }) => message),
+  );
+  failpoint("posts.in-consumer");
+});

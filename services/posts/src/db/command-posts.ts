@@ -1,0 +1,91 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { LockedPost, PostRef } from "#src/db/posts.ts";
+import type { PostStatus } from "#src/domain/post-status.ts";
+import type { PostOptions } from "#src/domain/post.ts";
+
+/** What a client's command has to know of a post. */
+export interface CommandPost extends LockedPost {
+  readonly version: number;
+  readonly scheduledAt: Date | null;
+  readonly queueSlotRuleId: string | null;
+  /** The transaction's time. */
+  readonly now: Date;
+}
+
+/** Locks one post. */
+export async function lockPost(
+  tx: TransactionSql,
+  { workspaceId, postId }: PostRef,
+): Promise<CommandPost | undefined> {
+  const [row] = await tx<CommandPost[]>`
+    select workspace_id, id as post_id, status, version, scheduled_at, queue_slot_rule_id, now() as now
+    from posts
+    where workspace_id = ${workspaceId}
+    and id = ${postId}
+    for update`;
+  return row;
+}
+
+/** Locks the posts of targets, in id order. */
+export async function lockPostsOfTargets(
+  tx: TransactionSql,
+  keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
+): Promise<readonly LockedPost[]> {
+  const rows = keys.map((key) => ({ workspace_id: key.workspaceId, id: key.targetId }));
+  return await tx<LockedPost[]>`
+    select workspace_id, id as post_id, status
+    from posts
+    where (workspace_id, id) in (
+      select targets.workspace_id, targets.post_id
+      from jsonb_to_recordset(${tx.json(rows)}) as key (workspace_id uuid, id uuid)
+      join targets on targets.workspace_id = key.workspace_id
+        and targets.id = key.id
+    )
+    order by id
+    for update`;
+}
+
+/** All that a command may replace of a post. */
+export interface PostReplacement extends PostRef {
+  readonly status: PostStatus;
+  readonly content: string;
+  readonly options: PostOptions;
+  readonly mediaIds: readonly string[];
+  /** What media said, as proto JSON. */
+  readonly media: readonly JsonValue[];
+  readonly platforms: readonly string[];
+  readonly scheduledAt: Date | null;
+  readonly startedAt: Date | null;
+  readonly queueSlotRuleId: string | null;
+}
+
+/** Writes a locked post and raises its version. */
+export async function replacePost(tx: TransactionSql, post: PostReplacement): Promise<void> {
+  await tx`
+    update posts
+    set status = ${post.status},
+      content = ${post.content},
+      options = ${tx.json(post.options as Record<string, never>)},
+      media_ids = ${`{${post.mediaIds.join(",")}}`}::uuid[],
+      media = ${tx.json([...post.media])},
+      platforms = ${`{${post.platforms.join(",")}}`}::text[],
+      scheduled_at = ${post.scheduledAt},
+      started_at = ${post.startedAt},
+      queue_slot_rule_id = ${post.queueSlotRuleId},
+      version = version + 1,
+      updated_at = greatest(updated_at, now())
+    where workspace_id = ${post.workspaceId}
+    and id = ${post.postId}`;
+}
+
+/** Deletes a locked post with all that belongs to it. */
+export async function deletePostRow(
+  tx: TransactionSql,
+  { workspaceId, postId }: PostRef,
+): Promise<void> {
+  await tx`
+    delete from posts
+    where workspace_id = ${workspaceId}
+    and id = ${postId}`;
+}

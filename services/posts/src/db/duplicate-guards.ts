@@ -1,0 +1,150 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** What one target is about to publish on its account. */
+export interface Guard {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly targetId: string;
+  /** SHA-256 in hex; see `contentHash`. */
+  readonly contentHash: string;
+}
+
+/** A target that has the same content on the same account. */
+export interface GuardClash {
+  readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+}
+
+function toRows(guards: readonly Guard[]) {
+  return guards.map((guard) => ({
+    workspace_id: guard.workspaceId,
+    account_id: guard.accountId,
+    target_id: guard.targetId,
+    content_hash: guard.contentHash,
+  }));
+}
+
+function rowsOf(sql: ISql, guards: readonly Guard[]) {
+  return sql`
+    select workspace_id, account_id, target_id, decode(content_hash, 'hex') as content_hash
+    from jsonb_to_recordset(${sql.json(toRows(guards))})
+      as guard (workspace_id uuid, account_id uuid, target_id uuid, content_hash text)`;
+}
+
+/**
+ * The statement that takes guards and returns the ids of the targets that have theirs: one that clashes is missing. The
+ * unique index decides between concurrent ones; a guard that was shared before is seen by the condition, and one that is
+ * shared at the same moment counts as later. With `force` every target gets a guard, beside what is there.
+ */
+export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
+  if (force) {
+    return sql`
+      insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive)
+      select workspace_id, account_id, target_id, content_hash, false
+      from (${rowsOf(sql, guards)}) as guard
+      returning target_id`;
+  }
+  return sql`
+    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive)
+    select workspace_id, account_id, target_id, content_hash, true
+    from (${rowsOf(sql, guards)}) as guard
+    where not exists (
+      select 1
+      from duplicate_guards as other
+      where other.account_id = guard.account_id
+      and other.content_hash = guard.content_hash
+      and not other.exclusive
+      and (other.expires_at is null or other.expires_at > now())
+    )
+    order by account_id, content_hash
+    on conflict (account_id, content_hash) where exclusive do update
+    set workspace_id = excluded.workspace_id,
+      target_id = excluded.target_id,
+      expires_at = null
+    where duplicate_guards.expires_at <= now()
+    returning target_id`;
+}
+
+/** Takes guards and returns those that clash; if there are any, roll back. Free the targets' old ones first. */
+export async function takeGuards(
+  tx: TransactionSql,
+  guards: readonly Guard[],
+  force: boolean,
+): Promise<readonly Guard[]> {
+  if (guards.length === 0) return [];
+  const taken = new Set(
+    (await guardInsert(tx, guards, force).execute()).map(({ targetId }) => targetId as string),
+  );
+  return guards.filter(({ targetId }) => !taken.has(targetId));
+}
+
+/** Sets when guards end, null = not by time. A target that has none any more gets one beside what is there. */
+export async function keepGuards(
+  tx: TransactionSql,
+  guards: readonly (Guard & { readonly expiresAt: Date | null })[],
+): Promise<void> {
+  if (guards.length === 0) return;
+  const rows = toRows(guards).map((row, index) => ({
+    ...row,
+    expires_at: guards[index]?.expiresAt?.toISOString() ?? null,
+  }));
+  await tx`
+    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive, expires_at)
+    select workspace_id, account_id, target_id, decode(content_hash, 'hex'), false, expires_at
+    from jsonb_to_recordset(${tx.json(rows)}) as guard (
+      workspace_id uuid, account_id uuid, target_id uuid, content_hash text, expires_at timestamptz
+    )
+    order by target_id
+    on conflict (target_id) do update
+    set expires_at = excluded.expires_at`;
+}
+
+/** Frees what targets guard, if anything. */
+export async function freeGuards(
+  tx: TransactionSql,
+  targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
+): Promise<void> {
+  if (targets.length === 0) return;
+  const keys = targets.map((key) => ({ workspace_id: key.workspaceId, target_id: key.targetId }));
+  await tx`
+    delete from duplicate_guards
+    where (workspace_id, target_id) in (
+      select workspace_id, target_id
+      from jsonb_to_recordset(${tx.json(keys)}) as key (workspace_id uuid, target_id uuid)
+    )`;
+}
+
+/** The targets of other posts whose guards are in the way of these, one for each account. */
+export async function listClashes(
+  sql: ISql,
+  guards: readonly Guard[],
+): Promise<readonly GuardClash[]> {
+  return await sql<GuardClash[]>`
+    select distinct on (held.account_id) target.post_id, held.account_id, target.platform
+    from (${rowsOf(sql, guards)}) as guard
+    join duplicate_guards as held on held.account_id = guard.account_id
+      and held.workspace_id = guard.workspace_id
+      and held.content_hash = guard.content_hash
+      and held.target_id <> guard.target_id
+    join targets as target on target.id = held.target_id
+      and target.workspace_id = held.workspace_id
+    where held.expires_at is null
+    or held.expires_at > now()
+    order by held.account_id, held.exclusive desc, held.target_id`;
+}
+
+/** Deletes up to `limit` guards that have ended, of all workspaces, and returns how many. */
+export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
+  const deleted = await sql`
+    delete from duplicate_guards
+    where target_id in (
+      select target_id
+      from duplicate_guards
+      where expires_at < now()
+      order by expires_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return deleted.count;
+}

@@ -1,0 +1,148 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
+import type { ISql } from "@postrider/shared/postgres";
+import { guardInsert } from "#src/db/duplicate-guards.ts";
+import { quotaReservation } from "#src/db/quota-usage.ts";
+import { slotInsert } from "#src/db/slot-assignments.ts";
+import type { PostOptions } from "#src/domain/post.ts";
+import type { QuotaDemand } from "#src/domain/quota.ts";
+
+/** A post as it is accepted, with its targets in the request's order. */
+export interface NewPost {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly status: "draft" | "scheduled" | "publishing";
+  readonly content: string;
+  readonly options: PostOptions;
+  readonly mediaIds: readonly string[];
+  /** What media said, as proto JSON. */
+  readonly media: JsonValue[];
+  readonly createdVia: string;
+  readonly acceptedAt: Date;
+  readonly scheduledAt: Date | null;
+  readonly queueSlotRuleId: string | null;
+  /** When it is or was commanded to be published, and until when it may be; null for a draft. */
+  readonly due: { readonly dueAt: Date; readonly publishBefore: Date } | null;
+  readonly targets: readonly NewTarget[];
+}
+
+export interface NewTarget {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly username: string;
+  /** The UTC day whose quota it counts in; null for a draft, which counts in none. */
+  readonly dueDay: string | null;
+  /** What the duplicate guard compares, in hex; null for a draft. */
+  readonly contentHash: string | null;
+}
+
+/** What an insert takes besides, and what it tells. */
+export interface Acceptance {
+  readonly demands: readonly QuotaDemand[];
+  readonly force: boolean;
+  readonly event: OutboxEvent | undefined;
+}
+
+/**
+ * Inserts a post, its targets and its event, and takes its guards, its slot and its quota, with one statement and, outside
+ * of a transaction, one commit. What others may have taken is decided by unique indexes and by rows under lock, never by
+ * what the statement's snapshot shows; a step begins when the one before has succeeded, and the first that does not
+ * refuses the whole, see `refusalOf`. Quota comes last: all posts of a workspace meet there, and its lock is held for the
+ * commit only.
+ */
+export async function insertPost(
+  sql: ISql,
+  post: NewPost,
+  { demands, force, event }: Acceptance,
+): Promise<void> {
+  await sql`
+    with ${guardStep(sql, post, force)},
+    ${slotStep(sql, post)},
+    post as (${postInsert(sql, post)}),
+    ${event === undefined ? sql`` : sql`event as (${eventInsert(sql, [event])}),`}
+    target as (${targetInsert(sql, post)})
+    ${quotaStep(sql, post, demands)}`;
+}
+
+function guardStep(sql: ISql, post: NewPost, force: boolean) {
+  const guards = post.targets.flatMap(({ id, accountId, contentHash }) =>
+    contentHash === null
+      ? []
+      : [{ workspaceId: post.workspaceId, targetId: id, accountId, contentHash }],
+  );
+  if (guards.length === 0) return sql`guarded as (select true as ok)`;
+  return sql`
+    guard as (${guardInsert(sql, guards, force)}),
+    guarded as materialized (
+      select case when count(*) = ${guards.length}::int then true else refuse('duplicate_content') end as ok
+      from guard
+    )`;
+}
+
+function slotStep(sql: ISql, post: NewPost) {
+  const { workspaceId, id: postId, scheduledAt: slotAt, queueSlotRuleId: ruleId } = post;
+  if (ruleId === null || slotAt === null) return sql`slotted as (select ok from guarded)`;
+  return sql`
+    slot as (${slotInsert(sql, { workspaceId, slotAt, postId, ruleId })}),
+    slotted as materialized (
+      select case when ok and (select count(*) from slot) = 1 then true else refuse('slot_taken') end as ok
+      from guarded
+    )`;
+}
+
+function postInsert(sql: ISql, post: NewPost) {
+  const platforms = [...new Set(post.targets.map(({ platform }) => platform))].toSorted();
+  const startedAt = post.status === "publishing" ? post.acceptedAt : null;
+  return sql`
+    insert into posts (
+      id, workspace_id, status, content, options, media_ids, media, scheduled_at, started_at, created_via,
+      queue_slot_rule_id, platforms, created_at, updated_at
+    )
+    select
+      ${post.id}::uuid, ${post.workspaceId}::uuid, ${post.status}, ${post.content},
+      ${sql.json(post.options as Record<string, never>)}::jsonb, ${`{${post.mediaIds.join(",")}}`}::uuid[],
+      ${sql.json(post.media)}::jsonb, ${post.scheduledAt}::timestamptz, ${startedAt}::timestamptz, ${post.createdVia},
+      ${post.queueSlotRuleId}::uuid, ${`{${platforms.join(",")}}`}::text[], ${post.acceptedAt}::timestamptz,
+      ${post.acceptedAt}::timestamptz
+    from slotted
+    where ok
+    returning id, workspace_id, created_at`;
+}
+
+function targetInsert(sql: ISql, { due, targets }: NewPost) {
+  const rows = targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+  }));
+  // Nothing is heard of a target before it is due: from then on the sweep counts.
+  return sql`
+    insert into targets (
+      id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
+      content_hash, last_news_at, updated_at
+    )
+    select
+      target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, ${due?.dueAt ?? null}::timestamptz,
+      ${due?.publishBefore ?? null}::timestamptz, due_day, decode(content_hash, 'hex'),
+      coalesce(${due?.dueAt ?? null}::timestamptz, post.created_at), post.created_at
+    from post, jsonb_to_recordset(${sql.json(rows)}) as target (
+      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
+    )
+    returning id`;
+}
+
+/** The last step: counting the targets first puts them before it. */
+function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
+  if (demands.length === 0) return sql`select count(*) from target`;
+  return sql`, quota as (${quotaReservation(sql, workspaceId, demands)})
+    select case
+      when written.count = ${targets.length}::int and (select count(*) from quota) = ${demands.length}::int then true
+      else refuse('quota_exceeded')
+    end
+    from (select count(*) from target) as written`;
+}

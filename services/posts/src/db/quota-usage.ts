@@ -1,0 +1,126 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
+
+/** The row of a counter. */
+export interface QuotaKey {
+  readonly workspaceId: string;
+  readonly subject: string;
+  readonly period: string;
+}
+
+/** What is added to a counter, or taken from it where negative, whatever its limit. */
+export interface QuotaMove extends QuotaKey {
+  readonly used: number;
+  readonly reserved: number;
+}
+
+/**
+ * The statement that adds demands to what is reserved, or takes from it where negative, and returns the counters that
+ * it changed: one that has no room is missing. The condition looks at the row as the last commit left it, under its
+ * lock, so that no concurrency goes above a limit. Rows are locked in the order in which everyone locks them.
+ */
+export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
+  const rows = demands.map(({ subject, period, requested, limit }) => ({
+    subject,
+    period,
+    requested,
+    allowed: limit,
+  }));
+  return sql`
+    insert into quota_usage (workspace_id, subject, period, reserved)
+    select ${workspaceId}::uuid, subject, period, requested
+    from jsonb_to_recordset(${sql.json(rows)})
+      as demand (subject text, period text, requested int, allowed int)
+    where requested between 1 and allowed
+    or (requested < 0 and exists (
+      select 1
+      from quota_usage
+      where quota_usage.workspace_id = ${workspaceId}
+      and quota_usage.subject = demand.subject
+      and quota_usage.period = demand.period
+    ))
+    order by period collate "C", subject collate "C"
+    on conflict (workspace_id, subject, period) do update
+    set reserved = greatest(quota_usage.reserved + excluded.reserved, 0)
+    where excluded.reserved < 0
+    or quota_usage.used + quota_usage.reserved + excluded.reserved <= (
+      select allowed
+      from jsonb_to_recordset(${sql.json(rows)}) as demand (subject text, period text, allowed int)
+      where demand.subject = quota_usage.subject
+      and demand.period = quota_usage.period
+    )
+    returning subject, period`;
+}
+
+/**
+ * Reserves demands (or releases, where negative) and returns those that their counters have no room for. If there are
+ * any, roll back: the others are reserved.
+ */
+export async function reserveQuota(
+  tx: TransactionSql,
+  workspaceId: string,
+  demands: readonly QuotaDemand[],
+): Promise<readonly QuotaDemand[]> {
+  if (demands.length === 0) return [];
+  const rows = await quotaReservation(tx, workspaceId, demands).execute();
+  const reserved = new Set(rows.map(({ subject, period }) => `${period}/${subject}`));
+  return demands.filter(
+    ({ subject, period, requested }) => requested > 0 && !reserved.has(`${period}/${subject}`),
+  );
+}
+
+/** Applies moves whatever the limits; a counter may occur only once. Locks rows in the order of `quotaReservation`. */
+export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
+  const rows = moves
+    .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
+    .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
+  if (rows.length === 0) return;
+  // A row that is missing had nothing to take away.
+  await tx`
+    insert into quota_usage (workspace_id, subject, period, used, reserved)
+    select workspace_id, subject, period,
+      case when is_known then used else greatest(used, 0) end,
+      case when is_known then reserved else greatest(reserved, 0) end
+    from jsonb_to_recordset(${tx.json(rows)})
+      as move (workspace_id uuid, subject text, period text, used int, reserved int),
+    lateral (
+      select exists (
+        select 1
+        from quota_usage
+        where quota_usage.workspace_id = move.workspace_id
+        and quota_usage.subject = move.subject
+        and quota_usage.period = move.period
+      ) as is_known
+    ) as known
+    order by workspace_id, period collate "C", subject collate "C"
+    on conflict (workspace_id, subject, period) do update
+    set used = greatest(quota_usage.used + excluded.used, 0),
+      reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
+}
+
+/** What counters hold; one that nothing was counted in is missing. */
+export async function listQuotaUsage(
+  sql: ISql,
+  workspaceId: string,
+  keys: readonly Pick<QuotaKey, "subject" | "period">[],
+): Promise<readonly (QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]> {
+  const rows = keys.map(({ subject, period }) => ({ subject, period }));
+  return await sql<(QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]>`
+    select subject, period, used, reserved
+    from quota_usage
+    where workspace_id = ${workspaceId}
+    and (subject, period) in (
+      select subject, period from jsonb_to_recordset(${sql.json(rows)}) as key (subject text, period text)
+    )`;
+}
+
+/** Every counter of a workspace. */
+export async function listAllQuotaUsage(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly (QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]> {
+  return await sql<(QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]>`
+    select subject, period, used, reserved
+    from quota_usage
+    where workspace_id = ${workspaceId}`;
+}

@@ -1,0 +1,70 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { PostRef } from "#src/db/posts.ts";
+
+/** A target of a post that was not published yet, as it is to be. */
+export interface PlannedTarget {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly username: string;
+  readonly dueDay: string | null;
+  /** What the duplicate guard compares, in hex. */
+  readonly contentHash: string | null;
+}
+
+/** When they are to be published, and until when they may be; null for a draft. */
+export interface Due {
+  readonly dueAt: Date;
+  readonly publishBefore: Date;
+}
+
+/**
+ * Makes the targets of a locked post just these, in this order; those with a known id stay the same rows. Places are
+ * freed first, because two rows may not have one at any moment.
+ */
+export async function replaceTargets(
+  tx: TransactionSql,
+  { workspaceId, postId }: PostRef,
+  { targets, due }: { readonly targets: readonly PlannedTarget[]; readonly due: Due | null },
+): Promise<void> {
+  const rows = targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+  }));
+  await tx`
+    delete from targets
+    where workspace_id = ${workspaceId}
+    and post_id = ${postId}
+    and id <> all (${`{${targets.map(({ id }) => id).join(",")}}`}::uuid[])`;
+  await tx`
+    update targets
+    set ordinal = -1 - ordinal
+    where workspace_id = ${workspaceId}
+    and post_id = ${postId}`;
+  await tx`
+    insert into targets (
+      id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
+      content_hash, last_news_at, updated_at
+    )
+    select
+      id, ${workspaceId}::uuid, ${postId}::uuid, ordinal, account_id, platform, username, 1,
+      ${due?.dueAt ?? null}::timestamptz, ${due?.publishBefore ?? null}::timestamptz, due_day,
+      decode(content_hash, 'hex'), coalesce(${due?.dueAt ?? null}::timestamptz, now()), now()
+    from jsonb_to_recordset(${tx.json(rows)}) as target (
+      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
+    )
+    on conflict (id) do update
+    set ordinal = excluded.ordinal,
+      username = excluded.username,
+      due_at = excluded.due_at,
+      publish_before = excluded.publish_before,
+      due_day = excluded.due_day,
+      content_hash = excluded.content_hash,
+      last_news_at = excluded.last_news_at,
+      updated_at = excluded.updated_at`;
+}

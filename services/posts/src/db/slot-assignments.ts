@@ -1,0 +1,43 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** A slot and the post that has it. */
+export interface SlotAssignment {
+  readonly workspaceId: string;
+  readonly slotAt: Date;
+  readonly postId: string;
+  readonly ruleId: string;
+}
+
+/** The statement that gives a slot to a post and returns it, or returns nothing when another post has it. */
+export function slotInsert(sql: ISql, slot: SlotAssignment) {
+  return sql`
+    insert into slot_assignments (workspace_id, slot_at, post_id, rule_id)
+    values (${slot.workspaceId}, ${slot.slotAt}, ${slot.postId}, ${slot.ruleId})
+    on conflict (workspace_id, slot_at) do nothing
+    returning slot_at`;
+}
+
+/** Frees a post's slot, if it has one; whoever calls this sets the post's `queue_slot_rule_id` to null. */
+export async function freeSlot(
+  tx: TransactionSql,
+  { workspaceId, postId }: { readonly workspaceId: string; readonly postId: string },
+): Promise<void> {
+  await tx`
+    delete from slot_assignments
+    where workspace_id = ${workspaceId}
+    and post_id = ${postId}`;
+}
+
+/** The instants after `after` that posts of the workspace have, in milliseconds since 1970. */
+export async function listTakenSlots(
+  sql: ISql,
+  workspaceId: string,
+  after: Date,
+): Promise<ReadonlySet<number>> {
+  const rows = await sql<{ slotAt: Date }[]>`
+    select slot_at
+    from slot_assignments
+    where workspace_id = ${workspaceId}
+    and slot_at > ${after}`;
+  return new Set(rows.map(({ slotAt }) => slotAt.getTime()));
+}

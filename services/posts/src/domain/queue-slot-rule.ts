@@ -1,0 +1,103 @@
+import type { Violation } from "@postrider/shared/errors";
+import { findZoneClock } from "./zone-clock.ts";
+
+/** The days of a week in the order in which rules list them. */
+export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+
+/** A day of the week. */
+export type Weekday = (typeof WEEKDAYS)[number];
+
+/** `paused` gives no slots until it is active again; `revoked` is the end. */
+export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
+
+/** How many times of day one rule may have. */
+const MAX_TIMES = 48;
+
+/** When a rule gives slots, in the wall-clock time of its zone. */
+export interface SlotTimetable {
+  readonly weekdays: readonly Weekday[];
+  /** `HH:MM`, from `00:00` to `23:59`. */
+  readonly times: readonly string[];
+  /** A name of the IANA time zone database. */
+  readonly timezone: string;
+  /** The first local date, `YYYY-MM-DD`; null = since ever. */
+  readonly startsOn: string | null;
+  /** The last local date, itself included; null = for ever. */
+  readonly endsOn: string | null;
+}
+
+/** A rule as far as computing its slots needs it. */
+export interface QueueSlotRule extends SlotTimetable {
+  readonly id: string;
+  readonly status: QueueSlotRuleStatus;
+  readonly createdAt: Date;
+}
+
+/** A timetable as a client wrote it. */
+export type SlotTimetableInput = Omit<SlotTimetable, "weekdays"> & {
+  readonly weekdays: readonly string[];
+};
+
+const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
+const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Every fault of a timetable, or none. Paths are JSON Pointers into the request. */
+export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
+  return [
+    ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
+      KNOWN_WEEKDAYS.has(day),
+    ),
+    ...checkDistinct("/times", input.times, MAX_TIMES, (time) => TIME.test(time)),
+    ...checkTimezone(input.timezone),
+    ...checkPeriod(input),
+  ];
+}
+
+/**
+ * The one spelling of a timetable without faults: weekdays from Monday on, times from midnight on. Order carries no
+ * meaning in either list.
+ */
+export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
+  const { times, timezone, startsOn, endsOn } = input;
+  const weekdays = WEEKDAYS.filter((day) => input.weekdays.includes(day));
+  return { weekdays, times: times.toSorted(), timezone, startsOn, endsOn };
+}
+
+/** A value may stand once in the list: a second one would be lost without a word. */
+function checkDistinct(
+  path: string,
+  values: readonly string[],
+  limit: number,
+  isValid: (value: string) => boolean,
+): Violation[] {
+  if (values.length === 0) return [{ code: "invalid", path }];
+  if (values.length > limit) return [{ code: "invalid", path, limit, actual: values.length }];
+  return values.flatMap((value, index) =>
+    isValid(value) && values.indexOf(value) === index
+      ? []
+      : [{ code: "invalid", path: `${path}/${index}` }],
+  );
+}
+
+function checkTimezone(timezone: string): Violation[] {
+  return findZoneClock(timezone) === undefined
+    ? [{ code: "unknown_timezone", path: "/timezone" }]
+    : [];
+}
+
+function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
+  const faults: Violation[] = [];
+  if (startsOn !== null && !isDate(startsOn)) faults.push({ code: "invalid", path: "/startsOn" });
+  if (endsOn !== null && !isDate(endsOn)) faults.push({ code: "invalid", path: "/endsOn" });
+  if (faults.length > 0 || startsOn === null || endsOn === null) return faults;
+  // Dates of four-digit years sort as text.
+  return endsOn < startsOn ? [{ code: "ends_before_start", path: "/endsOn" }] : [];
+}
+
+function isDate(text: string): boolean {
+  // Postgres has no year 0, so neither has a date of ours.
+  if (!DATE.test(text) || text.startsWith("0000")) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}

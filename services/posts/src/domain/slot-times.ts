@@ -1,0 +1,66 @@
+import { type SlotTimetable, WEEKDAYS } from "./queue-slot-rule.ts";
+import { DAY_MS, findZoneClock, MINUTE_MS } from "./zone-clock.ts";
+
+/** The instants after `after`, up to and including `until`; so ranges that meet share none and lose none. */
+export interface SlotRange {
+  readonly after: Date;
+  readonly until: Date;
+}
+
+/**
+ * The instants of a timetable, in milliseconds since 1970, strictly increasing. A time that does not exist on a day
+ * moves to the next instant that does, even if the clock then shows the next day; a doubled one means the first; times
+ * that fall on one instant give one. Weekday, `startsOn` and `endsOn` are those of the day that the timetable means.
+ *
+ * @throws RangeError if there is no such time zone, which `checkSlotTimetable` would have said.
+ */
+export function* slotInstants(
+  timetable: SlotTimetable,
+  range: SlotRange,
+): Generator<number, undefined> {
+  const clock = findZoneClock(timetable.timezone);
+  if (clock === undefined) throw new RangeError(`no time zone ${timetable.timezone}`);
+  const times = timetable.times.map(timeOfDay).toSorted((a, b) => a - b);
+  const until = range.until.getTime();
+  let last = range.after.getTime();
+  for (const day of slotDays(timetable, range)) {
+    for (const time of times) {
+      // Later times never have earlier instants, so the first one past the end is the end.
+      const at = clock.instantOf(day, time);
+      if (at > until) return;
+      if (at <= last) continue;
+      last = at;
+      yield at;
+    }
+  }
+}
+
+/** The local dates that can have an instant of the range: a clock is less than a day away from UTC. */
+function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
+  const { startsOn, endsOn } = timetable;
+  const weekdays = new Set(timetable.weekdays.map((weekday) => WEEKDAYS.indexOf(weekday)));
+  const first = Math.max(
+    dayOf(after.getTime()) - DAY_MS,
+    startsOn === null ? -Infinity : Date.parse(startsOn),
+  );
+  const last = Math.min(
+    dayOf(until.getTime()) + DAY_MS,
+    endsOn === null ? Infinity : Date.parse(endsOn),
+  );
+  for (let day = first; day <= last; day += DAY_MS) if (weekdays.has(weekdayOf(day))) yield day;
+}
+
+function dayOf(instantMs: number): number {
+  return Math.floor(instantMs / DAY_MS) * DAY_MS;
+}
+
+/** 0 is Monday; 1970 began on a Thursday. */
+function weekdayOf(dayMs: number): number {
+  const days = (dayMs / DAY_MS + 3) % WEEKDAYS.length;
+  return days < 0 ? days + WEEKDAYS.length : days;
+}
+
+/** `HH:MM` as milliseconds since midnight. */
+function timeOfDay(time: string): number {
+  return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * MINUTE_MS;
+}

@@ -1,0 +1,113 @@
+import { failpoint } from "@postrider/shared/failpoints";
+import type { Logger } from "@postrider/shared/logger";
+import { startLoop } from "@postrider/shared/loop";
+import { appendEvents } from "@postrider/shared/outbox";
+import type { Sql } from "@postrider/shared/postgres";
+import { changeTargets } from "#src/change-targets.ts";
+import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
+import { lockTargetsOf } from "#src/db/targets.ts";
+import { postPublishRequested } from "#src/events.ts";
+
+/** A transaction's worth: its events are on their way while the next one is being made. */
+const BATCH_POSTS = 500;
+/** The failures of a batch are written with their targets. */
+const BATCH_MISSED = 100;
+/** The safety net: another replica may have accepted a post that is due sooner, and be gone. */
+const POLL_MS = 500;
+/** How soon to look again at what is due and held by somebody else. */
+const HELD_MS = 20;
+
+const MISSED = { code: "missed", message: "", retryable: true };
+
+export interface SchedulerDeps {
+  readonly sql: Sql;
+  /** How late a post may be started; later ones fail. */
+  readonly missedAfterMs: number;
+  readonly nudgeRelay: () => void;
+}
+
+/** Starts a batch of the posts that are due and returns how many. It is started once whoever crashes: one transaction. */
+export async function startDueBatch({
+  sql,
+  missedAfterMs,
+  nudgeRelay,
+}: SchedulerDeps): Promise<number> {
+  const count = await sql.begin(async (tx) => {
+    const posts = await startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS });
+    if (posts.length === 0) return 0;
+    const events = posts.map((post) => {
+      const publishBefore = new Date(post.dueAt.getTime() + missedAfterMs);
+      return postPublishRequested({ ...post, publishBefore });
+    });
+    const outdated = posts.filter(({ hasOtherLimit }) => hasOtherLimit);
+    await Promise.all([extendTargets(tx, outdated, missedAfterMs), appendEvents(tx, events)]);
+    failpoint("posts.in-scheduler");
+    return posts.length;
+  });
+  if (count > 0) {
+    failpoint("posts.scheduler-committed");
+    nudgeRelay();
+  }
+  return count;
+}
+
+/** Fails a batch of the posts that are too late, gives back what they had reserved, and returns how many. */
+export async function failMissedBatch({
+  sql,
+  missedAfterMs,
+  nudgeRelay,
+}: SchedulerDeps): Promise<number> {
+  const count = await sql.begin(async (tx) => {
+    const posts = await lockMissedPosts(tx, { missedAfterMs, limit: BATCH_MISSED });
+    if (posts.length === 0) return 0;
+    const targets = await lockTargetsOf(tx, posts);
+    const pairs = targets.map((before) => ({
+      before,
+      after: { ...before, status: "failed" as const, error: MISSED },
+    }));
+    await changeTargets(tx, { posts, pairs, command: "failed" });
+    return posts.length;
+  });
+  if (count > 0) nudgeRelay();
+  return count;
+}
+
+/** The job, and a way to tell it of a post that is due sooner than it knows. */
+export interface Scheduler extends AsyncDisposable {
+  nudge(scheduledAt: Date): void;
+}
+
+/**
+ * Starts posts at their time, in any number of replicas. It sleeps until the next post is due, by the database's clock;
+ * the process's own only arms the timer.
+ */
+export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
+  const { sql, logger } = options;
+  let wakesAt = 0;
+  const loop = startLoop({
+    idleMs: POLL_MS,
+    work: async () => {
+      const dueMs = (await findNextDue(sql)) ?? POLL_MS;
+      if (dueMs <= 0) {
+        const missed = await failMissedBatch(options);
+        const started = await startDueBatch(options);
+        // Many are due: while one batch is being built, the database works on the other.
+        if (started === BATCH_POSTS)
+          await Promise.all([startDueBatch(options), startDueBatch(options)]);
+        if (missed > 0) logger.warn({ job: "start-due-posts", count: missed }, "posts were missed");
+        if (missed + started > 0) return true;
+      }
+      const pauseMs = Math.min(POLL_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
+      wakesAt = Date.now() + pauseMs;
+      return pauseMs;
+    },
+    onError: (error) =>
+      logger.warn({ err: error, job: "start-due-posts" }, "starting posts failed"),
+  });
+  return {
+    nudge: (scheduledAt) => {
+      if (scheduledAt.getTime() < wakesAt) loop.nudge();
+    },
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,23 @@
+import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { lockRequestedTargets, type RequestedTargetRow, type TargetKey } from "#src/db/targets.ts";
+import { postPublishRequested } from "#src/events.ts";
+
+/** Asks delivery for those of the targets that are still to be published at just that generation, with its times. */
+export async function requestPublishing(
+  tx: TransactionSql,
+  keys: readonly TargetKey[],
+): Promise<void> {
+  if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
+}
+
+/** One event for each post and time. */
+function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
+  const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
+    [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
+  );
+  return [...requests.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [postPublishRequested({ ...first, targets: group })];
+  });
+}

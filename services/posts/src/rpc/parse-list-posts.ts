@@ -1,0 +1,47 @@
+import type { ListPostsRequest } from "@postrider/contracts/posts/v1/post_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { isPlatformId } from "@postrider/shared/platforms/registry";
+import type { ListFilter } from "#src/db/posts.ts";
+import { isPostStatus } from "#src/domain/post-status.ts";
+
+const MAX_LIMIT = 100;
+const DAY_MS = 86_400_000;
+const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
+
+/** The request's filters as values. Every fault is named. */
+export function parseListPosts(request: ListPostsRequest): ListFilter {
+  const faults: string[] = [];
+  /** Undefined for a field that is absent or, with a fault, for one that is none. */
+  const read = <T>(
+    path: string,
+    text: string | undefined,
+    parse: (text: string) => T | undefined,
+  ) => {
+    const value = text === undefined ? undefined : parse(text);
+    if (text !== undefined && value === undefined) faults.push(path);
+    return value;
+  };
+  if (!isId(request.workspaceId)) faults.push("/workspaceId");
+  if (request.limit < 1 || request.limit > MAX_LIMIT) faults.push("/limit");
+  const status = read("/status", request.status, (text) => (isPostStatus(text) ? text : undefined));
+  const platform = read("/platform", request.platform, (text) =>
+    isPlatformId(text) ? text : undefined,
+  );
+  const createdVia = read("/createdVia", request.createdVia, (text) =>
+    CREATED_VIA.has(text) ? text : undefined,
+  );
+  const from = read("/from", request.from, parseDate);
+  const to = read("/to", request.to, parseDate);
+  if (from !== undefined && to !== undefined && from > to) faults.push("/from");
+  if (faults.length > 0) throw invalidRequest(faults.map((path) => ({ code: "invalid", path })));
+  const before = to === undefined ? undefined : new Date(to.getTime() + DAY_MS);
+  return { status, platform, createdVia, from, before };
+}
+
+/** The first instant of a UTC date; undefined for a text that is none. */
+function parseDate(text: string): Date | undefined {
+  const at = new Date(`${text}T00:00:00.000Z`);
+  const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);
+  return isDate ? at : undefined;
+}

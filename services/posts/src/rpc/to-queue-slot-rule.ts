@@ -1,0 +1,35 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { QueueSlotRuleSchema } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
+import { nextFreeSlots } from "#src/domain/next-slots.ts";
+
+/** The present, and the instants that posts have. */
+export interface SlotView {
+  readonly now: Date;
+  readonly taken: ReadonlySet<number>;
+}
+
+/** How many slots a rule shows. */
+const SHOWN_SLOTS = 3;
+
+/** A rule as every answer shows it: its slots are those that it would give if it were the only one. */
+export function toQueueSlotRule(
+  rule: QueueSlotRuleRow,
+  { now, taken }: SlotView,
+): MessageInitShape<typeof QueueSlotRuleSchema> {
+  const slots = nextFreeSlots([rule], { after: now, taken, count: SHOWN_SLOTS });
+  return {
+    id: rule.id,
+    name: rule.name,
+    weekdays: [...rule.weekdays],
+    times: [...rule.times],
+    timezone: rule.timezone,
+    ...(rule.startsOn === null ? {} : { startsOn: rule.startsOn }),
+    ...(rule.endsOn === null ? {} : { endsOn: rule.endsOn }),
+    status: rule.status,
+    nextSlots: slots.map(({ slotAt }) => timestampFromDate(slotAt)),
+    createdAt: timestampFromDate(rule.createdAt),
+    updatedAt: timestampFromDate(rule.updatedAt),
+  };
+}

@@ -1,0 +1,37 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UpdateQueueSlotRuleRequest,
+  UpdateQueueSlotRuleResponseSchema,
+} from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { lockQueueSlotRule, updateQueueSlotRule } from "#src/db/queue-slot-rules.ts";
+import { listTakenSlots } from "#src/db/slot-assignments.ts";
+import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
+import type { QueueSlotServiceDeps } from "#src/rpc/queue-slot-service.ts";
+import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
+
+/** Posts that are placed already keep their time. */
+export async function updateRule(
+  { sql, clock }: QueueSlotServiceDeps,
+  request: UpdateQueueSlotRuleRequest,
+): Promise<MessageInitShape<typeof UpdateQueueSlotRuleResponseSchema>> {
+  const { workspaceId, id } = request;
+  if (!isId(workspaceId) || !isId(id)) throw notFound();
+  const now = await clock();
+  return await sql.begin(async (tx) => {
+    const known = await lockQueueSlotRule(tx, workspaceId, id);
+    if (known === undefined) throw notFound();
+    if (isEmpty(request)) throw invalidRequest();
+    const rule = changeRule(known, request, now);
+    await updateQueueSlotRule(tx, rule);
+    const taken = await listTakenSlots(tx, workspaceId, now);
+    return { rule: toQueueSlotRule(rule, { now, taken }) };
+  });
+}
+
+function isEmpty(request: UpdateQueueSlotRuleRequest): boolean {
+  const { name, weekdays, times, timezone, startsOn, endsOn, status } = request;
+  const isSent = [name, timezone, startsOn, endsOn, status].some((it) => it !== undefined);
+  return !isSent && weekdays.length === 0 && times.length === 0;
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+function request() {
+  const workspaceId = newWorkspace();
+  return { workspaceId, accountIds: [posts.neighbours.connectAccount(workspaceId, "x")] };
+}
+
+const REFUSED = { kind: "conflict", reason: "duplicate_content" };
+
+test("of concurrent equal posts without a key exactly one is accepted", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const same = request();
+
+    const results = await Promise.allSettled([1, 2, 3, 4].map(() => posts.createPost(same)));
+
+    const refused = results.filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(3);
+    for (const result of refused) expect(result).toMatchObject({ reason: REFUSED });
+  }
+});
+
+test("posts that share accounts in opposite orders never block each other for good", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = Array.from({ length: 6 }, () =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, index) =>
+      posts.createPost({
+        workspaceId,
+        accountIds: index % 2 === 0 ? accountIds : accountIds.toReversed(),
+      }),
+    ),
+  );
+
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("a clash names the other post, account by account, and refuses the whole post", async () => {
+  const workspaceId = newWorkspace();
+  const [one = "", two = "", other = ""] = [1, 2, 3].map(() =>
+    posts.neighbours.connectAccount(workspaceId, "x"),
+  );
+  const first = await posts.createPost({ workspaceId, accountIds: [one, two] });
+
+  await expect(
+    posts.createPost({ workspaceId, accountIds: [two, other, one] }),
+  ).rejects.toMatchObject({
+    ...REFUSED,
+    violations: [
+      { code: "duplicate_content", postId: first.id, accountId: two, platform: "x" },
+      { code: "duplicate_content", postId: first.id, accountId: one, platform: "x" },
+    ],
+  });
+  // Nothing of it was kept: the account that was free still is.
+  await posts.createPost({ workspaceId, accountIds: [other] });
+});
+
+test.each([
+  ["white space", "hello   world\n", " hello world"],
+  ["composition", "caf\u00e9", "cafe\u0301"],
+])("texts that differ in %s only are the same", async (_name, one, other) => {
+  const same = request();
+  await posts.createPost({ ...same, content: one });
+
+  await expect(posts.createPost({ ...same, content: other })).rejects.toMatchObject(REFUSED);
+});
+
+test("texts that differ in a letter's case are not", async () => {
+  const same = request();
+  await posts.createPost({ ...same, content: "hello" });
+  await posts.createPost({ ...same, content: "Hello" });
+});
+
+test("what an option makes of the text is compared, not the text", async () => {
+  const same = request();
+  await posts.createPost({ ...same, content: "a", options: { x: { content: "b" } } });
+
+  await posts.createPost({ ...same, content: "a" });
+  await expect(posts.createPost({ ...same, content: "b" })).rejects.toMatchObject(REFUSED);
+});
+
+test("what failed is in nobody's way, what may be out is", async () => {
+  const same = request();
+  const update = deliveryOf(await posts.createPost(same));
+  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  await expect(posts.createPost(same)).rejects.toMatchObject(REFUSED);
+
+  await posts.tell([update(0, "failed")]);
+  await posts.createPost(same);
+});
+
+test("what was published is in the way for 24 hours", async () => {
+  const same = request();
+  const post = await posts.createPost(same);
+  const [target] = post.targets;
+  await posts.tell([deliveryOf(post)(0, "published")]);
+  const end = async () => {
+    const [row] = await posts.sql<{ expiresAt: Date }[]>`
+      select expires_at
+      from duplicate_guards
+      where target_id = ${target?.id ?? ""}`;
+    return row?.expiresAt;
+  };
+  expect(await end()).toEqual(new Date(Date.UTC(2026, 0, 2, 0, 0, 10)));
+
+  await posts.sql`
+    update duplicate_guards
+    set expires_at = now() + interval '1 minute'
+    where target_id = ${target?.id ?? ""}`;
+  await expect(posts.createPost(same)).rejects.toMatchObject(REFUSED);
+
+  await posts.sql`
+    update duplicate_guards
+    set expires_at = now() - interval '1 second'
+    where target_id = ${target?.id ?? ""}`;
+  await posts.createPost(same);
+});
+
+test("force skips the guard, and its post guards too, also when the other one's guard has gone", async () => {
+  const same = request();
+  const first = await posts.createPost(same);
+  const forced = await posts.createPost({ ...same, force: true });
+  expect(forced.id).not.toBe(first.id);
+
+  await posts.tell([deliveryOf(first)(0, "failed")]);
+  await expect(posts.createPost(same)).rejects.toMatchObject({
+    ...REFUSED,
+    violations: [{ postId: forced.id }],
+  });
+
+  await posts.tell([deliveryOf(forced)(0, "failed")]);
+  await posts.createPost(same);
+});
+
+test("a failure that turns out to be published guards again, beside the post that came after it", async () => {
+  const same = request();
+  const first = await posts.createPost(same);
+  const update = deliveryOf(first);
+  await posts.tell([update(0, "failed")]);
+  const second = await posts.createPost(same);
+
+  await posts.tell([update(0, "publishing")]);
+  await posts.tell([deliveryOf(second)(0, "failed")]);
+
+  await expect(posts.createPost(same)).rejects.toMatchObject({
+    ...REFUSED,
+    violations: [{ postId: first.id }],
+  });
+});
+
+test("drafts are neither in the way nor stopped, and other workspaces do not count", async () => {
+  const same = request();
+  await posts.createPost({ ...same, isDraft: true });
+  await posts.createPost({ ...same, isDraft: true });
+  await posts.createPost(same);
+  await posts.createPost({ ...same, isDraft: true });
+  await posts.createPost(request());
+});

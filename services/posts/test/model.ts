@@ -1,0 +1,249 @@
+/**
+ * What the service is to do, without a database, concurrency or time of its own: the reference of `model.test.ts`. It is
+ * written from the rules, not from the service, and shares only the statuses with it.
+ */
+import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
+
+export interface ModelTarget {
+  readonly id: string;
+  readonly accountId: string;
+  status: TargetStatus;
+  generation: number;
+  /** The newest news that counted. */
+  news: readonly [generation: number, version: number];
+  externalId: string | null;
+  error: string | null;
+  deletion: number;
+  deletionVersion: number;
+  dueDay: string | null;
+  /** The text that a live guard of it holds. */
+  guard: string | null;
+}
+
+export interface ModelPost {
+  readonly id: string;
+  status: PostStatus;
+  content: string;
+  targets: ModelTarget[];
+}
+
+export type Refusal =
+  | "duplicate_content"
+  | "quota_exceeded"
+  | "post_not_editable"
+  | "invalid_transition"
+  | "nothing_to_retry"
+  | "post_publishing"
+  | "unavailable";
+
+export interface Wish {
+  readonly content: string;
+  readonly isForced: boolean;
+  readonly dueDay: string | null;
+  readonly limit: number;
+}
+
+export interface News {
+  readonly targetId: string;
+  readonly generation: number;
+  readonly version: number;
+  readonly status: "publishing" | "published" | "failed";
+  readonly externalId: string | null;
+  readonly error: string | null;
+}
+
+export interface DeletionNews {
+  readonly targetId: string;
+  readonly deletion: number;
+  readonly version: number;
+  readonly status: "deleting" | "deleted" | "delete_failed";
+}
+
+const isOpen = ({ status }: ModelTarget) => status === "pending" || status === "publishing";
+const isUnknown = ({ status, error }: ModelTarget) =>
+  status === "failed" && error === "outcome_unknown";
+const isOut = ({ status }: ModelTarget) =>
+  status === "published" ||
+  status === "deleting" ||
+  status === "deleted" ||
+  status === "delete_failed";
+
+/** The workspace as it is to be. Each command changes it whole or returns why it is refused. */
+export class Model {
+  readonly posts = new Map<string, ModelPost>();
+
+  target(id: string): { post: ModelPost; target: ModelTarget } | undefined {
+    for (const post of this.posts.values())
+      for (const target of post.targets) if (target.id === id) return { post, target };
+    return undefined;
+  }
+
+  targets(): ModelTarget[] {
+    return [...this.posts.values()].flatMap(({ targets }) => targets);
+  }
+
+  /** What the month holds: the limit that the model knows. */
+  month(month: string): { used: number; reserved: number } {
+    const counted = this.targets().filter(({ dueDay }) => dueDay?.startsWith(month));
+    const used = counted.filter((target) => isOut(target) || isUnknown(target)).length;
+    return { used, reserved: counted.filter(isOpen).length };
+  }
+
+  /** A post that does not exist yet; `status` is what it becomes. */
+  create(post: ModelPost, wish: Wish): Refusal | undefined {
+    const refusal = this.#place(post.targets, wish);
+    if (refusal === undefined) this.posts.set(post.id, post);
+    return refusal;
+  }
+
+  /** Whether the targets may hold what they would; then they do. */
+  #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
+    if (dueDay === null) return undefined;
+    const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));
+    const isNew = (target: ModelTarget) => target.guard !== content;
+    const clashes = (target: ModelTarget) =>
+      others.some(({ accountId, guard }) => accountId === target.accountId && guard === content);
+    if (!isForced && targets.some((target) => isNew(target) && clashes(target)))
+      return "duplicate_content";
+    const month = dueDay.slice(0, 7);
+    const { used, reserved } = this.month(month);
+    const before = targets.filter((target) => isOpen(target) && target.dueDay?.startsWith(month));
+    const known = this.targets().some(({ id }) => id === targets[0]?.id) ? before.length : 0;
+    const more = targets.length - known;
+    if (more > 0 && used + reserved + more > limit) return "quota_exceeded";
+    for (const target of targets) Object.assign(target, { dueDay, guard: content });
+    return undefined;
+  }
+
+  update(id: string, wish: Wish, isScheduled: boolean): Refusal | undefined {
+    const post = this.#post(id);
+    if (post.status !== "draft" && post.status !== "scheduled") return "post_not_editable";
+    const refusal = this.#place(post.targets, wish);
+    if (refusal !== undefined) return refusal;
+    post.content = wish.content;
+    if (isScheduled) post.status = "scheduled";
+    return undefined;
+  }
+
+  publish(id: string, wish: Omit<Wish, "content">): Refusal | undefined {
+    const post = this.#post(id);
+    if (post.status !== "draft" && post.status !== "scheduled") return "invalid_transition";
+    const refusal = this.#place(post.targets, { ...wish, content: post.content });
+    if (refusal === undefined) post.status = "publishing";
+    return refusal;
+  }
+
+  retry(id: string, dueDay: string, limit: number): Refusal | undefined {
+    const post = this.#post(id);
+    const failed = post.targets.filter(
+      (target) => target.status === "failed" && !isUnknown(target),
+    );
+    if ((post.status !== "failed" && post.status !== "partial") || failed.length === 0)
+      return "nothing_to_retry";
+    const { used, reserved } = this.month(dueDay.slice(0, 7));
+    if (used + reserved + failed.length > limit) return "quota_exceeded";
+    for (const target of failed) {
+      const generation = target.generation + 1;
+      const wanted = { status: "pending", generation, error: null, dueDay, guard: post.content };
+      Object.assign(target, wanted);
+    }
+    post.status = "publishing";
+    return undefined;
+  }
+
+  /** Delivery closes what is open, or refuses; `hasCrashed` = it closed, and the service heard no more of it. */
+  delete(id: string, isClosed: boolean, hasCrashed: boolean): Refusal | undefined {
+    const post = this.#post(id);
+    if (post.status === "draft" || post.status === "scheduled") {
+      this.posts.delete(id);
+      return undefined;
+    }
+    if (post.status === "publishing" && !isClosed) return "post_publishing";
+    if (hasCrashed) return "unavailable";
+    for (const target of post.targets) {
+      if (isOpen(target)) Object.assign(target, { status: "cancelled", guard: null });
+      else if (target.status === "published" || target.status === "delete_failed")
+        this.#requestDeletion(target);
+    }
+    post.status = "cancelled";
+    return undefined;
+  }
+
+  #requestDeletion(target: ModelTarget): void {
+    const deletion = target.deletion + 1;
+    const asked = { status: "deleting", deletion, deletionVersion: 0, error: null, guard: null };
+    Object.assign(target, asked);
+  }
+
+  start(id: string): void {
+    this.#post(id).status = "publishing";
+  }
+
+  miss(id: string): void {
+    const post = this.#post(id);
+    post.status = "failed";
+    for (const target of post.targets)
+      Object.assign(target, { status: "failed", error: "missed", guard: null });
+  }
+
+  /** Delivery has closed a target that is still wanted. */
+  reopen(targetId: string): void {
+    const found = this.target(targetId);
+    if (found !== undefined && isOpen(found.target)) found.target.generation += 1;
+  }
+
+  tell(news: News): void {
+    const found = this.target(news.targetId);
+    if (found === undefined) return;
+    const { post, target } = found;
+    if (isOut(target) && target.status !== "published") return;
+    const isPublished = news.status === "published";
+    const isFirst = isPublished && target.status !== "published";
+    const [generation, version] = target.news;
+    const isNewer =
+      news.generation > generation || (news.generation === generation && news.version > version);
+    if (!isFirst) {
+      const isOfNow = news.generation === target.generation;
+      const mayCount = isPublished || (isOfNow && target.status !== "published");
+      if (post.status === "cancelled" || !mayCount || !isNewer) return;
+    }
+    this.#accept(post, target, news);
+    if (post.status === "cancelled") this.#requestDeletion(target);
+    else this.#fold(post);
+  }
+
+  #accept(post: ModelPost, target: ModelTarget, { generation, version, ...news }: News): void {
+    const { status, externalId, error } = news;
+    const holds = status !== "failed" || error === "outcome_unknown";
+    const wasPublished = target.status === "published";
+    // A guard that has ended by time stays ended.
+    const guard = holds ? (wasPublished ? target.guard : post.content) : null;
+    Object.assign(target, { status, externalId, error, guard, news: [generation, version] });
+  }
+
+  #fold(post: ModelPost): void {
+    const published = post.targets.filter(({ status }) => status === "published").length;
+    if (post.targets.some(isOpen)) post.status = "publishing";
+    else if (published === post.targets.length) post.status = "published";
+    else post.status = published === 0 ? "failed" : "partial";
+  }
+
+  tellDeletion({ targetId, deletion, version, status }: DeletionNews): void {
+    const target = this.target(targetId)?.target;
+    if (target?.status !== "deleting" && target?.status !== "delete_failed") return;
+    const isNewer = deletion === target.deletion && version > target.deletionVersion;
+    const counts = status === "deleted" ? deletion <= target.deletion : isNewer;
+    if (counts) Object.assign(target, { status, deletionVersion: version });
+  }
+
+  /** A day is over: guards of what was published end. */
+  endGuards(): void {
+    for (const target of this.targets()) if (target.status === "published") target.guard = null;
+  }
+
+  #post(id: string): ModelPost {
+    const post = this.posts.get(id);
+    if (post === undefined) throw new Error(`the model has no post ${id}`);
+    return post;
+  }
+}

@@ -1,0 +1,210 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failMissedBatch, startDueBatch } from "#src/jobs/start-due-posts.ts";
+import { findQuotaDrift } from "#src/quota-drift.ts";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+let count = 0;
+const unique = () => `post ${(count += 1)}`;
+
+function workspaceWith(limits: { monthlyQuota?: number; dailyQuota?: number }, platform = "x") {
+  const workspaceId = newWorkspace();
+  posts.neighbours.limits.set(workspaceId, limits);
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, platform)];
+  return { workspaceId, accountIds, createdVia: "rest" };
+}
+
+async function monthly(workspaceId: string) {
+  const { monthly: month } = await posts.quota.getQuota({ workspaceId });
+  return { used: month?.used, reserved: month?.reserved, remaining: month?.remaining };
+}
+
+test("of 50 posts at the same moment, a quota with 20 left takes exactly 20", async () => {
+  const request = workspaceWith({ monthlyQuota: 20 });
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 50 }, () => posts.createPost({ ...request, content: unique() })),
+  );
+
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(20);
+  const reasons = results.flatMap((result) =>
+    result.status === "rejected" ? [(result.reason as { reason: string }).reason] : [],
+  );
+  expect(reasons).toEqual(Array(30).fill("quota_exceeded"));
+  expect(await monthly(request.workspaceId)).toEqual({ used: 0n, reserved: 20n, remaining: 0n });
+  const stored = await posts.posts.listPosts({ workspaceId: request.workspaceId, limit: 100 });
+  expect(stored.posts).toHaveLength(20);
+});
+
+test("a daily limit counts alike, and a refused post leaves nothing behind", async () => {
+  const request = workspaceWith({ dailyQuota: 3 });
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 12 }, () => posts.createPost({ ...request, content: unique() })),
+  );
+
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  expect(await monthly(request.workspaceId)).toMatchObject({ reserved: 3n });
+  expect(await findQuotaDrift(posts.sql, request.workspaceId)).toEqual([]);
+  const left = await posts.sql`
+    select 1
+    from duplicate_guards
+    where workspace_id = ${request.workspaceId}`;
+  expect(left).toHaveLength(3);
+});
+
+test("a refusal names every limit that has no room", async () => {
+  const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
+  const [accountId] = request.accountIds;
+  await posts.createPost(request);
+
+  await expect(posts.createPost({ ...request, content: unique() })).rejects.toMatchObject({
+    reason: "quota_exceeded",
+    violations: [
+      { code: "monthly", limit: 1, used: 0n, reserved: 1n, requested: 1n },
+      { code: "daily", limit: 1, used: 0n, reserved: 1n, platform: "bluesky", accountId },
+    ],
+  });
+});
+
+test("a post for more accounts than the limit allows is refused before anything was counted", async () => {
+  const request = workspaceWith({ monthlyQuota: 1 });
+  const accountIds = [
+    ...request.accountIds,
+    posts.neighbours.connectAccount(request.workspaceId, "x"),
+  ];
+
+  await expect(posts.createPost({ ...request, accountIds })).rejects.toMatchObject({
+    reason: "quota_exceeded",
+    violations: [{ code: "monthly", requested: 2n }],
+  });
+});
+
+test("published and unknown outcomes use, failures give back", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = ["x", "x", "x"].map((platform) =>
+    posts.neighbours.connectAccount(workspaceId, platform),
+  );
+  const post = await posts.createPost({ workspaceId, accountIds });
+  const update = deliveryOf(post);
+
+  await posts.tell([update(0, "published"), update(1, "failed")]);
+  expect(await monthly(workspaceId)).toEqual({ used: 1n, reserved: 1n, remaining: 998n });
+
+  await posts.tell([update(2, "failed", { errorCode: "outcome_unknown" })]);
+  expect(await monthly(workspaceId)).toEqual({ used: 2n, reserved: 0n, remaining: 998n });
+
+  await posts.tell([update(2, "published")]);
+  expect(await monthly(workspaceId)).toEqual({ used: 2n, reserved: 0n, remaining: 998n });
+});
+
+test("a publication that is proved late counts even above the limit", async () => {
+  const request = workspaceWith({ monthlyQuota: 1 });
+  const first = await posts.createPost({ ...request, content: unique() });
+  const update = deliveryOf(first);
+  await posts.tell([update(0, "failed")]);
+  const second = await posts.createPost({ ...request, content: unique() });
+  await posts.tell([deliveryOf(second)(0, "published")]);
+
+  await posts.tell([update(0, "published")]);
+
+  expect(await monthly(request.workspaceId)).toEqual({ used: 2n, reserved: 0n, remaining: 0n });
+});
+
+test("quota is told per account where the limit is its own, and on every account where it is shared", async () => {
+  const workspaceId = newWorkspace();
+  const [x1, x2, telegram, bluesky] = ["x", "x", "telegram", "bluesky"].map((platform) =>
+    posts.neighbours.connectAccount(workspaceId, platform),
+  );
+  await posts.createPost({ workspaceId, accountIds: [x1 ?? "", telegram ?? "", bluesky ?? ""] });
+
+  const { dailyLimits } = await posts.quota.getQuota({ workspaceId });
+
+  expect(
+    dailyLimits.map(({ accountId, scope, limit, reserved }) => [accountId, scope, limit, reserved]),
+  ).toEqual([
+    [bluesky, "account", 11_666n, 1n],
+    [x2, "app", 10_000n, 1n],
+    [x1, "app", 10_000n, 1n],
+  ]);
+});
+
+test("whatever happens to posts, counters hold what their targets make them hold", async () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("create" as const),
+      when: fc.constantFrom("now", "later", "draft"),
+      targets: fc.integer({ min: 1, max: 3 }),
+    }),
+    fc.record({
+      kind: fc.constant("news" as const),
+      post: fc.nat(),
+      target: fc.nat({ max: 2 }),
+      status: fc.constantFrom("publishing" as const, "published" as const, "failed" as const),
+      errorCode: fc.constantFrom("content_rejected", "outcome_unknown"),
+    }),
+    fc.record({
+      kind: fc.constantFrom("start" as const, "miss" as const, "retry" as const, "delete" as const),
+      post: fc.nat(),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const { workspaceId } = workspaceWith({ monthlyQuota: 6 });
+      const accounts = ["x", "bluesky", "telegram"].map((platform) =>
+        posts.neighbours.connectAccount(workspaceId, platform),
+      );
+      const made: { post: Post; update: ReturnType<typeof deliveryOf> }[] = [];
+      const scheduler = { sql: posts.sql, missedAfterMs: 86_400_000, nudgeRelay: () => {} };
+      const run = async (each: (typeof steps)[number]): Promise<void> => {
+        if (each.kind === "create") {
+          const later = { scheduledAt: timestampFromDate(new Date(Date.now() + 3_600_000)) };
+          const post = await posts.createPost({
+            workspaceId,
+            accountIds: accounts.slice(0, each.targets),
+            content: unique(),
+            isDraft: each.when === "draft",
+            ...(each.when === "later" ? later : {}),
+          });
+          made.push({ post, update: deliveryOf(post) });
+          return;
+        }
+        const chosen = made[each.post % Math.max(1, made.length)];
+        if (chosen === undefined) return;
+        const { id } = chosen.post;
+        if (each.kind === "news") {
+          if (chosen.post.targets[each.target] === undefined) return;
+          const { errorCode } = each;
+          const failure = each.status === "failed" ? { errorCode } : {};
+          await posts.tell([chosen.update(each.target, each.status, failure)]);
+        } else if (each.kind === "retry") await posts.posts.retryPost({ workspaceId, id });
+        else if (each.kind === "delete") await posts.posts.deletePost({ workspaceId, id });
+        else {
+          const lateMs = each.kind === "start" ? 1000 : 90_000_000;
+          await posts.sql`
+            update posts
+            set scheduled_at = now() - ${lateMs}::float8 * interval '1 millisecond'
+            where id = ${id}
+            and status = 'scheduled'`;
+          await (each.kind === "start" ? startDueBatch(scheduler) : failMissedBatch(scheduler));
+        }
+      };
+      for (const each of steps) {
+        // A refusal is an outcome like any other: it must not move a counter.
+        await run(each).catch((error: { kind?: string }) => {
+          if (error.kind === undefined || error.kind === "internal") throw error;
+        });
+        expect(await findQuotaDrift(posts.sql, workspaceId)).toEqual([]);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,227 @@
+import { timestampDate, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { createLogger } from "@postrider/shared/logger";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
+import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+const DAY_MS = 86_400_000;
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await posts.sql`truncate posts, outbox cascade`;
+});
+
+let count = 0;
+function request(platform = "x") {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, platform)];
+  return { workspaceId, accountIds, content: `post ${(count += 1)}`, createdVia: "rest" };
+}
+
+const inMs = (ms: number) => ({ scheduledAt: timestampFromDate(new Date(Date.now() + ms)) });
+const scheduler = (missedAfterMs = DAY_MS) => ({
+  sql: posts.sql,
+  missedAfterMs,
+  nudgeRelay: () => {},
+});
+const eventNames = async () => (await posts.events()).map(([name]) => name);
+
+/** Makes scheduled posts late, as if time had passed. */
+async function passTime(ms: number) {
+  await posts.sql`
+    update posts
+    set scheduled_at = scheduled_at - ${ms}::float8 * interval '1 millisecond'
+    where status = 'scheduled'`;
+  await posts.sql`
+    update targets
+    set due_at = due_at - ${ms}::float8 * interval '1 millisecond',
+      publish_before = publish_before - ${ms}::float8 * interval '1 millisecond'`;
+}
+
+test("a post for later is scheduled, and reads as it was answered", async () => {
+  const post = await posts.createPost({ ...request(), ...inMs(3_600_000) });
+
+  expect(post).toMatchObject({ status: "scheduled", targets: [{ status: "pending" }] });
+  expect(post.startedAt).toBeUndefined();
+  expect(await posts.getPost(post.workspaceId, post.id)).toEqual(post);
+  const [[name, event] = []] = await posts.events();
+  expect(name).toBe("PostScheduled");
+  expect(event).toMatchObject({ postId: post.id, version: 1n, scheduledAt: post.scheduledAt });
+});
+
+test("a time that passed within the last minute counts as now, as the moment of the command", async () => {
+  const post = await posts.createPost({ ...request(), ...inMs(-50_000) });
+
+  expect(post.status).toBe("publishing");
+  expect(post.scheduledAt).toEqual(post.startedAt);
+  expect(await eventNames()).toEqual(["PostPublishRequested"]);
+});
+
+test.each([
+  ["schedule_in_past", -65_000],
+  ["schedule_too_far", 366 * DAY_MS + 5_000],
+])("%s is a violation, also where it is only validated", async (code, ms) => {
+  const refusal = {
+    reason: "validation_failed",
+    violations: [{ code, path: "/scheduledAt" }],
+  };
+  const made = { ...request(), ...inMs(ms) };
+
+  await expect(posts.createPost(made)).rejects.toMatchObject(refusal);
+  await expect(posts.posts.validatePost(made)).rejects.toMatchObject(refusal);
+});
+
+test("a valid post is answered with its targets, and nothing is stored", async () => {
+  const made = { ...request(), ...inMs(60_000) };
+
+  const { targets, scheduledAt } = await posts.posts.validatePost(made);
+
+  expect(targets).toMatchObject([{ accountId: made.accountIds[0], platform: "x" }]);
+  expect(scheduledAt).toEqual(made.scheduledAt);
+  expect(await posts.posts.listPosts({ ...made, limit: 1 })).toMatchObject({ posts: [] });
+});
+
+test("a draft keeps its plan, whatever it is, and what no platform would take", async () => {
+  const made = request();
+  const other = posts.neighbours.connectAccount(made.workspaceId, "bluesky");
+  const options = { [other]: { title: "t" }, youtube: { title: "t" } };
+
+  const post = await posts.createPost({
+    ...made,
+    ...inMs(-10 * DAY_MS),
+    content: "x".repeat(5000),
+    options,
+    isDraft: true,
+  });
+
+  expect(post.status).toBe("draft");
+  expect(await posts.getPost(post.workspaceId, post.id)).toEqual(post);
+  expect(await posts.events()).toEqual([]);
+  expect((await posts.quota.getQuota(made)).monthly).toMatchObject({ reserved: 0n });
+});
+
+test("what a draft names must exist", async () => {
+  const made = request();
+  const foreign = request();
+  const [stranger = ""] = foreign.accountIds;
+
+  await expect(
+    posts.createPost({
+      ...made,
+      accountIds: [...made.accountIds, stranger],
+      mediaIds: [made.workspaceId],
+      options: { [stranger]: {}, myspace: {} },
+      isDraft: true,
+    }),
+  ).rejects.toMatchObject({
+    violations: [
+      { code: "unknown_account", path: "/accountIds/1", accountId: stranger },
+      { code: "unknown_media", path: "/mediaIds/0" },
+      { code: "unknown_option_key", path: `/options/${stranger}` },
+      { code: "unknown_option_key", path: "/options/myspace" },
+    ],
+  });
+});
+
+test("a post that is due is started once, however many replicas look", async () => {
+  const made = await Promise.all(
+    Array.from({ length: 120 }, () => posts.createPost({ ...request(), ...inMs(60_000) })),
+  );
+  await posts.createPost({ ...request(), ...inMs(3_600_000) });
+  await posts.sql`delete from outbox`;
+  await passTime(61_000);
+
+  const started = await Promise.all([1, 2, 3, 4].map(() => startDueBatch(scheduler())));
+
+  expect(started.reduce((sum, each) => sum + each, 0)).toBe(120);
+  const events = await posts.events();
+  expect(events.map(([name]) => name)).toEqual(Array(120).fill("PostPublishRequested"));
+  expect(new Set(events.map(([, event]) => event.postId))).toEqual(
+    new Set(made.map(({ id }) => id)),
+  );
+});
+
+test("a started post says so, and its request is that of its schedule", async () => {
+  const { id, workspaceId, targets } = await posts.createPost({ ...request(), ...inMs(60_000) });
+  await posts.sql`delete from outbox`;
+  await passTime(61_000);
+
+  await startDueBatch(scheduler());
+
+  const post = await posts.getPost(workspaceId, id);
+  expect(post).toMatchObject({ status: "publishing", version: 2n });
+  expect(post.targets[0]?.status).toBe("publishing");
+  const startedMs = post.startedAt === undefined ? 0 : timestampMs(post.startedAt);
+  expect(Math.abs(startedMs - Date.now())).toBeLessThan(10_000);
+  const [[, event] = []] = await posts.events();
+  expect(event).toMatchObject({
+    postId: id,
+    version: 2n,
+    dueAt: post.scheduledAt,
+    targets: [{ targetId: targets[0]?.id, generation: 1 }],
+  });
+  const wanted = await posts.targets.batchGetTargetContents({
+    refs: [{ workspaceId, targetId: targets[0]?.id ?? "", generation: 1 }],
+  });
+  expect(wanted.contents).toMatchObject([{ wanted: true }]);
+  await posts.tell([deliveryOf(post)(0, "published")]);
+  expect((await posts.getPost(workspaceId, id)).status).toBe("published");
+});
+
+test("a started post whose event was lost is requested again, just as at first", async () => {
+  await posts.createPost({ ...request(), ...inMs(60_000) });
+  await posts.sql`delete from outbox`;
+  await passTime(61_000);
+  await startDueBatch(scheduler(2 * DAY_MS));
+  const [first] = await posts.events();
+  await posts.sql`delete from outbox`;
+  await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;
+
+  await posts.sweep();
+
+  expect(await posts.events()).toEqual([first]);
+});
+
+test("a post that is more than a day late fails as missed, and gives its quota back", async () => {
+  const { id, workspaceId } = await posts.createPost({ ...request(), ...inMs(60_000) });
+  await posts.sql`delete from outbox`;
+  await passTime(DAY_MS + 61_000);
+
+  const counts = await Promise.all([1, 2].map(() => failMissedBatch(scheduler())));
+  expect(await startDueBatch(scheduler())).toBe(0);
+
+  expect(counts.toSorted((a, b) => a - b)).toEqual([0, 1]);
+  const post = await posts.getPost(workspaceId, id);
+  expect(post).toMatchObject({
+    status: "failed",
+    targets: [{ status: "failed", error: { code: "missed", retryable: true } }],
+  });
+  expect(post.startedAt).toBeUndefined();
+  expect(await eventNames()).toEqual(["PostFailed"]);
+  expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
+});
+
+test("the job starts posts at their time, and sooner ones that it is told of", async () => {
+  const logger = createLogger({ service: "posts", level: "silent" });
+  await using job = startScheduler({ ...scheduler(), logger });
+  const later = await posts.createPost({ ...request(), ...inMs(1_500) });
+  const soon = await posts.createPost({ ...request(), ...inMs(200) });
+  job.nudge(timestampDate(soon.scheduledAt ?? timestampFromDate(new Date())));
+
+  for (const { workspaceId, id } of [soon, later]) {
+    await vi.waitUntil(async () => (await posts.getPost(workspaceId, id)).status === "publishing", {
+      timeout: 10_000,
+      interval: 20,
+    });
+    const post = await posts.getPost(workspaceId, id);
+    const [due, started] = [post.scheduledAt, post.startedAt].map((at) =>
+      at === undefined ? 0 : timestampMs(at),
+    );
+    expect(started).toBeGreaterThanOrEqual(due ?? 0);
+    expect((started ?? 0) - (due ?? 0)).toBeLessThan(1000);
+  }
+});

@@ -1,0 +1,130 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
+import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
+import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+let count = 0;
+function queue() {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  return () => ({
+    workspaceId,
+    accountIds,
+    content: `post ${(count += 1)}`,
+    createdVia: "rest",
+    queueSlot: true,
+  });
+}
+
+async function addRule(workspaceId: string, times: string[], endsOn: string | null = null) {
+  const now = new Date();
+  const id = newId();
+  await insertQueueSlotRule(posts.sql, {
+    id,
+    workspaceId,
+    name: "daily",
+    weekdays: WEEKDAYS,
+    times,
+    timezone: "UTC",
+    startsOn: null,
+    endsOn,
+    status: "active",
+    createdAt: now,
+    updatedAt: now,
+  });
+  return id;
+}
+
+test("posts of the same moment never share a slot, and leave none out", async () => {
+  const next = queue();
+  const { workspaceId } = next();
+  const ruleId = await addRule(workspaceId, ["09:00", "21:00"]);
+  // Another rule at the same instants makes no second slot of them.
+  await addRule(workspaceId, ["09:00"]);
+
+  const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
+
+  const slots = made
+    .map(({ scheduledAt }) => (scheduledAt === undefined ? 0 : timestampMs(scheduledAt)))
+    .toSorted((a, b) => a - b);
+  const gaps = slots.slice(1).map((at, index) => at - (slots[index] ?? 0));
+  expect(gaps).toEqual(Array(19).fill(12 * 3_600_000));
+  expect(slots[0]).toBeGreaterThan(Date.now());
+  expect(slots[0]).toBeLessThanOrEqual(Date.now() + 12 * 3_600_000);
+  for (const post of made)
+    expect(post).toMatchObject({ status: "scheduled", queueSlotRuleId: ruleId });
+  const [first] = made;
+  expect(await posts.getPost(workspaceId, first?.id ?? "")).toEqual(first);
+});
+
+test("without a free slot a post is refused, and its key is still good", async () => {
+  const next = queue();
+  const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
+  await expect(posts.createPost(keyed)).rejects.toMatchObject({
+    kind: "conflict",
+    reason: "no_queue_slot",
+  });
+
+  await addRule(keyed.workspaceId, ["09:00"]);
+  const post = await posts.createPost(keyed);
+
+  expect(await posts.createPost(keyed)).toEqual(post);
+  const taken = await posts.sql`
+    select 1
+    from slot_assignments
+    where workspace_id = ${keyed.workspaceId}`;
+  expect(taken).toHaveLength(1);
+});
+
+test("requests with one key at the same time take one slot", async () => {
+  const next = queue();
+  const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
+  await addRule(keyed.workspaceId, ["09:00", "21:00"]);
+
+  const made = await Promise.all([1, 2, 3, 4].map(() => posts.createPost(keyed)));
+
+  expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  const taken = await posts.sql`
+    select 1
+    from slot_assignments
+    where workspace_id = ${keyed.workspaceId}`;
+  expect(taken).toHaveLength(1);
+});
+
+test("the first reason in the order of checks answers: validation, duplicate, slot, quota", async () => {
+  const next = queue();
+  const same = next();
+  const { workspaceId } = same;
+  posts.neighbours.limits.set(workspaceId, { monthlyQuota: 1 });
+  await posts.createPost({ ...same, queueSlot: false });
+  const reasonOf = async (change: object) =>
+    await posts.createPost({ ...same, ...change }).then(
+      () => "accepted",
+      (error: { reason: string }) => error.reason,
+    );
+
+  expect(await reasonOf({ content: "" })).toBe("validation_failed");
+  expect(await reasonOf({})).toBe("duplicate_content");
+  expect(await reasonOf({ content: "other" })).toBe("no_queue_slot");
+  expect(await reasonOf({ force: true })).toBe("no_queue_slot");
+  await addRule(workspaceId, ["09:00"]);
+  expect(await reasonOf({})).toBe("duplicate_content");
+
+  const other = queue();
+  posts.neighbours.limits.set(other().workspaceId, { monthlyQuota: 0 });
+  await addRule(other().workspaceId, ["09:00"]);
+  await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
+  const taken = await posts.sql`
+    select 1
+    from slot_assignments
+    where workspace_id = ${other().workspaceId}`;
+  expect(taken).toHaveLength(0);
+});
