@@ -17,7 +17,7 @@ export interface NodeProcessOptions {
 
 /**
  * Starts a service with this very Node, without a shell or wrapper in between: the pid is the listening process itself.
- * The small semi-space keeps an idle service under 130 MB.
+ * The small semi-space keeps an idle service at about 130 MB.
  */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);

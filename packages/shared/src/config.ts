@@ -86,9 +86,9 @@ export class EnvReader {
     return value;
   }
 
-  /** A variable in seconds (fractions allowed), returned in milliseconds. */
-  seconds(name: string, defaultSeconds: number): number {
-    return Math.round(this.number(name, { default: defaultSeconds, min: 0 }) * 1000);
+  /** A variable in seconds (fractions allowed, at least `minSeconds`), returned in milliseconds. */
+  seconds(name: string, defaultSeconds: number, minSeconds = 0): number {
+    return Math.round(this.number(name, { default: defaultSeconds, min: minSeconds }) * 1000);
   }
 
   /** A comma-separated variable in seconds, returned in milliseconds. */

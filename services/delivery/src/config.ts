@@ -18,8 +18,8 @@ export function readConfig() {
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
     publishing: {
-      visibleCallMs: read.seconds("VISIBLE_CALL_SECONDS", 60),
-      leaseMs: read.seconds("LEASE_SECONDS", 60),
+      visibleCallMs: read.seconds("VISIBLE_CALL_SECONDS", 60, 0.1),
+      leaseMs: read.seconds("LEASE_SECONDS", 60, 0.1),
       retryMs: read.secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
       accountPauseMs: read.secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
       reconcileTimeScale: read.number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),

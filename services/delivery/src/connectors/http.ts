@@ -1,4 +1,5 @@
 import { Agent, Client, request, type Dispatcher } from "undici";
+import { describeFailure } from "#src/connectors/network-failure.ts";
 import type { SendGuard } from "#src/domain/connector.ts";
 
 /** A platform's answer. `json` is undefined when the body is no JSON object. */
@@ -69,12 +70,6 @@ function encode(call: PlatformRequest): {
   };
 }
 
-/** The name or code of a network failure: never a text, which may hold an address with a token in it. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return "network failure";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
-}
-
 /** A call that makes nothing visible. It is not retried here either: the core decides. */
 export async function callPlatform(
   call: PlatformRequest,
@@ -97,7 +92,7 @@ export async function callPlatform(
       json: parseObject(text),
     };
   } catch (error) {
-    return { kind: "no_answer", message: describe(error) };
+    return { kind: "no_answer", message: describeFailure(error) };
   }
 }
 
@@ -162,7 +157,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(describe(error));
+    this.fail(describeFailure(error));
   }
 
   /** Ends the call without an answer. Only before the first byte may it be called not sent. */
@@ -175,7 +170,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
   timeOut(): void {
     this.#timedOut = true;
     this.#controller?.abort(new Error("no answer in time"));
-    this.fail("timeout");
+    this.fail("the platform did not answer in time");
   }
 }
 

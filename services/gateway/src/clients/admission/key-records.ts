@@ -13,8 +13,8 @@ const MAX_RECORDS = 10_000;
 const MAX_UNKNOWN = 10_000;
 /** An answer is used this long at most, counted from when it was asked for: so soon a revocation is felt. */
 const MAX_TTL_MS = 3_000;
-/** While accounts does not answer, a record may be used this much longer. */
-const OUTAGE_MS = 3_000;
+/** While accounts does not answer, a record may be used this much longer: a revocation is felt within 5 s even then. */
+const OUTAGE_MS = 2_000;
 /** Granted requests that nobody spent in this time go back. */
 const PREPAID_MS = 3_000;
 /** A budget that has not been asked about for this long is full anyway, and its debts with it. */
