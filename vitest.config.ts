@@ -10,6 +10,8 @@ export default defineConfig({
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
+    // One more than the cores of a small machine: many of the tests on real servers wait more than they work.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
