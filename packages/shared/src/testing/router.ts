@@ -1,11 +1,6 @@
-import {
-  createClient,
-  createRouterTransport,
-  type ConnectRouter,
-  type Transport,
-} from "@connectrpc/connect";
-import type { Peer } from "#src/connect/client.ts";
-import { createServerErrorInterceptor, toServiceError } from "#src/errors/connect.ts";
+import { createClient, createRouterTransport, type ConnectRouter } from "@connectrpc/connect";
+import { withServiceErrors, type Peer } from "#src/connect/client.ts";
+import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { createLogger, type Logger } from "#src/logger.ts";
 
 /**
@@ -22,19 +17,5 @@ export function createTestPeer(
   return {
     client: (service) => createClient(service, transport),
     [Symbol.asyncDispose]: () => Promise.resolve(),
-  };
-}
-
-/** As the lean transport does: callers see `ServiceError`s only. */
-function withServiceErrors(transport: Transport): Transport {
-  return {
-    unary: async (...call) => {
-      try {
-        return await transport.unary(...call);
-      } catch (error) {
-        throw toServiceError(error);
-      }
-    },
-    stream: (...call) => transport.stream(...call),
   };
 }
