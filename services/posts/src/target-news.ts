@@ -29,12 +29,13 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * What a target of a deleted post becomes by news of its publishing: only a publication still counts, and is deleted at
- * once. Nobody is asked whether its account is still there; delivery finds out.
+ * What a target of a deleted post becomes by news of its publishing: nothing of it is open any more, so only outcomes
+ * count. A publication is deleted at once; nobody is asked whether its account is still there, delivery finds out. A
+ * failure that has become certain gives back what the target held while nobody knew.
  */
 function applyToCancelled(target: TargetRow, item: TargetUpdated): TargetRow {
   const update = parseUpdate(item);
-  if (update.status !== "published") return target;
+  if (update.status === "publishing") return target;
   return requestDeletion(applyTargetUpdate(target, update), { isConnected: true, again: false });
 }
 

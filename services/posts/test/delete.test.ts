@@ -265,6 +265,38 @@ describe("what becomes known after the post was cancelled", () => {
     await story.assertQuotaIsTrue();
   });
 
+  test("gives quota and content back if it is a failure, and nothing is published any more", async () => {
+    const { story, post, update } = await settled([["failed", "outcome_unknown"]]);
+    await posts.posts.deletePost(story.ref(post));
+    const accountIds = [post.targets[0]?.accountId ?? ""];
+    const again = () => story.create({ accountIds, content: post.content });
+    expect(await story.month()).toEqual([1, 0]);
+    await expect(again()).rejects.toMatchObject({ reason: "duplicate_content" });
+
+    const failure = update(0, "failed", { errorCode: "platform_unavailable" });
+    await posts.tell([failure]);
+    const { version, ...after } = await story.reread(post);
+    expect(after).toMatchObject({
+      status: "cancelled",
+      targets: [{ status: "failed", error: { code: "platform_unavailable" } }],
+    });
+    expect(await story.month()).toEqual([0, 0]);
+    await posts.tell([failure]);
+    expect((await story.reread(post)).version).toBe(version);
+    await again();
+    await story.assertQuotaIsTrue();
+    const answer = await posts.posts.deletePost(story.ref(post));
+    expect(answer.targets).toMatchObject([{ status: "not_published" }]);
+  });
+
+  test("counts again if nobody knows any more whether it is out", async () => {
+    const { story, post, update } = await settled([["failed", "content_rejected"]]);
+    await posts.posts.deletePost(story.ref(post));
+    await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
+    expect(await story.month()).toEqual([1, 0]);
+    await story.assertQuotaIsTrue();
+  });
+
   test("is never lost in a race of the deletion with a late success", async () => {
     for (let round = 0; round < 12; round += 1) {
       const { story, post, update } = await settled([["failed", "content_rejected"]]);

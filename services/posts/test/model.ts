@@ -205,11 +205,13 @@ export class Model {
     if (!isFirst) {
       const isOfNow = news.generation === target.generation;
       const mayCount = isPublished || (isOfNow && target.status !== "published");
-      if (post.status === "cancelled" || !mayCount || !isNewer) return;
+      if (!mayCount || !isNewer) return;
+      const isClosed = target.status === "cancelled" || news.status === "publishing";
+      if (post.status === "cancelled" && isClosed) return;
     }
     this.#accept(post, target, news);
-    if (post.status === "cancelled") this.#requestDeletion(target);
-    else this.#fold(post);
+    if (post.status !== "cancelled") this.#fold(post);
+    else if (isPublished) this.#requestDeletion(target);
   }
 
   #accept(post: ModelPost, target: ModelTarget, { generation, version, ...news }: News): void {
