@@ -28,8 +28,12 @@ export class ModelDelivery {
     return [...this.#tasks.values()];
   }
 
+  findTask(targetId: string, generation: number): Task | undefined {
+    return this.#tasks.get(keyOf(targetId, generation));
+  }
+
   find(targetId: string, generation: number): News | undefined {
-    return this.#tasks.get(keyOf(targetId, generation))?.news;
+    return this.findTask(targetId, generation)?.news;
   }
 
   published(targetId: string): News | undefined {
@@ -55,6 +59,14 @@ export class ModelDelivery {
     const change = next();
     if (change === undefined) return undefined;
     task.news = { ...news, ...change, version };
+    return task.news;
+  }
+
+  /** A call that nobody expects anything of any more has succeeded after all. */
+  succeed(task: Task): News {
+    const { targetId, news } = task;
+    const version = news.version + 1;
+    task.news = { ...news, status: "published", externalId: `x-${targetId}`, error: null, version };
     return task.news;
   }
 

@@ -59,8 +59,9 @@ export interface DeletionNews {
   readonly status: "deleting" | "deleted" | "delete_failed";
 }
 
-const isOpen = ({ status }: ModelTarget) => status === "pending" || status === "publishing";
-const isUnknown = ({ status, error }: ModelTarget) =>
+export const isOpen = ({ status }: Pick<ModelTarget, "status">) =>
+  status === "pending" || status === "publishing";
+export const isUnknown = ({ status, error }: ModelTarget) =>
   status === "failed" && error === "outcome_unknown";
 const isOut = ({ status }: ModelTarget) =>
   status === "published" ||

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { failMissedBatch } from "#src/jobs/start-due-posts.ts";
+import { retry } from "./model-commands.ts";
+import { asksToPublish, HOUR_MS, NOTHING_ASKED, type Asked, type World } from "./model-world.ts";
+import { isOpen, isUnknown, type DeletionNews, type ModelTarget, type News } from "./model.ts";
+
+/** What happens without a client: time passes, delivery goes on, and the bus loses, repeats and shuffles. */
+
+/** The time of a scheduled post comes; nobody looked for more than a day, or somebody did. */
+export async function comeDue(world: World): Promise<Asked> {
+  const { model, posts } = world;
+  const scheduled = [...model.posts.values()].filter(({ status }) => status === "scheduled");
+  if (scheduled.length === 0) return NOTHING_ASKED;
+  const post = world.pick(scheduled);
+  const isMissed = world.isLikely(0.2);
+  const agoMs = isMissed ? 25 * HOUR_MS : 1000;
+  const { sql } = posts;
+  await sql`
+    update posts set scheduled_at = now() - ${agoMs}::float8 * interval '1 millisecond' where id = ${post.id}`;
+  await sql`
+    update targets
+    set due_at = now() - ${agoMs}::float8 * interval '1 millisecond', last_news_at = now()
+    where post_id = ${post.id}`;
+  const missed = { sql, missedAfterMs: 24 * HOUR_MS, nudgeRelay: () => {} };
+  const counts = [await posts.startDue(), await failMissedBatch(missed)];
+  assert.deepEqual(counts, isMissed ? [0, 1] : [1, 0]);
+  if (isMissed) model.miss(post.id);
+  else model.start(post.id);
+  return asksToPublish(isMissed ? [] : post.targets);
+}
+
+/** A day is over: the guards of what was published have ended. */
+export async function endGuards({ posts, workspaceId, model }: World): Promise<Asked> {
+  await posts.sql`
+    update duplicate_guards set expires_at = now() - interval '1 second'
+    where workspace_id = ${workspaceId} and expires_at is not null`;
+  model.endGuards();
+  return NOTHING_ASKED;
+}
+
+/** Takes some of what is on its way, in any order; some of it stays and comes again, some is lost. */
+function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
+  const taken: T[] = [];
+  const left: T[] = [];
+  for (const item of wire) {
+    const luck = world.random();
+    if (luck < 0.6) taken.push(item);
+    if (luck > 0.45 && luck < 0.95) left.push(item);
+  }
+  for (let index = taken.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(world.random() * (index + 1));
+    const [a, b] = [taken[index], taken[other]];
+    if (a !== undefined && b !== undefined) [taken[index], taken[other]] = [b, a];
+  }
+  return { taken, left };
+}
+
+/** Requests reach delivery, in any order, late, twice or never. */
+export async function takeRequests(world: World): Promise<Asked> {
+  const { taken, left } = takeSome(world, world.inbox);
+  world.inbox = left;
+  const news = taken.flatMap((request) => {
+    const [id = "", generation = ""] = request.split(" ");
+    return world.delivery.request(id, Number(generation)) ?? [];
+  });
+  world.wire = [...world.wire, ...news];
+  return NOTHING_ASKED;
+}
+
+/** Delivery goes on with tasks of any generation, and with deletions. */
+export async function advanceDelivery(world: World): Promise<Asked> {
+  const { delivery } = world;
+  for (const task of delivery.tasks()) {
+    const isEnd = task.news.status === "published";
+    const news = world.isLikely(isEnd ? 0.02 : 0.5)
+      ? delivery.advance(task, world.random())
+      : undefined;
+    if (news !== undefined) world.wire = [...world.wire, news];
+  }
+  for (const news of delivery.deletions()) {
+    const next = world.isLikely(0.3) ? delivery.advanceDeletion(news, world.random()) : undefined;
+    if (next !== undefined) world.deletionWire = [...world.deletionWire, next];
+  }
+  return NOTHING_ASKED;
+}
+
+/**
+ * A failed call turns out to have succeeded after its target was retried, and after posts has heard of the newer
+ * generation: the story that random steps alone seldom come to.
+ */
+export async function succeedLate(world: World): Promise<Asked> {
+  const { delivery, model } = world;
+  const failed = [...model.posts.values()].filter(
+    ({ status, targets }) =>
+      (status === "failed" || status === "partial") && targets.some((it) => findFailure(world, it)),
+  );
+  if (failed.length === 0) return NOTHING_ASKED;
+  const post = world.pick(failed);
+  const older = post.targets.flatMap((target) => findFailure(world, target) ?? []);
+  const { publish } = await retry(world, post);
+  const news = older.flatMap((task) => {
+    const target = model.target(task.targetId)?.target;
+    if (target === undefined || target.generation === task.generation) return [];
+    const begun = delivery.request(target.id, target.generation);
+    world.lateSuccesses += 1;
+    return [...(begun === undefined ? [] : [begun]), delivery.succeed(task)];
+  });
+  const { remove } = await world.tell(news);
+  return { publish, remove };
+}
+
+/** The task of a target that failed for certain, as far as anybody knows. */
+function findFailure({ delivery }: World, target: ModelTarget) {
+  if (target.status !== "failed" || isUnknown(target)) return undefined;
+  const isNowhere = delivery.published(target.id) === undefined;
+  return isNowhere ? delivery.findTask(target.id, target.generation) : undefined;
+}
+
+export async function tellNews(world: World): Promise<Asked> {
+  const { taken, left } = takeSome(world, world.wire);
+  world.wire = left;
+  return await world.tell(taken);
+}
+
+export async function tellDeletions(world: World): Promise<Asked> {
+  const { taken, left } = takeSome(world, world.deletionWire);
+  world.deletionWire = left;
+  await world.tellDeletions(taken);
+  return NOTHING_ASKED;
+}
+
+/** What a sweep is to hear of targets, and which it is to request anew. */
+interface Answers {
+  readonly news: News[];
+  readonly deletions: DeletionNews[];
+  readonly lost: ModelTarget[];
+  readonly closed: ModelTarget[];
+  readonly lostDeletions: string[];
+}
+
+function answerSweep(world: World): Answers {
+  const { delivery, model } = world;
+  const answers: Answers = { news: [], deletions: [], lost: [], closed: [], lostDeletions: [] };
+  for (const { status: postStatus, targets } of model.posts.values()) {
+    for (const target of targets) {
+      const { id, generation, deletion, status } = target;
+      const told = delivery.published(id) ?? delivery.find(id, generation);
+      world.show(target, told);
+      if ((isOpen(target) || isUnknown(target)) && told !== undefined) answers.news.push(told);
+      else if (isOpen(target) && postStatus === "publishing")
+        (delivery.isClosed(id, generation) ? answers.closed : answers.lost).push(target);
+      const deleted = delivery.findDeletion(id, deletion);
+      world.showDeletion(id, deleted);
+      if (status !== "deleting") continue;
+      if (deleted === undefined) answers.lostDeletions.push(`${id} ${deletion}`);
+      else answers.deletions.push(deleted);
+    }
+  }
+  return answers;
+}
+
+/** The service asks delivery about everything that is open, and about what it heard of in this very moment too. */
+export async function sweep(world: World): Promise<Asked> {
+  const { model, posts } = world;
+  const { news, deletions, lost, closed, lostDeletions } = answerSweep(world);
+  const { remove } = await world.askedToRemove(async () => {
+    await posts.sweep(-60_000);
+    for (const item of news) model.tell(item);
+    for (const item of deletions) model.tellDeletion(item);
+    for (const { id } of closed) model.reopen(id);
+  });
+  return { ...asksToPublish([...lost, ...closed]), remove: [...lostDeletions, ...remove] };
+}
