@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isApiKey } from "@postrider/shared/api-keys";
+import { newId } from "@postrider/shared/ids";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
@@ -144,6 +145,24 @@ test("simulated accounts are connected one by one or by the number, and listed",
   const listed = await json<{ accounts: object[] }>("account", "list", "--workspace", workspace);
   expect(listed.accounts).toHaveLength(5);
   expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
+});
+
+test("only what somebody has is paused", async () => {
+  const workspace = await createWorkspace();
+  const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
+  const account = await json<{ id: string }>(...connect);
+  const codeOf = async (...words: readonly string[]) => {
+    const { exitCode, errors } = await run(["pause", ...words, "--json"]);
+    expect(exitCode).toBe(1);
+    return (JSON.parse(errors) as { error: { code: string } }).error.code;
+  };
+  expect(await codeOf("--account", newId())).toBe("not_found");
+  expect(await codeOf("--account", workspace)).toBe("not_found");
+  expect(await codeOf("--workspace", account.id)).toBe("not_found");
+  // What exists gets as far as delivery, which does not run here.
+  expect(await codeOf("--account", account.id)).toBe("unavailable");
+  expect(await codeOf("--workspace", workspace)).toBe("unavailable");
+  expect(await codeOf("--platform", "x")).toBe("unavailable");
 });
 
 test("parked events are listed and tried again", async () => {

@@ -1,4 +1,8 @@
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
@@ -29,8 +33,48 @@ function getScope(args: Arguments): { readonly kind: string; readonly key: strin
   return scope;
 }
 
+/** As many accounts as are looked up in one call. */
+const BATCH_REFS = 1000;
+
+async function listWorkspaceIds(services: Services): Promise<readonly string[]> {
+  const { workspaces } = await services.client("accounts", WorkspaceService).listWorkspaces({});
+  return workspaces.map(({ id }) => id);
+}
+
+/** Whether any workspace has the account, connected or not. */
+async function isAccount(services: Services, accountId: string): Promise<boolean> {
+  const client = services.client("accounts", AccountService);
+  const ids = await listWorkspaceIds(services);
+  for (let from = 0; from < ids.length; from += BATCH_REFS) {
+    const refs = ids
+      .slice(from, from + BATCH_REFS)
+      .map((workspaceId) => ({ workspaceId, accountId }));
+    if ((await client.batchGetAccounts({ refs })).accounts.length > 0) return true;
+  }
+  return false;
+}
+
+/**
+ * A pause of what nobody has holds nothing back, and its author would learn that too late. Only what has the form of an
+ * id is looked up; delivery names any other fault.
+ *
+ * @throws `not_found`
+ */
+async function assertExists(
+  services: Services,
+  { kind, key }: ReturnType<typeof getScope>,
+): Promise<void> {
+  if (kind === "platform" || !isId(key)) return;
+  const exists =
+    kind === "account"
+      ? await isAccount(services, key)
+      : (await listWorkspaceIds(services)).includes(key);
+  if (!exists) throw notFound();
+}
+
 async function pause(services: Services, args: Arguments): Promise<Result> {
   const scope = getScope(args);
+  await assertExists(services, scope);
   const answer = await clientOf(services).pausePublishing(scope);
   const json = { ...scope, createdAt: toInstant(answer.pause?.createdAt) };
   return { json, text: `${scope.kind} ${scope.key}: nothing new is published until it is resumed` };
