@@ -424,6 +424,29 @@ describe("paths and methods", () => {
     expect(summary(answer)).toEqual([400, "invalid_request"]);
     expect(errorOf(answer).details).toHaveLength(1);
   });
+
+  test.each([
+    ["limit=0", { code: "too_small", path: "/limit", limit: 1, actual: 0 }],
+    ["limit=-7", { code: "too_small", path: "/limit", limit: 1, actual: -7 }],
+    ["limit=101", { code: "too_large", path: "/limit", limit: 100, actual: 101 }],
+    ["limit=ten", { code: "type", path: "/limit" }],
+    ["limit=05", { code: "type", path: "/limit" }],
+    ["limit=5&limit=5", { code: "repeated_parameter", path: "/limit" }],
+  ])("%s is told what is wrong with it", async (query, fault) => {
+    const answer = await ask({ url: `/api/v1/posts?${query}` });
+    expect(errorOf(answer).details).toMatchObject([fault]);
+  });
+
+  test("a limit reaches the service as a number", async () => {
+    const limits: number[] = [];
+    const listPosts = ({ limit }: { limit: number }) => {
+      limits.push(limit);
+      return { posts: [] };
+    };
+    for (const query of ["?limit=1", "?limit=100", ""])
+      expect((await ask({ url: `/api/v1/posts${query}` }, { listPosts })).statusCode).toBe(200);
+    expect(limits).toEqual([1, 100, 20]);
+  });
 });
 
 describe("bodies", () => {

@@ -17,7 +17,8 @@ async function faultsOf(schema: object, { body, query = "" }: Request): Promise<
   app.post("/", { schema }, () => "fits");
   app.setErrorHandler<{ validation?: []; validationContext?: string }>((error, request) => {
     const { validation = [], validationContext } = error;
-    found.push(...toSchemaViolations(validation, validationContext, request.body));
+    const value = validationContext === "querystring" ? request.query : request.body;
+    found.push(...toSchemaViolations(validation, validationContext, value));
     return "";
   });
   await app.inject({
@@ -180,6 +181,18 @@ describe("toSchemaViolations", () => {
     expect(await faultsOf({ querystring }, { query: "?limit=x&other=1" })).toEqual([
       { code: "additional_property", path: "/other" },
       { code: "format", path: "/limit" },
+    ]);
+  });
+
+  it("says how far a number of a query is off", () => {
+    const error = {
+      keyword: "minimum",
+      instancePath: "/limit",
+      schemaPath: "#/properties/limit/minimum",
+      params: { limit: 1 },
+    };
+    expect(toSchemaViolations([error], "querystring", { limit: 0 })).toEqual([
+      { code: "too_small", path: "/limit", limit: 1, actual: 0 },
     ]);
   });
 

@@ -99,19 +99,18 @@ function rank(error: SchemaError): number {
 }
 
 function toViolation(error: SchemaError, context: string, value: unknown): Violation {
-  const code = codeOf(error, context);
   const path = pathOf(error);
+  const isRepeated = context === "querystring" && Array.isArray(valueAt(value, path));
+  const code = isRepeated ? "repeated_parameter" : codeOf(error, context);
   const limit = error.params["limit"];
   if (typeof limit !== "number") return { code, path };
   const actual = measure(valueAt(value, path));
   return actual === undefined ? { code, path, limit } : { code, path, limit, actual };
 }
 
-/** A query parameter is a text unless it is there twice, and a header has a form, whatever the keyword that says it. */
+/** A header has a form, whatever the keyword that says it. */
 function codeOf({ keyword }: SchemaError, context: string): string {
-  if (context === "headers") return "invalid_header";
-  if (keyword === "type" && context === "querystring") return "repeated_parameter";
-  return CODES.get(keyword) ?? "invalid";
+  return context === "headers" ? "invalid_header" : (CODES.get(keyword) ?? "invalid");
 }
 
 function pathOf({ instancePath, params }: SchemaError): string {

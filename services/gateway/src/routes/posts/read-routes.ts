@@ -42,7 +42,7 @@ export function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, 
   api.get<{ Querystring: Static<typeof ListPostsQuery> }>("/posts", list, async (request) => {
     const { workspaceId } = callerOf(request);
     const { limit = DEFAULT_LIMIT, ...rest } = request.query;
-    const page = await posts.listPosts(defined({ workspaceId, limit: Number(limit), ...rest }));
+    const page = await posts.listPosts(defined({ workspaceId, limit, ...rest }));
     return { posts: page.posts.map(toPostSummary), nextCursor: page.nextCursor ?? null };
   });
 }

@@ -81,7 +81,7 @@ export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
 export const ListPostsQuery = Type.Object(
   {
     limit: Type.Optional(
-      Type.String({ pattern: "^([1-9]|[1-9][0-9]|100)$", description: "1 to 100, default 20." }),
+      Type.Integer({ minimum: 1, maximum: 100, description: "1 to 100, default 20." }),
     ),
     cursor: Type.Optional(
       Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the page before." }),
