@@ -1,22 +1,16 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  create,
-  detailsOf,
-  HOUR_MS,
-  inMs,
-  refusalOf,
-  whenPost,
-  type PostDetail,
-} from "./support/posts.ts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { create, detailsOf, inMs, refusalOf, whenPost, type PostDetail } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
+import { awayFromMidnight, noonInDays } from "./support/utc.ts";
 
 let system: System;
 beforeAll(async () => {
   system = await startSystem("postgres");
 });
 afterAll(() => system[Symbol.asyncDispose]());
+beforeEach(awayFromMidnight);
 
 interface Quota {
   readonly monthly: Readonly<Record<"limit" | "used" | "reserved" | "remaining", number>>;
@@ -81,7 +75,7 @@ test("what is edited away or deleted is given back, what was published is not", 
     await tenant.connect("bluesky"),
     await tenant.connect("telegram"),
   ];
-  const scheduledAt = inMs(HOUR_MS);
+  const scheduledAt = noonInDays(2);
   const first = await create(tenant.api, {
     content: "three",
     accountIds: [x, bluesky, telegram],
@@ -123,7 +117,7 @@ test("a failed target gives its share back, and a retry takes one anew or is ref
   const other = await create(tenant.api, {
     content: "other",
     accountIds: [bluesky],
-    scheduledAt: inMs(60_000),
+    scheduledAt: inMs(30_000),
   });
   const retry = () => tenant.api.call("POST", `/posts/${id}/retry`);
   expect(refusalOf(await retry())).toBe("422 quota_exceeded monthly");
@@ -138,7 +132,7 @@ test("a day's limit names the account, and counts by the day a post is due", asy
   const bluesky = await tenant.connect("bluesky");
   const onDay = (content: string, days: number) =>
     tenant.api.call("POST", "/posts", {
-      body: { content, accountIds: [bluesky], scheduledAt: inMs(days * 24 * HOUR_MS) },
+      body: { content, accountIds: [bluesky], scheduledAt: noonInDays(days) },
     });
   const answers = [
     await onDay("a", 1),
@@ -155,4 +149,40 @@ test("a day's limit names the account, and counts by the day a post is due", asy
     reserved: 2,
     requested: 1,
   });
+});
+
+test("the app's day is shared by all its accounts, and each of them shows it", async () => {
+  const tenant = await openTenant(system, ["--daily-quota", "3"]);
+  const [one, other, bluesky] = [
+    await tenant.connect("x"),
+    await tenant.connect("x"),
+    await tenant.connect("bluesky"),
+  ];
+  const ofToday = (reserved: number, used: number) => {
+    const shared = { platform: "x", scope: "app", limit: 3, used, reserved };
+    const remaining = 3 - used - reserved;
+    return [
+      { platform: "bluesky", accountId: bluesky, scope: "account", limit: 3, used: 0, reserved: 0 },
+      { ...shared, accountId: other, remaining },
+      { ...shared, accountId: one, remaining },
+    ];
+  };
+  await system.operate("pause", "--workspace", tenant.id);
+  const post = (content: string, accountIds: readonly string[]) =>
+    tenant.api.call<PostDetail>("POST", "/posts", { body: { content, accountIds } });
+  const both = await post("both", [one, other]);
+  expect((await quotaOf(tenant)).dailyLimits).toMatchObject(ofToday(2, 0));
+  // Whole or not at all: one more would fit, two do not.
+  const refused = await post("two more", [one, other]);
+  expect(refusalOf(refused)).toBe("422 quota_exceeded daily");
+  const shortage = { platform: "x", limit: 3, used: 0, reserved: 2, requested: 2 };
+  expect(detailsOf(refused)).toMatchObject([shortage]);
+  const third = await post("the third", [other]);
+  expect([refusalOf(third), refusalOf(await post("the fourth", [one]))]).toEqual([
+    "202 ",
+    "422 quota_exceeded daily",
+  ]);
+  await system.operate("resume", "--workspace", tenant.id);
+  for (const { body } of [both, third]) await whenPost(tenant.api, body.id, "published");
+  expect((await quotaOf(tenant)).dailyLimits).toMatchObject(ofToday(0, 3));
 });
