@@ -31,13 +31,11 @@ async function listVisible({ local }: BenchSystem, label: string): Promise<reado
   return entries.flatMap(({ text }) => (text.startsWith(`${label} `) ? [text] : []));
 }
 
-async function countUnsettled(sql: postgres.Sql, label: string): Promise<number> {
+async function countUnsettled(sql: postgres.Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int
-    from posts.posts
-    where status in ('scheduled', 'publishing')
-    and scheduled_at < now() + interval '1 hour'
-    and content like ${`${label} %`}`;
+    from posts.targets
+    where status in ('pending', 'publishing')`;
   return row?.count ?? 0;
 }
 
@@ -55,7 +53,7 @@ async function runLoad(
   if (Date.now() > firstAt.getTime()) throw new Error("the posts were due before they were there");
   const endsAt = firstAt.getTime() + GIVE_UP_MS;
   await sleep(firstAt.getTime() - Date.now() + count * everyMs);
-  while ((await countUnsettled(sql, label)) > 0 && Date.now() < endsAt) await sleep(1000);
+  while ((await countUnsettled(sql)) > 0 && Date.now() < endsAt) await sleep(1000);
   const { startedMs, claimedMs, published, drainMs } = await readLateness(sql, label);
   const visible = await listVisible(system, label);
   const lost = count - new Set(visible).size;

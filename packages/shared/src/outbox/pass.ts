@@ -58,6 +58,15 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
   return row?.locked === true;
 }
 
+/**
+ * Lets no relay begin a pass before `tx` ends, unless one is at it already. For work that appends a great many events in
+ * short transactions and is urgent itself: what the first events set off would take the machine away from the rest.
+ */
+export async function holdRelays(tx: TransactionSql): Promise<void> {
+  await tx`
+    select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
+}
+
 async function readRows(tx: TransactionSql): Promise<readonly OutboxRow[]> {
   return await tx<OutboxRow[]>`
     select id, event_id, type, key, payload, headers, created_at

@@ -1,7 +1,5 @@
-import type { JsonValue } from "@bufbuild/protobuf";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
-import type { PostOptions } from "#src/domain/post.ts";
 import type { HoldingTarget } from "#src/domain/target-holding.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
@@ -135,39 +133,13 @@ export async function updateTargets(
     and target.id = news.id`;
 }
 
-function toRecords(keys: readonly TargetKey[]) {
+/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
+export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
     id: key.targetId,
     generation: key.generation,
   }));
-}
-
-/** What a target needs of its post to be published. */
-export interface WantedTarget extends TargetKey {
-  readonly accountId: string;
-  readonly platform: string;
-  readonly content: string;
-  readonly options: PostOptions;
-  readonly media: readonly JsonValue[];
-}
-
-/** Those of the targets that are to be published at just that generation. */
-export async function listWantedTargets(
-  sql: ISql,
-  keys: readonly TargetKey[],
-): Promise<readonly WantedTarget[]> {
-  return await sql<WantedTarget[]>`
-    select target.workspace_id, target.id as target_id, target.generation, target.account_id, target.platform,
-      post.content, post.options, post.media
-    from jsonb_to_recordset(${sql.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int)
-    join targets as target on target.id = key.id
-      and target.workspace_id = key.workspace_id
-      and target.generation = key.generation
-    join posts as post on post.id = target.post_id
-      and post.workspace_id = target.workspace_id
-    where target.status in ('pending', 'publishing')
-    and post.status = 'publishing'`;
 }
 
 /**

@@ -2,6 +2,7 @@ import { failpoint } from "@postrider/shared/failpoints";
 import type { Logger } from "@postrider/shared/logger";
 import { startLoop } from "@postrider/shared/loop";
 import { appendEvents } from "@postrider/shared/outbox";
+import { holdRelays } from "@postrider/shared/outbox/pass";
 import type { Sql } from "@postrider/shared/postgres";
 import { changeTargets } from "#src/change-targets.ts";
 import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
@@ -33,7 +34,11 @@ export async function startDueBatch({
   nudgeRelay,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    const posts = await startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS });
+    // When thousands are due at once, all of them begin before the first are worked on.
+    const [posts] = await Promise.all([
+      startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
+      holdRelays(tx),
+    ]);
     if (posts.length === 0) return 0;
     const events = posts.map((post) => {
       const publishBefore = new Date(post.dueAt.getTime() + missedAfterMs);
