@@ -1,4 +1,3 @@
-import { hkdfSync } from "node:crypto";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -23,6 +22,7 @@ import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
+import { deriveCursorKey } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startCleaningIdempotencyKeys } from "#src/jobs/clean-idempotency-keys.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
@@ -125,11 +125,6 @@ function createAppRoutes(options: {
     cursorKey: deriveCursorKey(config.internalSecret),
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
   });
-}
-
-/** All replicas have the same secret, so each reads the cursors of the others. */
-function deriveCursorKey(internalSecret: string): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", internalSecret, "", "postrider.posts.cursor", 32));
 }
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 /** Where a page ended: the order of a list is (effectiveAt, id), latest first. */
 export interface Position {
@@ -10,6 +10,11 @@ const VERSION = 1;
 const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
+
+/** The key of every cursor: all replicas have the same secret, so each reads the cursors of the others. */
+export function deriveCursorKey(internalSecret: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", internalSecret, "", "postrider.posts.cursor", 32));
+}
 
 /** The scope is signed, not carried: a cursor says nothing, and means nothing outside of the list that made it. */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
