@@ -112,6 +112,55 @@ test("If-Match lets through only who has seen the latest version", async () => {
   expect((await remove(id, { "if-match": "*" })).status).toBe(204);
 });
 
+test("If-Match is judged before the status, and every answer says what it would have to be", async () => {
+  const draft = await create(tenant.api, {
+    content: "Tagged",
+    accountIds: [bluesky],
+    isDraft: true,
+  });
+  const tagOf = async () =>
+    (await tenant.api.call("GET", `/posts/${draft.id}`)).headers.get("etag") ?? "";
+  const first = await tagOf();
+  const listed = await patch(draft.id, { content: "2" }, { "if-match": `"999", ${first}` });
+  expect(listed.status).toBe(200);
+  const weak = { "if-match": `W/${listed.headers.get("etag")}` };
+  expect(refusalOf(await patch(draft.id, { content: "3" }, weak))).toBe("412 precondition_failed");
+  expect((await patch(draft.id, { content: "3" }, { "if-match": "*" })).status).toBe(200);
+  const published = await tenant.api.call("POST", `/posts/${draft.id}/publish`);
+  expect(published.headers.get("etag")).toMatch(/^"\d+"$/);
+  await whenPost(tenant.api, draft.id, "published");
+  const stale = { "if-match": first };
+  expect(refusalOf(await patch(draft.id, { content: "4" }, stale))).toBe("412 precondition_failed");
+  expect(refusalOf(await remove(draft.id, stale))).toBe("412 precondition_failed");
+  const current = { "if-match": await tagOf() };
+  expect(refusalOf(await patch(draft.id, { content: "4" }, current))).toBe("409 post_not_editable");
+  const gone = await remove(draft.id, current);
+  expect([gone.status, gone.headers.get("etag")]).toEqual([202, expect.stringMatching(/^"\d+"$/)]);
+  const unknown = await patch(crypto.randomUUID(), { content: "5" }, stale);
+  expect(refusalOf(unknown)).toBe("404 not_found");
+});
+
+test("a schedule stays what its platforms would take, whatever is edited at the same moment", async () => {
+  const long = { content: "a".repeat(301) };
+  const tooLong = "422 validation_failed content_too_long";
+  const { id } = await schedule("Short", [telegram]);
+  await schedule("Taken", [bluesky]);
+  expect(refusalOf(await patch(id, { accountIds: [bluesky], ...long }))).toBe(tooLong);
+  expect(refusalOf(await patch(id, { options: { x: { title: "none" } } }))).toBe(
+    "422 validation_failed unknown_option_key",
+  );
+  expect(refusalOf(await patch(id, { accountIds: [bluesky], content: "Taken" }))).toBe(
+    "409 duplicate_content duplicate_content",
+  );
+  // Each of the two alone is fine, together they are not: whichever is second is judged by what the first one left.
+  for (let round = 0; round < 5; round += 1) {
+    await patch(id, { accountIds: [telegram], content: `Round ${round}` });
+    const answers = await Promise.all([patch(id, { accountIds: [bluesky] }), patch(id, long)]);
+    expect(answers.map(refusalOf).toSorted()).toEqual(["200 ", tooLong]);
+  }
+  expect((await remove(id)).status).toBe(204);
+});
+
 test("a draft or a schedule is gone at once, and never goes out", async () => {
   const draft = await create(tenant.api, {
     content: "Gone draft",

@@ -149,6 +149,22 @@ test("the same content is refused while it is out, per account, unless it is for
   expect(refusalOf(scheduled)).toBe("409 duplicate_content duplicate_content");
 });
 
+test("the same content may go out again a day after it was published, and not before", async () => {
+  const body = { content: "Once a day", accountIds: [bluesky] };
+  const { id } = await create(tenant.api, body);
+  await whenPost(tenant.api, id, "published");
+  /** As if so much more time had passed. */
+  const pass = async (minutes: number) =>
+    await system.sql`
+      update posts.duplicate_guards set expires_at = expires_at - ${minutes}::int * interval '1 minute'
+      where target_id in (select id from posts.targets where post_id = ${id})`;
+  await pass(24 * 60 - 1);
+  expect(refusalOf(await post(body))).toBe("409 duplicate_content duplicate_content");
+  await pass(1);
+  await whenPost(tenant.api, (await create(tenant.api, body)).id, "published");
+  expect((await visibleTexts()).filter((text) => text === body.content)).toHaveLength(2);
+});
+
 test("of twenty equal posts at the same moment one wins", async () => {
   const body = { content: "The one", accountIds: [bluesky, telegram] };
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
@@ -191,4 +207,22 @@ test("a refused request does not use its key up", async () => {
     headers,
   );
   expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([202, null]);
+});
+
+test("a key is free again after a day, and not before", async () => {
+  const headers = { "idempotency-key": "a-day" };
+  const body = { content: "A day", accountIds: [bluesky], scheduledAt: inMs(HOUR_MS) };
+  const first = await post(body, headers);
+  const pass = async (minutes: number) =>
+    await system.sql`
+      update posts.idempotency_keys set created_at = created_at - ${minutes}::int * interval '1 minute'
+      where workspace_id = ${tenant.id} and key = 'a-day'`;
+  await pass(24 * 60 - 1);
+  expect((await post(body, headers)).body).toEqual(first.body);
+  const other = { ...body, content: "Another day" };
+  expect(refusalOf(await post(other, headers))).toBe("422 idempotency_key_reused");
+  await pass(1);
+  const fresh = await post(other, headers);
+  expect([fresh.status, fresh.headers.get("idempotent-replayed")]).toEqual([202, null]);
+  expect(fresh.body.id).not.toBe(first.body.id);
 });

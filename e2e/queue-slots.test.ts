@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { create, HOUR_MS, inMs, refusalOf, whenPost, type PostDetail } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
+import { addDays, daysOfChange, firstShowing } from "./support/wall-clock.ts";
 
 let system: System;
 beforeAll(async () => {
@@ -15,10 +16,21 @@ interface Rule {
   readonly nextSlots: readonly string[];
 }
 
+/** What a clock so many hours ahead of UTC shows at an instant. */
+const wallTime = (instantMs: number, aheadHours = 0) =>
+  new Date(instantMs + aheadHours * HOUR_MS).toISOString().slice("YYYY-MM-DDT".length, -8);
+
+/** Two instants of the day, both hours away: no slot passes while a test runs, whenever that is. */
+const INSTANTS = [5, 14.5].map(
+  (hours) => Math.floor(Date.now() / HOUR_MS) * HOUR_MS + hours * HOUR_MS,
+);
+const SEOUL_TIMES = INSTANTS.map((instant) => wallTime(instant, 9)).toSorted();
+const UTC_TIMES = INSTANTS.map((instant) => wallTime(instant));
+
 const DAILY = {
   name: "Twice a day",
   weekdays: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-  times: ["18:30", "09:00"],
+  times: SEOUL_TIMES.toReversed(),
   timezone: "Asia/Seoul",
 };
 
@@ -37,15 +49,17 @@ test("a rule is made, changed, paused and revoked; posts already placed keep the
   expect(made.body).toMatchObject({
     name: "Twice a day",
     weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-    times: ["09:00", "18:30"],
+    times: SEOUL_TIMES,
     startsOn: null,
     endsOn: null,
     status: "active",
   });
-  // 09:00 and 18:30 in Seoul.
-  for (const slot of made.body.nextSlots) expect(slot).toMatch(/T(00:00|09:30):00\.000Z$/);
-  expect(made.body.nextSlots).toHaveLength(3);
-  expect(Date.parse(made.body.nextSlots[0] ?? "")).toBeGreaterThan(Date.now());
+  const [first = 0, second = 0] = INSTANTS;
+  expect(made.body.nextSlots.map((slot) => Date.parse(slot))).toEqual([
+    first,
+    second,
+    first + 24 * HOUR_MS,
+  ]);
   const post = await create(tenant.api, {
     content: "placed",
     accountIds: [bluesky],
@@ -83,7 +97,7 @@ test("posts made at the same moment never share a slot, and the rule shows the n
   const bluesky = await tenant.connect("bluesky");
   await addRule(tenant, DAILY);
   // The same instants, by the clock of another zone.
-  await addRule(tenant, { ...DAILY, times: ["00:00", "09:30"], timezone: "UTC" });
+  await addRule(tenant, { ...DAILY, times: UTC_TIMES, timezone: "UTC" });
   const posts = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       create(tenant.api, { content: `slot ${index}`, accountIds: [bluesky], queueSlot: true }),
@@ -122,6 +136,25 @@ test("a deleted, re-timed or early post frees its slot for the next one", async 
     body: { content: "kept, edited" },
   });
   expect(edited.body).toMatchObject({ scheduledAt: slot, queueSlotRuleId: expect.any(String) });
+});
+
+test("when clocks change, a slot is at the first moment at which they show no less than its time", async () => {
+  const tenant = await openTenant(system);
+  for (const [timezone, time] of [
+    ["America/New_York", "02:30"],
+    ["America/New_York", "01:30"],
+    ["Europe/Berlin", "02:15"],
+    ["Australia/Lord_Howe", "02:10"],
+    ["Africa/Cairo", "00:00"],
+  ] as const) {
+    for (const day of daysOfChange(timezone)) {
+      const days = [addDays(day, -1), day, addDays(day, 1)] as const;
+      const rule = { ...DAILY, times: [time], timezone, startsOn: days[0] };
+      const { body } = await addRule(tenant, rule);
+      expect(body.nextSlots).toEqual(days.map((each) => firstShowing(timezone, each, time)));
+      await tenant.api.call("DELETE", `/queue-slots/${body.id}`);
+    }
+  }
 });
 
 test("a rule that can give no time, or the hundred and first, is refused", async () => {

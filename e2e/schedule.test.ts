@@ -10,7 +10,7 @@ import {
   type PostDetail,
 } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -87,6 +87,44 @@ test("publish sends a draft or a schedule now, its time becomes the moment, and 
     expect(refusalOf(await command(id, "publish"))).toBe("409 invalid_transition");
     expect(await countVisible(content)).toBe(1);
   }
+});
+
+test("publish looks for the same content elsewhere, unless it is forced", async () => {
+  const out = await create(tenant.api, { content: "Said before", accountIds: [bluesky] });
+  await whenPost(tenant.api, out.id, "published");
+  const draft = await create(tenant.api, {
+    content: " Said  before ",
+    accountIds: [bluesky, x],
+    isDraft: true,
+  });
+  const refused = await command(draft.id, "publish");
+  expect(refusalOf(refused)).toBe("409 duplicate_content duplicate_content");
+  expect(detailsOf(refused)).toMatchObject([{ postId: out.id, accountId: bluesky }]);
+  expect((await tenant.api.getPost(draft.id)).status).toBe("draft");
+  expect((await command(draft.id, "publish", { force: true })).status).toBe(202);
+  await whenPost(tenant.api, draft.id, "published");
+});
+
+test("a target whose account is gone fails when it is due, a retry of it at once, until it is back", async () => {
+  const leaver = await tenant.connect("bluesky", "leaver");
+  const made = await create(tenant.api, {
+    content: "Left behind",
+    accountIds: [leaver, x],
+    scheduledAt: inMs(2500),
+  });
+  await disconnect(system, leaver);
+  const gone = { code: "account_disconnected", retryable: false };
+  const partial = await whenPost(tenant.api, made.id, "partial");
+  expect(partial.targets).toMatchObject([{ status: "failed", error: gone }, { error: null }]);
+  const refused = await post({ content: "Not any more", accountIds: [leaver] });
+  expect(refusalOf(refused)).toBe("422 validation_failed unknown_account");
+  expect((await command(made.id, "retry")).status).toBe(202);
+  const again = await whenPost(tenant.api, made.id, "partial");
+  expect(again.targets).toMatchObject([{ status: "failed", error: gone }, {}]);
+  expect(await tenant.connect("bluesky", "leaver")).toBe(leaver);
+  expect((await command(made.id, "retry")).status).toBe(202);
+  await whenPost(tenant.api, made.id, "published");
+  expect(await countVisible("Left behind")).toBe(2);
 });
 
 test("retry sends what failed again, and nothing that is out", async () => {

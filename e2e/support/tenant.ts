@@ -5,8 +5,17 @@ import type { System } from "./system.ts";
 export interface Tenant {
   readonly id: string;
   readonly api: Api;
-  /** A fresh account of the platform; its id. */
-  connect(platform: string): Promise<string>;
+  /** A fresh account of the platform, or that of the username again; its id. */
+  connect(platform: string, username?: string): Promise<string>;
+}
+
+/** Disconnects an account as the accounts service does: it stays in the history, its token does not. */
+export async function disconnect({ sql }: System, accountId: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`delete from accounts.credentials where account_id = ${accountId}`;
+    await tx`
+      update accounts.accounts set status = 'disconnected', version = version + 1 where id = ${accountId}`;
+  });
 }
 
 export async function openTenant(system: System, limits: readonly string[] = []): Promise<Tenant> {
@@ -32,7 +41,7 @@ export async function openTenant(system: System, limits: readonly string[] = [])
   return {
     id,
     api: createApi(system.local().baseUrl, key),
-    connect: async (platform) => {
+    connect: async (platform, username) => {
       const account = await system.operate<{ id: string }>(
         "account",
         "connect",
@@ -40,6 +49,7 @@ export async function openTenant(system: System, limits: readonly string[] = [])
         "--workspace",
         id,
         "--simulated",
+        ...(username === undefined ? [] : ["--username", username]),
       );
       return account.id;
     },
