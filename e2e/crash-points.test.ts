@@ -1,88 +1,94 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Answer } from "./support/api.ts";
-import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./support/posts.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hasCaughtUp } from "./support/bus-loss.ts";
+import { expectNoQuotaDrift } from "./support/drift.ts";
+import { prepareMixedPosts } from "./support/mixed-posts.ts";
+import { stoppedAmong } from "./support/process-state.ts";
 import { startSystem, type System } from "./support/system.ts";
 
-const EACH = 5;
-
-let system: System;
-let accounts: readonly string[];
-
-beforeAll(async () => {
-  system = await startSystem("postgres");
-  accounts = await system.connect("bluesky", EACH);
-});
-afterAll(() => system[Symbol.asyncDispose]());
-
-/** Sends a request that may be repeated until it is answered by something other than a process that is down. */
-async function persist<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
-  return await eventually(
-    async () => {
-      const answer = await system.api.call<T>(method, path, body === undefined ? {} : { body });
-      return answer.status < 500 && answer;
-    },
-    { timeoutMs: 20_000 },
-  );
-}
-
-/** One post on each account, all in the state that `body` and `status` say. */
-async function prepare(
-  label: string,
-  body: object,
-  status: string,
-): Promise<readonly PostDetail[]> {
-  const made = await Promise.all(
-    accounts.map((account, index) =>
-      create(system.api, { content: `${label} ${index}`, accountIds: [account], ...body }),
-    ),
-  );
-  return await Promise.all(made.map(({ id }) => whenPost(system.api, id, status)));
-}
-
-const servicePids = () => [...system.pids("posts"), ...system.pids("delivery")];
-
-test.each([
+/** Before and after a commit, before and after the relay, and in the consumers, with posts in every command. */
+const POINTS = [
   "posts.in-scheduler",
   "posts.scheduler-committed",
   "relay.locked",
   "relay.published",
   "delivery.in-consumer",
   "posts.in-consumer",
-])(
-  "kill -9 at %s: what was scheduled, edited, retried and deleted ends as it was asked",
-  async (point) => {
-    const fault = { platform: "bluesky", operation: "publish", mode: "refuse", times: EACH };
-    await system.simulator.addFault(fault);
-    const retried = await prepare(`${point} retried`, {}, "failed");
-    const deleted = await prepare(`${point} deleted`, {}, "published");
-    const far = { scheduledAt: inMs(HOUR_MS) };
-    const edited = await prepare(`${point} before`, far, "scheduled");
-    const dropped = await prepare(`${point} dropped`, { scheduledAt: inMs(3000) }, "scheduled");
-    const soon = inMs(1000);
-    const scheduled = await prepare(`${point} scheduled`, { scheduledAt: soon }, "scheduled");
-    await Promise.all(dropped.map(({ id }) => system.api.call("DELETE", `/posts/${id}`)));
-    const pids = servicePids();
-    system.armFailpoint(point, "kill");
+];
 
-    const texts = edited.map((_, index) => `${point} after ${index}`);
-    await Promise.all([
-      ...edited.map(({ id }, index) =>
-        persist("PATCH", `/posts/${id}`, { content: texts[index], scheduledAt: soon }),
-      ),
-      ...retried.map(({ id }) => persist("POST", `/posts/${id}/retry`)),
-      ...deleted.map(({ id }) => persist("DELETE", `/posts/${id}`)),
-    ]);
-    for (const { id } of [...scheduled, ...edited, ...retried])
-      await whenPost(system.api, id, "published", 30_000);
-    for (const { id } of deleted) await whenTargets(system.api, id, "deleted");
-    for (const { id } of dropped) expect((await persist("GET", `/posts/${id}`)).status).toBe(404);
-    expect(servicePids()).not.toEqual(pids);
+/** Posts for each command, each on an account of its own. */
+const EACH = 5;
 
-    const visible = (await system.simulator.visible("bluesky"))
-      .map(({ text }) => text)
-      .filter((text) => text.startsWith(`${point} `));
-    const expected = [...scheduled, ...retried].map(({ content }) => content);
-    expect(visible.toSorted()).toEqual([...expected, ...texts].toSorted());
-  },
-);
+const servicePids = (system: System) => [...system.pids("posts"), ...system.pids("delivery")];
+
+/** Nothing is open or on its way, and what was counted is what there is. */
+async function expectAtRest(system: System): Promise<void> {
+  await eventually(
+    async () => {
+      const [open] = await system.sql`
+        select
+          (select count(*)::int from posts.targets where status in ('pending', 'publishing', 'deleting')) as targets,
+          (select count(*)::int from posts.outbox) as posts,
+          (select count(*)::int from delivery.outbox) as delivery,
+          (select count(*)::int from posts.parked_events) + (select count(*)::int from delivery.parked_events) as parked`;
+      expect(open).toEqual({ targets: 0, posts: 0, delivery: 0, parked: 0 });
+      expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(true);
+      expect(await hasCaughtUp(system, "posts", "delivery.events.v1")).toBe(true);
+    },
+    { timeoutMs: 30_000 },
+  );
+  await expectNoQuotaDrift(system);
+}
+
+describe("with one of each service", () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem("postgres");
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test.each(POINTS)(
+    "kill -9 at %s: what was scheduled, edited, retried and deleted ends as it was asked",
+    async (point) => {
+      const posts = await prepareMixedPosts(system, `kill ${point}`, EACH);
+      const pids = servicePids(system);
+      system.armFailpoint(point, "kill");
+      await posts.command();
+      await posts.settle();
+      expect(servicePids(system)).not.toEqual(pids);
+      await posts.expectOnce();
+      await expectAtRest(system);
+    },
+  );
+});
+
+describe("with two of each service", () => {
+  let system: System;
+  beforeAll(async () => {
+    system = await startSystem("postgres", { replicas: 2 });
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test.each(POINTS)(
+    "one stopped at %s: the other one ends everything as it was asked, and waking the first does no harm",
+    async (point) => {
+      const posts = await prepareMixedPosts(system, `stop ${point}`, EACH);
+      system.armFailpoint(point, "stop");
+      try {
+        await posts.command();
+        const stopped = await eventually(() => {
+          const pids = stoppedAmong(servicePids(system));
+          return pids.length === 1 && pids;
+        });
+        await posts.settle();
+        await posts.expectOnce();
+        expect(stoppedAmong(servicePids(system))).toEqual(stopped);
+      } finally {
+        for (const pid of stoppedAmong(servicePids(system))) process.kill(pid, "SIGCONT");
+      }
+      await expectAtRest(system);
+      await posts.settle();
+      await posts.expectOnce();
+    },
+  );
+});

@@ -32,7 +32,12 @@ export interface Api {
   call<T = unknown>(
     method: string,
     path: string,
-    options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+    options?: {
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** When to give up waiting for the answer; without it the gateway's deadline ends the call. */
+      readonly timeoutMs?: number;
+    },
   ): Promise<Answer<T>>;
   /** Creates a post as a careful client does: with a key, again after a lost answer or a 503, until it knows. */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
@@ -59,6 +64,9 @@ export function createApi(baseUrl: string, apiKey: string): Api {
         ...options.headers,
       },
       ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      ...(options.timeoutMs === undefined
+        ? {}
+        : { signal: AbortSignal.timeout(options.timeoutMs) }),
     });
     const text = await answer.text();
     return {

@@ -65,7 +65,12 @@ export async function whenPost(
 }
 
 /** Waits until every target of the post has the status. */
-export async function whenTargets(api: Api, id: string, status: string): Promise<PostDetail> {
+export async function whenTargets(
+  api: Api,
+  id: string,
+  status: string,
+  timeoutMs = 15_000,
+): Promise<PostDetail> {
   return await eventually(
     async () => {
       const { body } = await api.call<PostDetail>("GET", `/posts/${id}`);
@@ -73,6 +78,6 @@ export async function whenTargets(api: Api, id: string, status: string): Promise
       if (statuses.some((each) => each !== status)) throw new Error(statuses.join(", "));
       return body;
     },
-    { timeoutMs: 15_000 },
+    { timeoutMs },
   );
 }

@@ -1,0 +1,101 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect } from "vitest";
+import type { Answer, Api } from "./api.ts";
+import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./posts.ts";
+import type { System } from "./system.ts";
+
+/** Long enough for a lease, a transaction or a call of a process that has stopped to run out. */
+const SETTLE_MS = 60_000;
+
+const PATIENCE_MS = 2000;
+
+/** Posts that are about to be scheduled, edited, retried and deleted, all at the same moment. */
+export interface MixedPosts {
+  /** Sends all the commands, each until it is answered. */
+  command(): Promise<void>;
+  /** Waits until each post is where its command was to lead it. */
+  settle(): Promise<void>;
+  /** Each post that is to be out is so once, with its last text, and no other is. */
+  expectOnce(): Promise<void>;
+}
+
+/** Makes `count` posts for each command, on as many fresh accounts. */
+export async function prepareMixedPosts(
+  system: System,
+  label: string,
+  count: number,
+): Promise<MixedPosts> {
+  const { simulator } = system;
+  // A connection may lead to a process that has stopped: the next one may not.
+  const api: Api = {
+    ...system.api,
+    call: (method, path, options) =>
+      system.api.call(method, path, { ...options, timeoutMs: PATIENCE_MS }),
+  };
+  const accounts = await system.connect("bluesky", count);
+
+  /** Repeats a request that may be repeated until something other than a process that is down answers it. */
+  const persist = async <T>(
+    method: string,
+    path: string,
+    bodyOf?: () => unknown,
+  ): Promise<Answer<T>> =>
+    await eventually(
+      async () => {
+        const options = bodyOf === undefined ? {} : { body: bodyOf() };
+        const answer = await api.call<T>(method, path, options);
+        return answer.status < 500 && answer;
+      },
+      { timeoutMs: SETTLE_MS },
+    );
+  const prepare = async (name: string, body: object, status: string): Promise<PostDetail[]> => {
+    const made = await Promise.all(
+      accounts.map((account, index) =>
+        create(system.api, {
+          content: `${label} ${name} ${index}`,
+          accountIds: [account],
+          ...body,
+        }),
+      ),
+    );
+    return await Promise.all(made.map(({ id }) => whenPost(api, id, status)));
+  };
+
+  const refuse = { platform: "bluesky", operation: "publish", mode: "refuse", times: count };
+  await simulator.addFault(refuse);
+  const retried = await prepare("retried", {}, "failed");
+  const deleted = await prepare("deleted", {}, "published");
+  const edited = await prepare("before", { scheduledAt: inMs(HOUR_MS) }, "scheduled");
+  const dropped = await prepare("dropped", { scheduledAt: inMs(HOUR_MS) }, "scheduled");
+  const scheduled = await prepare("scheduled", { scheduledAt: inMs(2000) }, "scheduled");
+  const texts = edited.map((_, index) => `${label} after ${index}`);
+
+  return {
+    command: async () => {
+      await Promise.all([
+        ...edited.map(({ id }, index) =>
+          persist("PATCH", `/posts/${id}`, () => ({
+            content: texts[index],
+            scheduledAt: inMs(1000),
+          })),
+        ),
+        ...retried.map(({ id }) => persist("POST", `/posts/${id}/retry`)),
+        ...deleted.map(({ id }) => persist("DELETE", `/posts/${id}`)),
+        ...dropped.map(({ id }) => persist("DELETE", `/posts/${id}`)),
+      ]);
+    },
+    settle: async () => {
+      for (const { id } of [...scheduled, ...edited, ...retried])
+        await whenPost(api, id, "published", SETTLE_MS);
+      for (const { id } of deleted) await whenTargets(api, id, "deleted", SETTLE_MS);
+      for (const { id } of dropped) expect((await persist("GET", `/posts/${id}`)).status).toBe(404);
+    },
+    expectOnce: async () => {
+      const visible = (await simulator.visible("bluesky"))
+        .map(({ text }) => text)
+        .filter((text) => text.startsWith(`${label} `));
+      const expected = [...scheduled, ...retried].map(({ content }) => content);
+      expect(visible.toSorted()).toEqual([...expected, ...texts].toSorted());
+    },
+  };
+}
