@@ -1,20 +1,15 @@
+import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 
-/** A post that has been started, and its targets as they are. */
-export interface StartedPost extends PostRef {
-  readonly version: number;
-  readonly dueAt: Date;
-  readonly targets: readonly StartedTarget[];
-  /** The operator has changed since how late a post may go out. */
-  readonly hasOtherLimit: boolean;
-}
+/** How proto JSON writes an instant. */
+const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-export interface StartedTarget {
-  readonly targetId: string;
-  readonly accountId: string;
-  readonly platform: string;
-  readonly generation: number;
+/** What a batch began. */
+export interface StartedBatch {
+  readonly count: number;
+  /** Those whose targets go by another limit, which the operator has changed since. */
+  readonly outdated: readonly PostRef[];
 }
 
 /** How late a post may be started, and how many at a time. */
@@ -23,16 +18,34 @@ export interface DueOptions {
   readonly limit: number;
 }
 
+/** The events of the rows of `request`, as `postPublishRequested` makes them; a test holds the two together. */
+function eventsOfRequests(sql: ISql) {
+  return sql`
+    insert into outbox (event_id, type, key, payload, headers)
+    select gen_random_uuid(), ${PostPublishRequestedSchema.typeName}, id,
+      json_build_object(
+        'workspaceId', workspace_id, 'postId', id, 'version', version::text, 'targets', list,
+        'dueAt', to_char(due_at at time zone 'utc', ${RFC_3339}),
+        'publishBefore', to_char(publish_before at time zone 'utc', ${RFC_3339})
+      ),
+      '{}'
+    from request`;
+}
+
 /**
- * Starts up to `limit` posts that are due, earliest first, and returns them. Locks that others hold are skipped: replicas
- * share the work, and a post that is being changed is left to the next look. A post that stays `scheduled` until its
- * lock is taken is started by exactly one of them. The targets are only read; `publishing` is shown of them all the same.
+ * Starts up to `limit` posts that are due, earliest first, and appends their events, which ask delivery to publish. Locks
+ * that others hold are skipped: replicas share the work, and a post that is being changed is left to the next look. A post
+ * that stays `scheduled` until its lock is taken is started by exactly one of them. The targets are only read;
+ * `publishing` is shown of them all the same.
+ *
+ * The events are made in the database, because thousands of posts may be due in one second: on their way through the
+ * process they cost more than all the rest.
  */
 export async function startDuePosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
-): Promise<readonly StartedPost[]> {
-  return await tx<StartedPost[]>`
+): Promise<StartedBatch> {
+  const [batch] = await tx<StartedBatch[]>`
     with due as materialized (
       select id, workspace_id
       from posts
@@ -42,7 +55,8 @@ export async function startDuePosts(
       order by scheduled_at, id
       limit ${limit}
       for no key update skip locked
-    ), started as (
+    ),
+    started as (
       update posts as post
       set status = 'publishing',
         started_at = now(),
@@ -51,20 +65,30 @@ export async function startDuePosts(
       from due
       where post.id = due.id
       and post.workspace_id = due.workspace_id
-      returning post.id, post.workspace_id, post.version, post.scheduled_at
-    )
-    select started.workspace_id, started.id as post_id, started.version, started.scheduled_at as due_at,
-      target.list as targets, target.has_other_limit
-    from started, lateral (
-      select
-        json_agg(json_build_object(
-          'targetId', id, 'accountId', account_id, 'platform', platform, 'generation', generation
-        ) order by ordinal) as list,
-        bool_or(publish_before <> due_at + ${missedAfterMs}::float8 * interval '1 millisecond') as has_other_limit
-      from targets
-      where targets.workspace_id = started.workspace_id
-      and targets.post_id = started.id
-    ) as target`;
+      returning post.id, post.workspace_id, post.version, post.scheduled_at as due_at,
+        post.scheduled_at + ${missedAfterMs}::float8 * interval '1 millisecond' as publish_before
+    ),
+    request as materialized (
+      select started.*, target.list, target.is_outdated
+      from started, lateral (
+        select
+          json_agg(json_build_object(
+            'targetId', id, 'accountId', account_id, 'platform', platform, 'generation', generation
+          ) order by ordinal) as list,
+          bool_or(targets.publish_before <> started.publish_before) as is_outdated
+        from targets
+        where targets.workspace_id = started.workspace_id
+        and targets.post_id = started.id
+      ) as target
+    ),
+    event as (${eventsOfRequests(tx)})
+    select count(*)::int as count,
+      coalesce(
+        json_agg(json_build_object('workspaceId', workspace_id, 'postId', id)) filter (where is_outdated),
+        '[]'
+      ) as outdated
+    from request`;
+  return batch ?? { count: 0, outdated: [] };
 }
 
 /** Locks up to `limit` posts that are too late to be started, in id order; see `startDuePosts`. */

@@ -1,16 +1,14 @@
 import { failpoint } from "@postrider/shared/failpoints";
 import type { Logger } from "@postrider/shared/logger";
 import { startLoop } from "@postrider/shared/loop";
-import { appendEvents } from "@postrider/shared/outbox";
 import { holdRelays } from "@postrider/shared/outbox/pass";
 import type { Sql } from "@postrider/shared/postgres";
 import { changeTargets } from "#src/change-targets.ts";
 import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
-import { postPublishRequested } from "#src/events.ts";
 
-/** A transaction's worth: its events are on their way while the next one is being made. */
-const BATCH_POSTS = 500;
+/** A transaction's worth. Beyond it, what the rows before leave behind in the index is read again for each batch. */
+const BATCH_POSTS = 2000;
 /** The failures of a batch are written with their targets. */
 const BATCH_MISSED = 100;
 /** The safety net: another replica may have accepted a post that is due sooner, and be gone. */
@@ -35,25 +33,24 @@ export async function startDueBatch({
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
     // When thousands are due at once, all of them begin before the first are worked on.
-    const [posts] = await Promise.all([
+    const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
       holdRelays(tx),
     ]);
-    if (posts.length === 0) return 0;
-    const events = posts.map((post) => {
-      const publishBefore = new Date(post.dueAt.getTime() + missedAfterMs);
-      return postPublishRequested({ ...post, publishBefore });
-    });
-    const outdated = posts.filter(({ hasOtherLimit }) => hasOtherLimit);
-    await Promise.all([extendTargets(tx, outdated, missedAfterMs), appendEvents(tx, events)]);
+    if (batch.count === 0) return 0;
+    await extendTargets(tx, batch.outdated, missedAfterMs);
     failpoint("posts.in-scheduler");
-    return posts.length;
+    return batch.count;
   });
   if (count > 0) {
     failpoint("posts.scheduler-committed");
     nudgeRelay();
   }
   return count;
+}
+
+async function startAll(deps: SchedulerDeps): Promise<void> {
+  while ((await startDueBatch(deps)) === BATCH_POSTS);
 }
 
 /** Fails a batch of the posts that are too late, gives back what they had reserved, and returns how many. */
@@ -96,9 +93,8 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);
-        // Many are due: while one batch is being built, the database works on the other.
-        if (started === BATCH_POSTS)
-          await Promise.all([startDueBatch(options), startDueBatch(options)]);
+        // So many are due that two connections are at it.
+        if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
         if (missed > 0) logger.warn({ job: "start-due-posts", count: missed }, "posts were missed");
         if (missed + started > 0) return true;
       }
