@@ -108,7 +108,9 @@ async function time(...page: Parameters<typeof read>): Promise<string> {
   return `${percentile(samples, 0.5).toFixed(1)} / ${percentile(samples, 0.99).toFixed(1)}`;
 }
 
-async function explain({ condition }: Filter, position: Position | undefined): Promise<string> {
+async function explain(filter: Filter, position: Position | undefined): Promise<string> {
+  // As the service does: a later page is before `to` anyhow.
+  const condition = filter.name === "to" && position !== undefined ? "true" : filter.condition;
   const after =
     position === undefined
       ? ""

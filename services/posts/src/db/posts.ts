@@ -124,7 +124,8 @@ export interface ListFilter {
 /**
  * A page in the order of (effective_at, id), latest first, beginning after `after`. Each filter alone is read from an
  * index in that order, so that a page costs the same at any depth. A platform stands in the text as it does in the
- * partial indexes, which a parameter would not match.
+ * partial indexes, which a parameter would not match. A page that begins after a post of the list is before `before`
+ * anyhow; named once more, it would be where the index is entered, and all that lies between would be read.
  */
 export async function listPosts(
   sql: ISql,
@@ -143,7 +144,7 @@ export async function listPosts(
     ${platform === undefined ? sql`` : sql`and ${sql.unsafe(`'${platform}'`)} = any (post.platforms)`}
     ${createdVia === undefined ? sql`` : sql`and post.created_via = ${createdVia}`}
     ${from === undefined ? sql`` : sql`and post.effective_at >= ${from}`}
-    ${before === undefined ? sql`` : sql`and post.effective_at < ${before}`}
+    ${before === undefined || after !== undefined ? sql`` : sql`and post.effective_at < ${before}`}
     ${after === undefined ? sql`` : sql`and (post.effective_at, post.id) < (${after.effectiveAt}, ${after.id})`}
     order by post.effective_at desc, post.id desc
     limit ${page.limit}`;
