@@ -11,6 +11,13 @@ export function readConfig() {
     ...readBusConfig(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
     accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    media: {
+      baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
+      /** Where platforms reach the gateway, to fetch media. */
+      publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
+      mediaKey: read.string("MEDIA_KEY", { minLength: 32 }),
+      urlMs: read.seconds("MEDIA_URL_SECONDS", 86_400),
+    },
     platforms: {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),

@@ -8,6 +8,7 @@ import type {
   Handles,
   Outcome,
   Publication,
+  StepResult,
   SendGuard,
   UnknownCall,
 } from "#src/domain/connector.ts";
@@ -83,16 +84,17 @@ async function createPublication(platform: Platform, text: string): Promise<Publ
     username: account.username,
     accessToken: await accessToken(platform, account),
     attributes: {},
+    media: [],
   };
 }
 
 async function prepare(of: Connector, publication: Publication): Promise<Handles> {
   let handles: Handles = {};
-  for (const step of of.prepare) {
+  for (const step of of.steps(publication)) {
     if (step.isDone(handles)) continue;
-    const made = await step.run(publication, handles, signal);
-    if ("kind" in made) throw new Error(`${step.name} failed`);
-    handles = { ...handles, ...made };
+    const made: StepResult = await step.run(publication, handles, signal);
+    if (made.kind !== undefined) throw new Error(`${step.name} failed`);
+    handles = { ...handles, ...(made as Handles) };
   }
   return handles;
 }

@@ -175,7 +175,7 @@ export class World {
     return {
       platform,
       maxResends: this.maxResends,
-      prepare: this.prepare,
+      steps: () => this.prepare,
       publish: async (publication, handles, guard) => {
         const target = this.targets.get(publication.targetId);
         const call = {
@@ -303,6 +303,11 @@ export function publishingDeps(
     accounts: {
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),
+    },
+    media: {
+      describe: () => {
+        throw new Error("these posts have no media");
+      },
     },
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? REAL_CLOCKS,

@@ -29,6 +29,36 @@ export interface AccountAccess {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** A part of a file; without `length` it goes to the end. */
+export interface ByteRange {
+  readonly start: number;
+  readonly length?: number;
+}
+
+/** An image or a video as the platform is to get it: its location and other metadata are removed. */
+export interface PublicationMedia {
+  readonly id: string;
+  readonly kind: "image" | "video";
+  /** Of the bytes that `read` gives, like `bytes` and `sha256`. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  /** Pixels as a viewer sees them; null where unknown. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+  readonly fileName: string;
+  /** Signed, public, without redirects: for platforms that fetch for themselves. */
+  readonly url: string;
+  /**
+   * The bytes, as they come. A platform's upload is kept back by them, never collected in memory.
+   *
+   * @throws When media does not answer, or the media is gone; a step that lets this through is tried again.
+   */
+  read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
 /** What a connector is asked to publish, and as whom. */
 export interface Publication extends AccountAccess {
   readonly targetId: string;
@@ -36,6 +66,8 @@ export interface Publication extends AccountAccess {
   readonly title: string | undefined;
   readonly privacy: string | undefined;
   readonly tags: readonly string[];
+  /** In the post's order. */
+  readonly media: readonly PublicationMedia[];
 }
 
 /** What steps have made so far: ids, URIs and records that the platform returned or that we chose. Stored before the next call. */
@@ -108,12 +140,25 @@ export type Verdict =
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
+/**
+ * Nothing is wrong, the platform is still at it: the step is run again after this long, with these handles added. It costs
+ * no attempt; how long a step waits in all is the connector's to limit, by what it keeps in its handles.
+ */
+export interface StepWait {
+  readonly kind: "wait";
+  readonly afterMs: number;
+  readonly handles?: Handles;
+}
+
+/** What a step came to: handles to keep, a failure, or a wait. No handle is named `kind`. */
+export type StepResult = Handles | Failure | StepWait;
+
 /** An invisible step. Repeating it is harmless; what it returns is stored before anything else happens. */
 export interface PrepareStep {
   readonly name: string;
   /** Whether its handles are stored already, so that it is not run again. */
   isDone(handles: Handles): boolean;
-  run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<Handles | Failure>;
+  run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }
 
 /** What the core guarantees right before the first byte of a visible call. */
@@ -143,7 +188,10 @@ export interface Connector {
   readonly platform: PlatformId;
   /** How often a proved absence may be followed by another visible call in one generation. */
   readonly maxResends: number;
-  readonly prepare: readonly PrepareStep[];
+  /** What has to be done before the visible call, in order: one step for each handle that the platform returns. */
+  steps(publication: Publication): readonly PrepareStep[];
+  /** How many bytes the visible call carries, where it carries media; its deadline grows with them. */
+  visibleBytes?(publication: Publication, handles: Handles): number;
   /** The one call that makes the post visible: sent once, on a new connection, never retried here. */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   reconcile(

@@ -134,7 +134,7 @@ export function createBlueskyConnector(options: { readonly baseUrl: string }): C
   return {
     platform: "bluesky",
     maxResends: Number.MAX_SAFE_INTEGER,
-    prepare: [createRecordStep(options.baseUrl)],
+    steps: () => [createRecordStep(options.baseUrl)],
     publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(options.baseUrl, publication, handles, signal),

@@ -129,7 +129,7 @@ export function createTelegramConnector(options: { readonly baseUrl: string }): 
   return {
     platform: "telegram",
     maxResends: 0,
-    prepare: [],
+    steps: () => [],
     publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
     reconcile: () =>
       Promise.resolve({ kind: "cannot_tell", message: "telegram cannot be read back" }),

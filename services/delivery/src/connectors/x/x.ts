@@ -47,7 +47,7 @@ export function createXConnector(options: {
   return {
     platform: "x",
     maxResends: options.mayResend ? 1 : 0,
-    prepare: [],
+    steps: () => [],
     publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
     reconcile: (publication, _handles, call, signal) =>
       reconcileByTimeline(options.baseUrl, publication, call, signal),

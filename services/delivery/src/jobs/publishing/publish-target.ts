@@ -1,6 +1,16 @@
+import { setTimeout } from "node:timers/promises";
 import { failpoint } from "@postrider/shared/failpoints";
 import { storeHandles } from "#src/db/handles.ts";
-import type { Failure, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
+import type {
+  Failure,
+  Handles,
+  Outcome,
+  PrepareStep,
+  Publication,
+  SendGuard,
+  StepResult,
+  StepWait,
+} from "#src/domain/connector.ts";
 import { hashContent } from "#src/domain/content-hash.ts";
 import { createSendGuard } from "#src/domain/send-guard.ts";
 import type { MarkResult } from "#src/jobs/publishing/call-marker.ts";
@@ -22,6 +32,10 @@ type Try =
 const DONE: Try = { kind: "done" };
 /** Another call of the account has to end first; it takes about as long as this. */
 const BUSY_MS = 250;
+/** A step that waits longer than this does not keep a worker. */
+const MAX_WAIT_IN_WORK_MS = 1000;
+/** What we count on when a visible call carries media: slower than that it would not end before its deadline. */
+const MIN_UPLOAD_BYTES_PER_MS = 250;
 
 /** Works one claimed task up to and including its visible call. */
 export async function publishTarget(shop: Workshop, work: Work): Promise<void> {
@@ -36,7 +50,7 @@ export async function publishTarget(shop: Workshop, work: Work): Promise<void> {
 }
 
 async function tryOnce(shop: Workshop, work: Work): Promise<Try> {
-  const publication = toPublication(work);
+  const publication = toPublication(shop, work);
   const prepared = await prepare(shop, work, publication);
   if (prepared === undefined) return DONE;
   const { handles, failure } = prepared;
@@ -55,8 +69,12 @@ interface Prepared {
 
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
-function isFailure(made: Handles | Failure): made is Failure {
+function isFailure(made: StepResult): made is Failure {
   return FAILURES.has(made.kind ?? "");
+}
+
+function isWait(made: StepResult): made is StepWait {
+  return made.kind === "wait";
 }
 
 /** Runs the steps that are not done yet and stores what each makes before the next; undefined when the task was let go. */
@@ -65,27 +83,56 @@ async function prepare(
   work: Work,
   publication: Publication,
 ): Promise<Prepared | undefined> {
-  const { task, connector, interrupted } = work;
-  let handles: Handles = task.handles ?? {};
-  for (const step of connector.prepare) {
+  let handles: Handles = work.task.handles ?? {};
+  for (const step of work.connector.steps(publication)) {
     if (step.isDone(handles)) continue;
+    const made = await finishStep(shop, work, { step, publication, handles });
+    if (made === undefined) return undefined;
+    handles = made.handles;
+    if (made.failure !== undefined) return made;
+  }
+  return { handles };
+}
+
+/** Runs one step to its end. A short wait is waited for here; for a long one the task is given back until then. */
+async function finishStep(
+  shop: Workshop,
+  { task, interrupted }: Work,
+  {
+    step,
+    publication,
+    ...before
+  }: {
+    readonly step: PrepareStep;
+    readonly publication: Publication;
+    readonly handles: Handles;
+  },
+): Promise<Prepared | undefined> {
+  let { handles } = before;
+  for (;;) {
     const made = await runStep(shop, () => step.run(publication, handles, interrupted));
     if (interrupted.aborted) {
       await release(shop, [task], 0);
       return undefined;
     }
     if (isFailure(made)) return { handles, failure: made };
-    handles = { ...handles, ...made };
-    if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
+    const isWaiting = isWait(made);
+    const added = isWaiting ? made.handles : made;
+    if (added !== undefined) {
+      handles = { ...handles, ...added };
+      if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
+    }
+    if (!isWaiting) return { handles };
+    if (made.afterMs > MAX_WAIT_IN_WORK_MS) {
+      await release(shop, [task], made.afterMs);
+      return undefined;
+    }
+    await setTimeout(made.afterMs, undefined, { signal: interrupted }).catch(() => undefined);
   }
-  return { handles };
 }
 
-/** A step that throws is a fault of ours; it is tried again like any other failure. */
-async function runStep(
-  { deps }: Workshop,
-  run: () => Promise<Handles | Failure>,
-): Promise<Handles | Failure> {
+/** A step that throws is a fault of ours or of a peer; it is tried again like any other failure. */
+async function runStep({ deps }: Workshop, run: () => Promise<StepResult>): Promise<StepResult> {
   try {
     return await run();
   } catch (error) {
@@ -116,7 +163,9 @@ async function call(
   const { settings, clocks } = shop.deps;
   failpoint("delivery.before-mark");
   // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
-  const guard = createSendGuard(clocks, settings.visibleCallMs);
+  const carried = work.connector.visibleBytes?.(publication, handles) ?? 0;
+  const callMs = settings.visibleCallMs + Math.ceil(carried / MIN_UPLOAD_BYTES_PER_MS);
+  const guard = createSendGuard(clocks, callMs);
   const mark = await shop.marker.mark({
     targetId: task.targetId,
     generation: task.generation,
@@ -126,7 +175,7 @@ async function call(
       title: content.title,
       mediaIds: content.media.map(({ id }) => id),
     }),
-    callMs: settings.visibleCallMs,
+    callMs,
   });
   if (typeof mark === "string") {
     await onUnmarked(shop, work, mark);

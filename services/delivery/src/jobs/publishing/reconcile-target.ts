@@ -42,7 +42,7 @@ async function look(shop: Workshop, work: Work): Promise<Verdict> {
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
   try {
     const call = toUnknownCall(shop, work);
-    const publication = toPublication(work);
+    const publication = toPublication(shop, work);
     return await connector.reconcile(publication, task.handles ?? {}, call, signal);
   } catch (error) {
     const { logger, settings } = shop.deps;

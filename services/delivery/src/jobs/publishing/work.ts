@@ -34,7 +34,10 @@ export interface Work {
 /** Peers or database away: the task costs nothing and is taken again after about this long. */
 const BACK_OFF_MS = 1_000;
 
-export function toPublication({ task, content, credential }: Work): Publication {
+export function toPublication(
+  { deps }: Workshop,
+  { task, content, credential }: Work,
+): Publication {
   return {
     targetId: task.targetId,
     text: content.text,
@@ -45,6 +48,7 @@ export function toPublication({ task, content, credential }: Work): Publication 
     username: credential.username,
     accessToken: credential.accessToken,
     attributes: credential.attributes,
+    media: content.media.map((media) => deps.media.describe(media)),
   };
 }
 

@@ -4,15 +4,19 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Media } from "./media_pb.ts";
 import { file_postrider_media_v1_media } from "./media_pb.ts";
+import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
+import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file postrider/media/v1/media_service.proto.
  */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhMnkKDE1lZGlhU2VydmljZRJpCg1CYXRjaEdldE1lZGlhEigucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXF1ZXN0GikucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_postrider_media_v1_media]);
+  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIkUKD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkiPAoQVXNlTWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYSJBChNSZWxlYXNlTWVkaWFSZXF1ZXN0EioKBHVzZXMYASADKAsyHC5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWFVc2UiQwoITWVkaWFVc2USFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEAoIbWVkaWFfaWQYAyABKAkiFgoUUmVsZWFzZU1lZGlhUmVzcG9uc2UiYwoTQ3JlYXRlVXBsb2FkUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEQoJZmlsZV9uYW1lGAIgASgJEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoAyKlAQoUQ3JlYXRlVXBsb2FkUmVzcG9uc2USCgoCaWQYASABKAkSEwoLdXBsb2FkX3BhdGgYAiABKAkSFAoMdXBsb2FkX3Rva2VuGAMgASgJEhcKCnVwbG9hZF91cmwYBCABKAlIAIgBARIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfdXBsb2FkX3VybCI5ChVDb21wbGV0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkIKFkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEicgoSSW1wb3J0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgN1cmwYAiABKAkSOQoLaWRlbXBvdGVuY3kYAyABKAsyJC5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5JZGVtcG90ZW5jeSJRChNJbXBvcnRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhEhAKCHJlcGxheWVkGAIgASgIIjYKEkRlbGV0ZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiIwoTRGVsZXRlTWVkaWFSZXNwb25zZRIMCgRnb25lGAEgASgIMr8FCgxNZWRpYVNlcnZpY2USaQoNQmF0Y2hHZXRNZWRpYRIoLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVxdWVzdBopLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVzcG9uc2UiA5ACARJVCghVc2VNZWRpYRIjLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlcXVlc3QaJC5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXNwb25zZRJhCgxSZWxlYXNlTWVkaWESJy5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXNwb25zZRJhCgxDcmVhdGVVcGxvYWQSJy5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXNwb25zZRJnCg5Db21wbGV0ZVVwbG9hZBIpLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaKi5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZRJeCgtJbXBvcnRNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXNwb25zZRJeCgtEZWxldGVNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
 /**
  * BatchGetMediaRequest names media.
@@ -64,7 +68,387 @@ export const BatchGetMediaResponseSchema: GenMessage<BatchGetMediaResponse> = /*
   messageDesc(file_postrider_media_v1_media_service, 1);
 
 /**
- * MediaService answers questions about media.
+ * UseMediaRequest names media and the post that is about to use them.
+ *
+ * @generated from message postrider.media.v1.UseMediaRequest
+ */
+export type UseMediaRequest = Message<"postrider.media.v1.UseMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post, which need not exist yet.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * UUIDs, at most 500.
+   *
+   * @generated from field: repeated string ids = 3;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message postrider.media.v1.UseMediaRequest.
+ * Use `create(UseMediaRequestSchema)` to create a new message.
+ */
+export const UseMediaRequestSchema: GenMessage<UseMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 2);
+
+/**
+ * UseMediaResponse carries the media found, in no order; those that are not ready are not used.
+ *
+ * @generated from message postrider.media.v1.UseMediaResponse
+ */
+export type UseMediaResponse = Message<"postrider.media.v1.UseMediaResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: repeated postrider.media.v1.Media media = 1;
+   */
+  media: Media[];
+};
+
+/**
+ * Describes the message postrider.media.v1.UseMediaResponse.
+ * Use `create(UseMediaResponseSchema)` to create a new message.
+ */
+export const UseMediaResponseSchema: GenMessage<UseMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 3);
+
+/**
+ * ReleaseMediaRequest names what is used no more.
+ *
+ * @generated from message postrider.media.v1.ReleaseMediaRequest
+ */
+export type ReleaseMediaRequest = Message<"postrider.media.v1.ReleaseMediaRequest"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated postrider.media.v1.MediaUse uses = 1;
+   */
+  uses: MediaUse[];
+};
+
+/**
+ * Describes the message postrider.media.v1.ReleaseMediaRequest.
+ * Use `create(ReleaseMediaRequestSchema)` to create a new message.
+ */
+export const ReleaseMediaRequestSchema: GenMessage<ReleaseMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 4);
+
+/**
+ * MediaUse is a post that uses media.
+ *
+ * @generated from message postrider.media.v1.MediaUse
+ */
+export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string media_id = 3;
+   */
+  mediaId: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.MediaUse.
+ * Use `create(MediaUseSchema)` to create a new message.
+ */
+export const MediaUseSchema: GenMessage<MediaUse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 5);
+
+/**
+ * ReleaseMediaResponse is empty.
+ *
+ * @generated from message postrider.media.v1.ReleaseMediaResponse
+ */
+export type ReleaseMediaResponse = Message<"postrider.media.v1.ReleaseMediaResponse"> & {
+};
+
+/**
+ * Describes the message postrider.media.v1.ReleaseMediaResponse.
+ * Use `create(ReleaseMediaResponseSchema)` to create a new message.
+ */
+export const ReleaseMediaResponseSchema: GenMessage<ReleaseMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 6);
+
+/**
+ * CreateUploadRequest declares what is to be uploaded.
+ *
+ * @generated from message postrider.media.v1.CreateUploadRequest
+ */
+export type CreateUploadRequest = Message<"postrider.media.v1.CreateUploadRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * Name that the client gave, for people only.
+   *
+   * @generated from field: string file_name = 2;
+   */
+  fileName: string;
+
+  /**
+   * Declared media type.
+   *
+   * @generated from field: string content_type = 3;
+   */
+  contentType: string;
+
+  /**
+   * Declared length.
+   *
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message postrider.media.v1.CreateUploadRequest.
+ * Use `create(CreateUploadRequestSchema)` to create a new message.
+ */
+export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 7);
+
+/**
+ * CreateUploadResponse is the grant; it is shown once.
+ *
+ * @generated from message postrider.media.v1.CreateUploadResponse
+ */
+export type CreateUploadResponse = Message<"postrider.media.v1.CreateUploadResponse"> & {
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * One path segment: `PUT /uploads/{upload_path}` takes the bytes.
+   *
+   * @generated from field: string upload_path = 2;
+   */
+  uploadPath: string;
+
+  /**
+   * Secret that the upload is authorized with.
+   *
+   * @generated from field: string upload_token = 3;
+   */
+  uploadToken: string;
+
+  /**
+   * Where the store itself takes the bytes; absent when it does not.
+   *
+   * @generated from field: optional string upload_url = 4;
+   */
+  uploadUrl?: string | undefined;
+
+  /**
+   * When the grant ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.CreateUploadResponse.
+ * Use `create(CreateUploadResponseSchema)` to create a new message.
+ */
+export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 8);
+
+/**
+ * CompleteUploadRequest names uploaded media.
+ *
+ * @generated from message postrider.media.v1.CompleteUploadRequest
+ */
+export type CompleteUploadRequest = Message<"postrider.media.v1.CompleteUploadRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.CompleteUploadRequest.
+ * Use `create(CompleteUploadRequestSchema)` to create a new message.
+ */
+export const CompleteUploadRequestSchema: GenMessage<CompleteUploadRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 9);
+
+/**
+ * CompleteUploadResponse carries ready media.
+ *
+ * @generated from message postrider.media.v1.CompleteUploadResponse
+ */
+export type CompleteUploadResponse = Message<"postrider.media.v1.CompleteUploadResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.CompleteUploadResponse.
+ * Use `create(CompleteUploadResponseSchema)` to create a new message.
+ */
+export const CompleteUploadResponseSchema: GenMessage<CompleteUploadResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 10);
+
+/**
+ * ImportMediaRequest names an address to download from.
+ *
+ * @generated from message postrider.media.v1.ImportMediaRequest
+ */
+export type ImportMediaRequest = Message<"postrider.media.v1.ImportMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * http or https.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * Absent = every request imports anew.
+   *
+   * @generated from field: postrider.operations.v1.Idempotency idempotency = 3;
+   */
+  idempotency?: Idempotency | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.ImportMediaRequest.
+ * Use `create(ImportMediaRequestSchema)` to create a new message.
+ */
+export const ImportMediaRequestSchema: GenMessage<ImportMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 11);
+
+/**
+ * ImportMediaResponse carries ready media.
+ *
+ * @generated from message postrider.media.v1.ImportMediaResponse
+ */
+export type ImportMediaResponse = Message<"postrider.media.v1.ImportMediaResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+
+  /**
+   * True: an earlier request with the same key imported it.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message postrider.media.v1.ImportMediaResponse.
+ * Use `create(ImportMediaResponseSchema)` to create a new message.
+ */
+export const ImportMediaResponseSchema: GenMessage<ImportMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 12);
+
+/**
+ * DeleteMediaRequest names media.
+ *
+ * @generated from message postrider.media.v1.DeleteMediaRequest
+ */
+export type DeleteMediaRequest = Message<"postrider.media.v1.DeleteMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.DeleteMediaRequest.
+ * Use `create(DeleteMediaRequestSchema)` to create a new message.
+ */
+export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 13);
+
+/**
+ * DeleteMediaResponse says how far it is.
+ *
+ * @generated from message postrider.media.v1.DeleteMediaResponse
+ */
+export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaResponse"> & {
+  /**
+   * True: gone at once. False: `deleting`, a job removes the object and then the row.
+   *
+   * @generated from field: bool gone = 1;
+   */
+  gone: boolean;
+};
+
+/**
+ * Describes the message postrider.media.v1.DeleteMediaResponse.
+ * Use `create(DeleteMediaResponseSchema)` to create a new message.
+ */
+export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 14);
+
+/**
+ * MediaService takes images and videos in, checks them, and knows which post uses them. Bytes travel over plain HTTP beside
+ * it: `PUT /uploads/{upload_path}` and `GET /objects/{workspace_id}/{media_id}`, see services/media/README.md.
  *
  * @generated from service postrider.media.v1.MediaService
  */
@@ -79,6 +463,74 @@ export const MediaService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetMediaRequestSchema;
     output: typeof BatchGetMediaResponseSchema;
+  },
+  /**
+   * UseMedia returns what BatchGetMedia does, and notes the post as a user of those that are ready. It comes before the post
+   * is committed: from then on the media cannot be deleted. Repeating it is harmless.
+   * Errors: none of its own.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.UseMedia
+   */
+  useMedia: {
+    methodKind: "unary";
+    input: typeof UseMediaRequestSchema;
+    output: typeof UseMediaResponseSchema;
+  },
+  /**
+   * ReleaseMedia forgets that posts use media, for those posts that no longer do. Best effort of the caller: what is not
+   * released is found out when the media is to be deleted. Repeating it is harmless.
+   * Errors: none of its own.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia
+   */
+  releaseMedia: {
+    methodKind: "unary";
+    input: typeof ReleaseMediaRequestSchema;
+    output: typeof ReleaseMediaResponseSchema;
+  },
+  /**
+   * CreateUpload grants one upload.
+   * Errors: invalid_request, media_rejected for a type or a length that is not taken.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.CreateUpload
+   */
+  createUpload: {
+    methodKind: "unary";
+    input: typeof CreateUploadRequestSchema;
+    output: typeof CreateUploadResponseSchema;
+  },
+  /**
+   * CompleteUpload checks what was uploaded. Repeating it on ready media answers the same; concurrent ones share one check.
+   * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the check takes longer than 120 s.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.CompleteUpload
+   */
+  completeUpload: {
+    methodKind: "unary";
+    input: typeof CompleteUploadRequestSchema;
+    output: typeof CompleteUploadResponseSchema;
+  },
+  /**
+   * ImportMedia downloads from a public address and checks what came.
+   * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused, idempotency_conflict.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.ImportMedia
+   */
+  importMedia: {
+    methodKind: "unary";
+    input: typeof ImportMediaRequestSchema;
+    output: typeof ImportMediaResponseSchema;
+  },
+  /**
+   * DeleteMedia removes media that no post uses.
+   * Errors: not_found, media_in_use, unavailable when posts does not answer.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.DeleteMedia
+   */
+  deleteMedia: {
+    methodKind: "unary";
+    input: typeof DeleteMediaRequestSchema;
+    output: typeof DeleteMediaResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_media_v1_media_service, 0);

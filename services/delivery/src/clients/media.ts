@@ -1,0 +1,71 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { signToken } from "@postrider/shared/signed-token";
+import { Agent, request } from "undici";
+import type { ByteRange, PublicationMedia } from "#src/domain/connector.ts";
+
+export interface MediaSourceOptions {
+  /** The media service. */
+  readonly baseUrl: string;
+  readonly internalSecret: string;
+  /** Where platforms reach the gateway. */
+  readonly publicUrl: string;
+  /** Shared with the gateway, which checks it. */
+  readonly mediaKey: string;
+  /** How long an address that a platform fetches from is good for. */
+  readonly urlMs: number;
+}
+
+/** Where the bytes of media come from. */
+export interface MediaSource extends AsyncDisposable {
+  describe(media: Media): PublicationMedia;
+}
+
+/** Reads media from the media service over plain HTTP, as platforms get it: see "Objects" in services/media/README.md. */
+export function createMediaSource(options: MediaSourceOptions): MediaSource {
+  const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
+
+  async function read(
+    { id, workspaceId }: Media,
+    { start, length }: ByteRange,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const end = length === undefined ? "" : String(start + length - 1);
+    const answer = await request(
+      `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`,
+      {
+        headers: {
+          authorization: `Bearer ${options.internalSecret}`,
+          range: `bytes=${start}-${end}`,
+        },
+        dispatcher: agent,
+        signal,
+      },
+    );
+    if (answer.statusCode === 206) return answer.body;
+    await answer.body.dump();
+    throw new Error(`media answered ${answer.statusCode}`);
+  }
+
+  return {
+    describe: (media) => ({
+      id: media.id,
+      kind: media.kind === "video" ? "video" : "image",
+      contentType: media.deliveryContentType,
+      bytes: Number(media.deliveryBytes),
+      sha256: media.deliverySha256,
+      width: media.width === 0 ? null : media.width,
+      height: media.height === 0 ? null : media.height,
+      durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+      fileName: media.fileName,
+      url: toUrl(options, media),
+      read: (range, signal) => read(media, range, signal),
+    }),
+    [Symbol.asyncDispose]: () => agent.close(),
+  };
+}
+
+function toUrl({ publicUrl, mediaKey, urlMs }: MediaSourceOptions, media: Media): string {
+  const claims = { workspace: media.workspaceId, media: media.id, rendition: "delivery" };
+  const token = signToken(mediaKey, "media", claims, new Date(Date.now() + urlMs));
+  return `${publicUrl}/media/${token}`;
+}
