@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import { conflict, unavailable, type ServiceError } from "@postrider/shared/errors";
+import { findReplay, takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "#src/db/clock.ts";
@@ -13,7 +14,6 @@ import { nextFreeSlots, type QueueSlot } from "#src/domain/next-slots.ts";
 import { quotaDemands, type QuotaDemand, type QuotaLimits } from "#src/domain/quota.ts";
 import { postPublishRequested, postScheduled } from "#src/events.ts";
 import { toAcceptedPost } from "#src/rpc/build-post.ts";
-import { findReplay, takeKeyOrReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
 import { explainDuplicates, explainShortage } from "#src/rpc/refusals.ts";
 
 /** A checked request to accept a post. */

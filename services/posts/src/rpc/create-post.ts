@@ -6,11 +6,11 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
 import { failpoint } from "@postrider/shared/failpoints";
+import { findReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
 import { isDueNow } from "#src/domain/schedule.ts";
 import { acceptPost } from "#src/rpc/accept-post.ts";
 import { buildPost, type Placement } from "#src/rpc/build-post.ts";
-import { findReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
 import { inspectDraft, inspectPost } from "#src/rpc/inspect-post.ts";
 import { parseCreatePost, type CreateInput } from "#src/rpc/parse-create-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
