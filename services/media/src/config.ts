@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
-import { readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
@@ -8,6 +8,7 @@ export function readConfig() {
   return loadConfig(process.env, (read) => ({
     ...readProcessConfig(read, "media", 8083),
     ...readDatabaseConfig(read),
+    ...readBusConfig(read),
   }));
 }
 

@@ -1,28 +1,168 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { CheckedMedia, Patch } from "#src/domain/checked-media.ts";
+import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-export interface MediaRow {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly status: "pending" | "ready" | "rejected" | "deleting";
-  readonly kind: "image" | "video";
-  readonly contentType: string;
-  readonly bytes: number;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly durationMs: number | null;
-  readonly sha256: string | null;
-  readonly fileName: string;
-  readonly createdAt: Date;
-}
+const COLUMNS = [
+  "id",
+  "workspace_id",
+  "status",
+  "kind",
+  "content_type",
+  "bytes",
+  "width",
+  "height",
+  "duration_ms",
+  "sha256",
+  "file_name",
+  "version",
+  "object_key",
+  "delivery_key",
+  "delivery_patches",
+  "delivery_bytes",
+  "delivery_sha256",
+  "delivery_content_type",
+  "rejection",
+  "ready_at",
+  "created_at",
+] as const;
 
 export async function listMediaByIds(
   sql: ISql,
   workspaceId: string,
   ids: readonly string[],
-): Promise<readonly MediaRow[]> {
-  return await sql<MediaRow[]>`
-    select id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name, created_at
+): Promise<readonly StoredMedia[]> {
+  return await sql<StoredMedia[]>`
+    select ${sql(COLUMNS)}
     from media
     where workspace_id = ${workspaceId}
     and id = any(${ids as string[]}::uuid[])`;
+}
+
+export async function findMedia(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<StoredMedia | undefined> {
+  const [row] = await listMediaByIds(sql, workspaceId, [id]);
+  return row;
+}
+
+/** Media that a client is about to upload. */
+export interface NewUpload {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly kind: "image" | "video";
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly fileName: string;
+}
+
+/** Inserts pending media. */
+export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promise<void> {
+  await tx`
+    insert into media (id, workspace_id, status, kind, content_type, bytes, file_name)
+    values (
+      ${upload.id}, ${upload.workspaceId}, 'pending', ${upload.kind}, ${upload.contentType},
+      ${upload.bytes}, ${upload.fileName}
+    )`;
+}
+
+/** Where the bytes of checked media are in the store. */
+export interface ObjectKeys {
+  readonly objectKey: string;
+  /** Only for `rewritten`. */
+  readonly deliveryKey: string | null;
+}
+
+function toChecked(media: CheckedMedia) {
+  const { delivery } = media;
+  const patches: readonly Patch[] | null = delivery.kind === "blanked" ? delivery.patches : null;
+  const rewritten = delivery.kind === "rewritten" ? delivery : undefined;
+  return {
+    patches,
+    bytes: rewritten?.bytes ?? media.bytes,
+    sha256: delivery.kind === "same" ? media.sha256 : delivery.sha256,
+    contentType: rewritten?.contentType ?? media.contentType,
+  };
+}
+
+/** Media that were downloaded, ready at once. */
+export async function insertReadyMedia(
+  tx: TransactionSql,
+  { id, workspaceId, fileName }: Pick<NewUpload, "id" | "workspaceId" | "fileName">,
+  media: CheckedMedia,
+  keys: ObjectKeys,
+): Promise<StoredMedia> {
+  const delivery = toChecked(media);
+  const [row] = await tx<StoredMedia[]>`
+    insert into media (
+      id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name,
+      object_key, delivery_key, delivery_patches, delivery_bytes, delivery_sha256, delivery_content_type, ready_at
+    )
+    values (
+      ${id}, ${workspaceId}, 'ready', ${media.kind}, ${media.contentType}, ${media.bytes}, ${media.width},
+      ${media.height}, ${media.durationMs}, ${media.sha256}, ${fileName}, ${keys.objectKey}, ${keys.deliveryKey},
+      ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)}, ${delivery.bytes},
+      ${delivery.sha256}, ${delivery.contentType}, now()
+    )
+    returning ${tx(COLUMNS)}`;
+  if (row === undefined) throw new Error("an insert returned no row");
+  return row;
+}
+
+/**
+ * Makes media ready that a check of ours, which still holds the lease, found in order; undefined when it is no longer
+ * ours to decide: deleted, or taken over by another check.
+ */
+export async function markReady(
+  tx: TransactionSql,
+  lease: { readonly id: string; readonly token: string },
+  media: CheckedMedia,
+  keys: ObjectKeys,
+): Promise<StoredMedia | undefined> {
+  const delivery = toChecked(media);
+  const [row] = await tx<StoredMedia[]>`
+    update media
+    set status = 'ready',
+      version = version + 1,
+      kind = ${media.kind},
+      content_type = ${media.contentType},
+      bytes = ${media.bytes},
+      width = ${media.width},
+      height = ${media.height},
+      duration_ms = ${media.durationMs},
+      sha256 = ${media.sha256},
+      object_key = ${keys.objectKey},
+      delivery_key = ${keys.deliveryKey},
+      delivery_patches = ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)},
+      delivery_bytes = ${delivery.bytes},
+      delivery_sha256 = ${delivery.sha256},
+      delivery_content_type = ${delivery.contentType},
+      ready_at = now(),
+      lease_token = null,
+      lease_until = null
+    where id = ${lease.id}
+    and status = 'pending'
+    and lease_token = ${lease.token}
+    returning ${tx(COLUMNS)}`;
+  return row;
+}
+
+/** Notes why the bytes are not taken; undefined as `markReady`. */
+export async function markRejected(
+  sql: ISql,
+  lease: { readonly id: string; readonly token: string },
+  rejection: Rejection,
+): Promise<StoredMedia | undefined> {
+  const [row] = await sql<StoredMedia[]>`
+    update media
+    set status = 'rejected',
+      rejection = ${sql.json({ ...rejection })},
+      lease_token = null,
+      lease_until = null
+    where id = ${lease.id}
+    and status = 'pending'
+    and lease_token = ${lease.token}
+    returning ${sql(COLUMNS)}`;
+  return row;
 }
