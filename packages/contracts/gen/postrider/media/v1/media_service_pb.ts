@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media_service.proto.
  */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIkUKD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkiPAoQVXNlTWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAMoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYSJBChNSZWxlYXNlTWVkaWFSZXF1ZXN0EioKBHVzZXMYASADKAsyHC5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWFVc2UiQwoITWVkaWFVc2USFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEAoIbWVkaWFfaWQYAyABKAkiFgoUUmVsZWFzZU1lZGlhUmVzcG9uc2UiYwoTQ3JlYXRlVXBsb2FkUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEQoJZmlsZV9uYW1lGAIgASgJEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoAyKlAQoUQ3JlYXRlVXBsb2FkUmVzcG9uc2USCgoCaWQYASABKAkSEwoLdXBsb2FkX3BhdGgYAiABKAkSFAoMdXBsb2FkX3Rva2VuGAMgASgJEhcKCnVwbG9hZF91cmwYBCABKAlIAIgBARIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfdXBsb2FkX3VybCI5ChVDb21wbGV0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkIKFkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEicgoSSW1wb3J0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgN1cmwYAiABKAkSOQoLaWRlbXBvdGVuY3kYAyABKAsyJC5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5JZGVtcG90ZW5jeSJRChNJbXBvcnRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhEhAKCHJlcGxheWVkGAIgASgIIjYKEkRlbGV0ZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiIwoTRGVsZXRlTWVkaWFSZXNwb25zZRIMCgRnb25lGAEgASgIMr8FCgxNZWRpYVNlcnZpY2USaQoNQmF0Y2hHZXRNZWRpYRIoLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVxdWVzdBopLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVzcG9uc2UiA5ACARJVCghVc2VNZWRpYRIjLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlcXVlc3QaJC5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXNwb25zZRJhCgxSZWxlYXNlTWVkaWESJy5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXNwb25zZRJhCgxDcmVhdGVVcGxvYWQSJy5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXNwb25zZRJnCg5Db21wbGV0ZVVwbG9hZBIpLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaKi5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZRJeCgtJbXBvcnRNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXNwb25zZRJeCgtEZWxldGVNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
+  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCI2ChJEZWxldGVNZWRpYVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIiMKE0RlbGV0ZU1lZGlhUmVzcG9uc2USDAoEZ29uZRgBIAEoCDK/BQoMTWVkaWFTZXJ2aWNlEmkKDUJhdGNoR2V0TWVkaWESKC5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlcXVlc3QaKS5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlc3BvbnNlIgOQAgESVQoIVXNlTWVkaWESIy5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXF1ZXN0GiQucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVzcG9uc2USYQoMUmVsZWFzZU1lZGlhEicucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVzcG9uc2USYQoMQ3JlYXRlVXBsb2FkEicucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVzcG9uc2USZwoOQ29tcGxldGVVcGxvYWQSKS5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GioucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USXgoLSW1wb3J0TWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVzcG9uc2USXgoLRGVsZXRlTWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
 /**
  * BatchGetMediaRequest names media.
@@ -93,6 +93,20 @@ export type UseMediaRequest = Message<"postrider.media.v1.UseMediaRequest"> & {
    * @generated from field: repeated string ids = 3;
    */
   ids: string[];
+
+  /**
+   * Version that the post has once it is committed: 1 when it is created, else the version it was seen at, plus 1.
+   *
+   * @generated from field: int64 post_version = 4;
+   */
+  postVersion: bigint;
+
+  /**
+   * UUID of the request on whose behalf it is noted, by which it can be taken back.
+   *
+   * @generated from field: string claim_id = 5;
+   */
+  claimId: string;
 };
 
 /**
@@ -103,7 +117,7 @@ export const UseMediaRequestSchema: GenMessage<UseMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 2);
 
 /**
- * UseMediaResponse carries the media found, in no order; those that are not ready are not used.
+ * UseMediaResponse carries the media found, in no order; those that are being deleted are not used.
  *
  * @generated from message postrider.media.v1.UseMediaResponse
  */
@@ -145,7 +159,7 @@ export const ReleaseMediaRequestSchema: GenMessage<ReleaseMediaRequest> = /*@__P
   messageDesc(file_postrider_media_v1_media_service, 4);
 
 /**
- * MediaUse is a post that uses media.
+ * MediaUse is a post that used media.
  *
  * @generated from message postrider.media.v1.MediaUse
  */
@@ -170,6 +184,21 @@ export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
    * @generated from field: string media_id = 3;
    */
   mediaId: string;
+
+  /**
+   * Only uses noted for this version of the post or an older one: a newer one may be about to be committed. Absent = all,
+   * because the post is gone.
+   *
+   * @generated from field: optional int64 post_version = 4;
+   */
+  postVersion?: bigint | undefined;
+
+  /**
+   * Only a use that this request noted, and no other with it or since: the request was refused. Absent = whoever noted it.
+   *
+   * @generated from field: optional string claim_id = 5;
+   */
+  claimId?: string | undefined;
 };
 
 /**
@@ -465,9 +494,10 @@ export const MediaService: GenService<{
     output: typeof BatchGetMediaResponseSchema;
   },
   /**
-   * UseMedia returns what BatchGetMedia does, and notes the post as a user of those that are ready. It comes before the post
-   * is committed: from then on the media cannot be deleted. Repeating it is harmless.
-   * Errors: none of its own.
+   * UseMedia returns what BatchGetMedia does, and notes the post as a user of those that are not being deleted. It comes
+   * before the post is committed: from then on ready media cannot be deleted. A use is good for 10 minutes; who commits
+   * later than that has to note it again. Repeating it is harmless.
+   * Errors: invalid_request.
    *
    * @generated from rpc postrider.media.v1.MediaService.UseMedia
    */
@@ -477,8 +507,9 @@ export const MediaService: GenService<{
     output: typeof UseMediaResponseSchema;
   },
   /**
-   * ReleaseMedia forgets that posts use media, for those posts that no longer do. Best effort of the caller: what is not
-   * released is found out when the media is to be deleted. Repeating it is harmless.
+   * ReleaseMedia forgets that posts use media, for those posts that no longer do or never came to. Best effort of the
+   * caller: what is not released is found out when the media is to be deleted. Repeating it is harmless, and so is one that
+   * comes late.
    * Errors: none of its own.
    *
    * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia

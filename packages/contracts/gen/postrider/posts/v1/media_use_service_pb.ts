@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/media_use_service.proto.
  */
 export const file_postrider_posts_v1_media_use_service: GenFile = /*@__PURE__*/
-  fileDesc("Cipwb3N0cmlkZXIvcG9zdHMvdjEvbWVkaWFfdXNlX3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJUChhCYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCG1lZGlhX2lkGAIgASgJEhAKCHBvc3RfaWRzGAMgAygJIksKGUJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2USLgoEdXNlcxgBIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0TWVkaWFVc2UiLQoMUG9zdE1lZGlhVXNlEg8KB3Bvc3RfaWQYASABKAkSDAoEdXNlcxgCIAEoCDKIAQoPTWVkaWFVc2VTZXJ2aWNlEnUKEUJhdGNoR2V0TWVkaWFVc2VzEiwucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0TWVkaWFVc2VzUmVxdWVzdBotLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldE1lZGlhVXNlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw");
+  fileDesc("Cipwb3N0cmlkZXIvcG9zdHMvdjEvbWVkaWFfdXNlX3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJUChhCYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCG1lZGlhX2lkGAIgASgJEhAKCHBvc3RfaWRzGAMgAygJIksKGUJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2USLgoEdXNlcxgBIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0TWVkaWFVc2UiPgoMUG9zdE1lZGlhVXNlEg8KB3Bvc3RfaWQYASABKAkSDAoEdXNlcxgCIAEoCBIPCgd2ZXJzaW9uGAMgASgDMogBCg9NZWRpYVVzZVNlcnZpY2USdQoRQmF0Y2hHZXRNZWRpYVVzZXMSLC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRNZWRpYVVzZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z");
 
 /**
  * BatchGetMediaUsesRequest names media and posts of one workspace.
@@ -87,6 +87,13 @@ export type PostMediaUse = Message<"postrider.posts.v1.PostMediaUse"> & {
    * @generated from field: bool uses = 2;
    */
   uses: boolean;
+
+  /**
+   * Its version at that moment.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
 };
 
 /**
