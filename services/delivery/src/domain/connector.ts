@@ -54,9 +54,17 @@ export interface PublicationMedia {
   /**
    * The bytes, as they come. A platform's upload is kept back by them, never collected in memory.
    *
-   * @throws When media does not answer, or the media is gone; a step that lets this through is tried again.
+   * @throws MediaUnreadable When media does not answer, breaks off, or the media is gone. A step lets it through: it is
+   * tried again, or refused with `media_fetch_failed` when the media is gone.
    */
   read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** A stretch of a file of the post. */
+export interface MediaPart {
+  readonly media: PublicationMedia;
+  readonly start: number;
+  readonly length: number;
 }
 
 /** What a connector is asked to publish, and as whom. */
@@ -190,8 +198,12 @@ export interface Connector {
   readonly maxResends: number;
   /** What has to be done before the visible call, in order: one step for each handle that the platform returns. */
   steps(publication: Publication): readonly PrepareStep[];
-  /** How many bytes the visible call carries, where it carries media; its deadline grows with them. */
-  visibleBytes?(publication: Publication, handles: Handles): number;
+  /**
+   * What the visible call carries of the post's media; absent where it carries none. The core brings these bytes onto
+   * this machine before the call is marked, so that a slow media service cannot cut it: in `publish`, `read` of these
+   * stretches reads them from disk. The call's deadline grows with them.
+   */
+  visibleParts?(publication: Publication, handles: Handles): readonly MediaPart[];
   /** The one call that makes the post visible: sent once, on a new connection, never retried here. */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   reconcile(

@@ -8,7 +8,9 @@ import {
   toFailure,
   toRequest,
 } from "#src/connectors/bluesky/xrpc.ts";
-import { callPlatform, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import type {
   Connector,
   Failure,
@@ -99,11 +101,7 @@ async function publish(
     toRequest(baseUrl, publication, "com.atproto.repo.putRecord", body),
     guard,
   );
-  if (sent.kind === "answer") return toOutcome(sent, publication, rkey);
-  if (sent.kind === "not_sent") return { kind: "not_sent" };
-  if (sent.kind === "not_connected")
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return { kind: "unknown", message: sent.message };
+  return sent.kind === "answer" ? toOutcome(sent, publication, rkey) : toUnanswered(sent);
 }
 
 /**

@@ -1,11 +1,6 @@
-import {
-  callPlatform,
-  header,
-  shorten,
-  text,
-  type PlatformAnswer,
-  type PlatformRequest,
-} from "#src/connectors/http.ts";
+import { callPlatform, type PlatformRequest } from "#src/connectors/http.ts";
+import { header, shorten, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { jsonBody } from "#src/connectors/request-body.ts";
 import type { AccountAccess, Failure } from "#src/domain/connector.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
@@ -34,7 +29,7 @@ export function toRequest(
     method: "POST",
     url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
     headers: { authorization: `Bearer ${account.accessToken}` },
-    body,
+    body: jsonBody(body),
   };
 }
 

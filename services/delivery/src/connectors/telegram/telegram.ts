@@ -1,11 +1,7 @@
-import {
-  callPlatform,
-  object,
-  sendOnce,
-  shorten,
-  text,
-  type PlatformAnswer,
-} from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { object, shorten, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { jsonBody } from "#src/connectors/request-body.ts";
+import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import type {
   AccountAccess,
   Connector,
@@ -86,14 +82,15 @@ async function publish(
 ): Promise<Outcome> {
   const url = `${baseUrl}/bot${publication.accessToken}/sendMessage`;
   const sent = await sendOnce(
-    { method: "POST", url, body: { chat_id: publication.externalId, text: publication.text } },
+    {
+      method: "POST",
+      url,
+      body: jsonBody({ chat_id: publication.externalId, text: publication.text }),
+      secrets: [publication.accessToken],
+    },
     guard,
   );
-  if (sent.kind === "answer") return toOutcome(sent, publication.externalId);
-  if (sent.kind === "not_sent") return { kind: "not_sent" };
-  if (sent.kind === "not_connected")
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return { kind: "unknown", message: sent.message };
+  return sent.kind === "answer" ? toOutcome(sent, publication.externalId) : toUnanswered(sent);
 }
 
 function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
@@ -114,8 +111,9 @@ async function deleteMessage(
   signal: AbortSignal,
 ): Promise<DeletionOutcome> {
   const url = `${baseUrl}/bot${account.accessToken}/deleteMessage`;
-  const body = { chat_id: account.externalId, message_id: Number(messageId) };
-  const answer = await callPlatform({ method: "POST", url, body }, signal);
+  const body = jsonBody({ chat_id: account.externalId, message_id: Number(messageId) });
+  const secrets = [account.accessToken];
+  const answer = await callPlatform({ method: "POST", url, body, secrets }, signal);
   return answer.kind === "answer"
     ? toDeletionOutcome(answer)
     : { kind: "unknown", message: answer.message };

@@ -1,4 +1,10 @@
-import { header, list, shorten, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import {
+  header,
+  list,
+  shorten,
+  text,
+  type PlatformAnswer,
+} from "#src/connectors/platform-answer.ts";
 import type { Failure } from "#src/domain/connector.ts";
 
 /** Until the window ends, by the header that X sends with every answer. */

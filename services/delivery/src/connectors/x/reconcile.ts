@@ -1,5 +1,6 @@
 import { findUrls } from "@postrider/shared/platforms/urls";
-import { callPlatform, list, object, text } from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { list, object, text } from "#src/connectors/platform-answer.ts";
 import {
   compareSent,
   compareShown,

@@ -1,4 +1,6 @@
-import { object, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { object, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { jsonBody } from "#src/connectors/request-body.ts";
+import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import { deleteTweet } from "#src/connectors/x/delete.ts";
 import { limitedForMs, toFailure } from "#src/connectors/x/failures.ts";
 import { reconcileByTimeline } from "#src/connectors/x/reconcile.ts";
@@ -29,14 +31,15 @@ async function publish(
 ): Promise<Outcome> {
   const headers = { authorization: `Bearer ${publication.accessToken}` };
   const sent = await sendOnce(
-    { method: "POST", url: `${baseUrl}/2/tweets`, headers, body: { text: publication.text } },
+    {
+      method: "POST",
+      url: `${baseUrl}/2/tweets`,
+      headers,
+      body: jsonBody({ text: publication.text }),
+    },
     guard,
   );
-  if (sent.kind === "answer") return toOutcome(sent, publication);
-  if (sent.kind === "not_sent") return { kind: "not_sent" };
-  if (sent.kind === "not_connected")
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return { kind: "unknown", message: sent.message };
+  return sent.kind === "answer" ? toOutcome(sent, publication) : toUnanswered(sent);
 }
 
 /** X API v2: no key and no client id; an unknown outcome is settled by reading the account's own timeline. */

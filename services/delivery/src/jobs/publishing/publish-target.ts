@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { failpoint } from "@postrider/shared/failpoints";
+import { withUploadTime } from "#src/connectors/upload-time.ts";
 import { storeHandles } from "#src/db/handles.ts";
 import type {
   Failure,
@@ -34,8 +35,6 @@ const DONE: Try = { kind: "done" };
 const BUSY_MS = 250;
 /** A step that waits longer than this does not keep a worker. */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** What we count on when a visible call carries media: slower than that it would not end before its deadline. */
-const MIN_UPLOAD_BYTES_PER_MS = 250;
 
 /** Works one claimed task up to and including its visible call. */
 export async function publishTarget(shop: Workshop, work: Work): Promise<void> {
@@ -163,8 +162,9 @@ async function call(
   const { settings, clocks } = shop.deps;
   failpoint("delivery.before-mark");
   // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
-  const carried = work.connector.visibleBytes?.(publication, handles) ?? 0;
-  const callMs = settings.visibleCallMs + Math.ceil(carried / MIN_UPLOAD_BYTES_PER_MS);
+  const parts = work.connector.visibleParts?.(publication, handles) ?? [];
+  const carried = parts.reduce((sum, { length }) => sum + length, 0);
+  const callMs = withUploadTime(settings.visibleCallMs, carried);
   const guard = createSendGuard(clocks, callMs);
   const mark = await shop.marker.mark({
     targetId: task.targetId,

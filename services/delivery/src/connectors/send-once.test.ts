@@ -1,7 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { sendOnce } from "./http.ts";
+import { jsonBody } from "./request-body.ts";
+import { sendOnce } from "./send-once.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -37,12 +38,12 @@ test("an answer is an answer, whatever its status, and rubbish is an answer with
   const { url } = await listen((count, end) =>
     end(count === 1 ? 403 : 200, count === 1 ? '{"title":"Forbidden"}' : "<html>"),
   );
-  expect(await sendOnce({ method: "POST", url, body: {} }, guard)).toMatchObject({
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
     kind: "answer",
     status: 403,
     json: { title: "Forbidden" },
   });
-  expect(await sendOnce({ method: "POST", url, body: {} }, guard)).toMatchObject({
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
     kind: "answer",
     status: 200,
     json: undefined,
@@ -52,20 +53,23 @@ test("an answer is an answer, whatever its status, and rubbish is an answer with
 test("when the clocks say the mark is too old, not a byte leaves", async () => {
   const { url, received } = await listen((_count, end) => end(200, "{}"));
   expect(
-    await sendOnce({ method: "POST", url, body: {} }, { ...guard, mayStillSend: () => false }),
+    await sendOnce(
+      { method: "POST", url, body: jsonBody({}) },
+      { ...guard, mayStillSend: () => false },
+    ),
   ).toEqual({ kind: "not_sent" });
   expect(received()).toBe(0);
 });
 
 test("a refused connection is certainly nothing sent", async () => {
   expect(
-    await sendOnce({ method: "POST", url: "http://127.0.0.1:1/post", body: {} }, guard),
+    await sendOnce({ method: "POST", url: "http://127.0.0.1:1/post", body: jsonBody({}) }, guard),
   ).toMatchObject({ kind: "not_connected" });
 });
 
 test("a connection cut after the request left is no answer, and is not sent again", async () => {
   const { url, received } = await listen((_count, _end, cut) => cut());
-  expect(await sendOnce({ method: "POST", url, body: {} }, guard)).toMatchObject({
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
     kind: "no_answer",
   });
   expect(received()).toBe(1);
@@ -74,7 +78,7 @@ test("a connection cut after the request left is no answer, and is not sent agai
 test("a silent host is no answer when the time is up", async () => {
   const { url, received } = await listen(() => undefined);
   expect(
-    await sendOnce({ method: "POST", url, body: {} }, { ...guard, timeoutMs: 60 }),
+    await sendOnce({ method: "POST", url, body: jsonBody({}) }, { ...guard, timeoutMs: 60 }),
   ).toMatchObject({ kind: "no_answer" });
   expect(received()).toBe(1);
 });
