@@ -50,7 +50,9 @@ create table media.media_usages (
   workspace_id uuid not null,
   media_id uuid not null,
   post_id uuid not null,
-  created_at timestamp with time zone not null default now(),
+  noted_at timestamp with time zone not null default now(),
+  post_version bigint not null,
+  claim_id uuid,
   constraint media_usages_pkey PRIMARY KEY (media_id, post_id),
   constraint media_usages_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
 );

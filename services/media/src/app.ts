@@ -1,4 +1,6 @@
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { openBus } from "@postrider/shared/bus/open";
+import { connectPeer } from "@postrider/shared/connect/client";
 import { configureFailpoints } from "@postrider/shared/failpoints";
 import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
@@ -25,13 +27,15 @@ export async function startApp(config: Config): Promise<App> {
   });
   const health = createHealth();
   health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  const { internalSecret } = config;
+  const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const server = await listenService({
     config,
     health,
     logger,
-    routes: createRoutes({ sql, nudgeRelay }),
+    routes: createRoutes({ sql, posts: posts.client(MediaUseService), nudgeRelay }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
@@ -42,7 +46,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, relay, bus, pool]);
+      await disposeInOrder([server, relay, bus, posts, pool]);
     },
   };
 }

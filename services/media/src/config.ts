@@ -9,6 +9,7 @@ export function readConfig() {
     ...readProcessConfig(read, "media", 8083),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
+    postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
   }));
 }
 

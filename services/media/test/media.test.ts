@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { newId } from "@postrider/shared/ids";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -24,9 +25,9 @@ test("schema.sql shows the schema that the migrations make", async () => {
 });
 
 test("a workspace finds its own media and is not told of others'", async () => {
-  const media = createTestPeer(createRoutes({ sql: database.sql, nudgeRelay: () => {} })).client(
-    MediaService,
-  );
+  const posts = createTestPeer(() => {}).client(MediaUseService);
+  const routes = createRoutes({ sql: database.sql, posts, nudgeRelay: () => {} });
+  const media = createTestPeer(routes).client(MediaService);
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];
   for (const [id, workspaceId] of [

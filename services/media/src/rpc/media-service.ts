@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
+import type { PostsClient } from "#src/clients/posts.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
@@ -11,6 +12,7 @@ import { useMedia } from "#src/rpc/use-media.ts";
 
 export interface MediaServiceDeps {
   readonly sql: Sql;
+  readonly posts: PostsClient;
   /** Called after a commit that appended events. */
   readonly nudgeRelay: () => void;
 }
