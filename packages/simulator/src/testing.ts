@@ -36,6 +36,8 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
+  /** Sent as `multipart/form-data`. */
+  readonly parts?: FormData;
 }
 
 /** A running simulator and the calls that tests make to it. */
@@ -54,8 +56,9 @@ export class TestSimulator implements AsyncDisposable {
   }
 
   async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { token, json, form } = options;
-    const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form);
+    const { token, json, form, parts } = options;
+    const fields = form === undefined ? undefined : new URLSearchParams(form);
+    const body = parts ?? fields ?? JSON.stringify(json);
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
@@ -104,6 +107,22 @@ function parsed(text: string): Body {
   } catch {
     return text as unknown as Body;
   }
+}
+
+/** The smallest PNG; a number makes another one of it. */
+export function pngBytes(nonce = 0): Buffer {
+  const bytes = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  return Buffer.concat([bytes, Buffer.from(String(nonce))]);
+}
+
+/** What begins like a video of that length; a number makes another one of it. */
+export function mp4Bytes(length = 1000, nonce = 0): Buffer {
+  const bytes = Buffer.alloc(length, String(nonce));
+  bytes.write("\0\0\0\x18ftypmp42", "latin1");
+  return bytes;
 }
 
 /** Publishes a tweet. */
