@@ -1,23 +1,40 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { openBus } from "@postrider/shared/bus/open";
-import { connectPeer } from "@postrider/shared/connect/client";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { configureFailpoints } from "@postrider/shared/failpoints";
 import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
+import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger, type Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { openSql } from "@postrider/shared/postgres";
+import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import type { CheckMedia } from "#src/domain/checked-media.ts";
 import { TOPIC } from "#src/events.ts";
+import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
+import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
+import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
+import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { openObjectStore } from "#src/storage/open-object-store.ts";
+import { UploadChecks } from "#src/upload-checks.ts";
+
+/** How long a request waits for a check that goes on without it. */
+const COMPLETE_MS = 115_000;
+/** How long uploads may go on while the process stops; whoever is cut off begins again. */
+const STOPPING_MS = 20_000;
+const REMOVAL_LEASE_MS = 60_000;
+
+const check: CheckMedia = () => Promise.resolve({ kind: "unavailable" });
 
 /** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
   configureFailpoints(config.failpointsDir);
-  const { service } = config;
+  const { service, internalSecret } = config;
   const logger = createLogger({ service, level: config.logLevel });
   const sql = openSql({
     url: config.databaseUrl,
@@ -27,26 +44,64 @@ export async function startApp(config: Config): Promise<App> {
   });
   const health = createHealth();
   health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
-  const { internalSecret } = config;
+  const store = await openObjectStore(config.storage);
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
+  const { tempDir } = config;
+  const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const stopping = new AbortController();
   const server = await listenService({
     config,
     health,
     logger,
-    routes: createRoutes({ sql, posts: posts.client(MediaUseService), nudgeRelay }),
+    routes: createAppRoutes({ config, sql, store, checks, posts, nudgeRelay }),
+    plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   started.relay = relay;
+  const jobs = startJobs(config, { sql, store, logger });
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, relay, bus, posts, pool]);
+      setTimeout(() => stopping.abort(), STOPPING_MS).unref();
+      // Requests that wait for a check are answered when it ends.
+      await disposeInOrder([checks, server, ...jobs, relay, bus, posts, store, pool]);
     },
   };
+}
+
+function createAppRoutes(options: {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly store: ObjectStore;
+  readonly checks: UploadChecks;
+  readonly posts: Peer;
+  readonly nudgeRelay: () => void;
+}) {
+  const { config, posts, ...deps } = options;
+  const { maxImageBytes, maxVideoBytes, grantMs } = config;
+  return createRoutes({
+    ...deps,
+    posts: posts.client(MediaUseService),
+    limits: { maxImageBytes, maxVideoBytes },
+    grantMs,
+    completeMs: COMPLETE_MS,
+  });
+}
+
+function startJobs(
+  { pendingMs, orphanMs, tempDir }: Config,
+  deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
+): AsyncDisposable[] {
+  return [
+    startRemovingObjects({ ...deps, leaseMs: REMOVAL_LEASE_MS }),
+    startRemovingForgottenUploads({ ...deps, pendingMs }),
+    startRemovingOrphans({ ...deps, orphanMs, tempDir }),
+    startCleaningIdempotencyKeys(deps.sql, deps.logger),
+  ];
 }

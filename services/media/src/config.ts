@@ -1,6 +1,9 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
@@ -9,6 +12,14 @@ export function readConfig() {
     ...readProcessConfig(read, "media", 8083),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
+    storage: readStorageConfig(read),
+    // Where files are while they are checked.
+    tempDir: read.string("MEDIA_TEMP_DIR", { default: join(tmpdir(), "postrider-media") }),
+    maxImageBytes: read.integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 }),
+    maxVideoBytes: read.integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
+    grantMs: read.seconds("MEDIA_GRANT_SECONDS", 900),
+    pendingMs: read.seconds("MEDIA_PENDING_SECONDS", 86_400),
+    orphanMs: read.seconds("MEDIA_ORPHAN_SECONDS", 7_200),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
   }));
 }

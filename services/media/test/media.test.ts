@@ -1,40 +1,33 @@
 import { fileURLToPath } from "node:url";
-import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
-import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { newId } from "@postrider/shared/ids";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
-import { createTestPeer } from "@postrider/shared/testing/router";
 import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MIGRATIONS } from "#src/config.ts";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { createRoutes } from "#src/rpc/routes.ts";
+import { startMedia, type TestMedia } from "./fixture.ts";
 
-let database: TestDatabase;
+let service: TestMedia;
 beforeAll(async () => {
-  database = await createTestDatabase({ service: "media", migrationsFolder: MIGRATIONS });
+  service = await startMedia();
 });
-afterAll(() => database[Symbol.asyncDispose]());
+afterAll(() => service[Symbol.asyncDispose]());
 
 test("schema.sql shows the schema that the migrations make", async () => {
   await expectSchemaCurrent(
-    database,
+    service.database,
     "media",
     fileURLToPath(new URL("../schema.sql", import.meta.url)),
   );
 });
 
 test("a workspace finds its own media and is not told of others'", async () => {
-  const posts = createTestPeer(() => {}).client(MediaUseService);
-  const routes = createRoutes({ sql: database.sql, posts, nudgeRelay: () => {} });
-  const media = createTestPeer(routes).client(MediaService);
+  const { sql, media } = service;
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];
   for (const [id, workspaceId] of [
     [mine, here],
     [theirs, there],
   ] as const) {
-    await database.sql.begin((tx) =>
+    await sql.begin((tx) =>
       insertReadyMedia(
         tx,
         { id, workspaceId, fileName: "a.png" },

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { CheckedMedia, Patch } from "#src/domain/checked-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-const COLUMNS = [
+export const COLUMNS = [
   "id",
   "workspace_id",
   "status",
@@ -165,4 +165,56 @@ export async function markRejected(
     and lease_token = ${lease.token}
     returning ${sql(COLUMNS)}`;
   return row;
+}
+
+/** Objects that media name, or may come to name. */
+export async function listNamedObjects(
+  sql: ISql,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select object_key as key
+    from media
+    where object_key = any(${keys as string[]}::text[])
+    union all
+    select delivery_key
+    from media
+    where delivery_key = any(${keys as string[]}::text[])`;
+  return rows.map(({ key }) => key);
+}
+
+/** Of these ids the pending media, whose upload may be in the store without being named yet. */
+export async function listPendingIds(
+  sql: ISql,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from media
+    where id = any(${ids as string[]}::uuid[])
+    and status = 'pending'`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletes up to `limit` media of all workspaces that nobody completed for `ageMs` and nobody checks right now, with their
+ * grants. Whoever is about to upload or check one finds nothing to write to.
+ */
+export async function deleteForgottenUploads(
+  sql: ISql,
+  { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
+): Promise<readonly Pick<StoredMedia, "id" | "objectKey">[]> {
+  return await sql<Pick<StoredMedia, "id" | "objectKey">[]>`
+    delete from media
+    where id in (
+      select id
+      from media
+      where status = 'pending'
+      and created_at < now() - ${ageMs} * interval '1 millisecond'
+      and (lease_until is null or lease_until < now())
+      order by created_at
+      limit ${limit}
+      for update skip locked
+    )
+    returning id, object_key`;
 }

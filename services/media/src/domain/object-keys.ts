@@ -1,3 +1,5 @@
+import { isId } from "@postrider/shared/ids";
+
 /** Where the store itself takes an upload; whoever has the address may write it again until the grant ends. */
 export function directUploadKey(mediaId: string): string {
   return `uploads/${mediaId}`;
@@ -15,3 +17,9 @@ export function objectKey(objectId: string): string {
 
 /** Under which prefixes objects are. */
 export const OBJECT_PREFIXES = ["uploads/", "objects/"] as const;
+
+/** The media that a direct upload is for; undefined for any other key. */
+export function uploadedMediaId(key: string): string | undefined {
+  const id = key.startsWith("uploads/") ? key.slice("uploads/".length) : "";
+  return isId(id) ? id : undefined;
+}
