@@ -21,6 +21,7 @@ import { TOPIC } from "#src/events.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import { Spool } from "#src/storage/spool.ts";
 
 const MAX_CLAIM_AGE_MS = 10_000;
 
@@ -129,6 +130,7 @@ function startClaims(
       accounts: peers.accounts.client(AccountService),
     },
     media: peers.media,
+    spool: new Spool(config.spool),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
@@ -17,6 +18,10 @@ export function readConfig() {
       publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
       mediaKey: read.string("MEDIA_KEY", { minLength: 32 }),
       urlMs: read.seconds("MEDIA_URL_SECONDS", 86_400),
+    },
+    spool: {
+      folder: read.string("SPOOL_DIR", { default: tmpdir() }),
+      maxBytes: read.number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
     },
     platforms: {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { create, fromJsonString, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -51,6 +52,7 @@ import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import { Spool } from "#src/storage/spool.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 export const logger = createLogger({
@@ -309,6 +311,7 @@ export function publishingDeps(
         throw new Error("these posts have no media");
       },
     },
+    spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? REAL_CLOCKS,
     random: Math.random,

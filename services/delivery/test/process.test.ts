@@ -110,6 +110,7 @@ class Stage implements AsyncDisposable {
         DATABASE_URL: this.database.url,
         POSTS_URL: this.peerUrl,
         ACCOUNTS_URL: this.peerUrl,
+        MEDIA_KEY: "a key for the addresses of media, long enough",
         FAILPOINTS_DIR: this.failpoints,
         X_BASE_URL: `${this.simulatorUrl}/x`,
         TELEGRAM_BASE_URL: `${this.simulatorUrl}/telegram`,

@@ -1,11 +1,17 @@
+/**
+ * - `gone`: it will never be there again.
+ * - `away`: media does not answer; this says nothing about this file.
+ * - `broken`: media answered with an error, or broke off.
+ */
+export type Unreadability = "gone" | "away" | "broken";
+
 /** Media could not be read: thrown by `PublicationMedia.read` and by what it returns. Nothing is known about the platform. */
 export class MediaUnreadable extends Error {
   override name = "MediaUnreadable";
-  /** True when it will never be there again; false when media did not answer, or broke off. */
-  readonly isGone: boolean;
+  readonly reason: Unreadability;
 
-  constructor(message: string, options: { readonly isGone: boolean; readonly cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.isGone = options.isGone;
+  constructor(reason: Unreadability, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
   }
 }

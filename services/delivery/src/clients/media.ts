@@ -1,6 +1,7 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { signToken } from "@postrider/shared/signed-token";
 import { Agent, request } from "undici";
+import { MediaUnreadable } from "#src/clients/media-unreadable.ts";
 import type { ByteRange, PublicationMedia } from "#src/domain/connector.ts";
 
 export interface MediaSourceOptions {
@@ -30,20 +31,20 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
-    const answer = await request(
-      `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`,
-      {
-        headers: {
-          authorization: `Bearer ${options.internalSecret}`,
-          range: `bytes=${start}-${end}`,
-        },
-        dispatcher: agent,
-        signal,
-      },
-    );
-    if (answer.statusCode === 206) return answer.body;
-    await answer.body.dump();
-    throw new Error(`media answered ${answer.statusCode}`);
+    const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
+    const headers = {
+      authorization: `Bearer ${options.internalSecret}`,
+      range: `bytes=${start}-${end}`,
+    };
+    try {
+      const answer = await request(url, { headers, dispatcher: agent, signal });
+      if (answer.statusCode === 206) return readOn(answer.body);
+      await answer.body.dump();
+      throw toUnreadable(answer.statusCode);
+    } catch (error) {
+      if (error instanceof MediaUnreadable) throw error;
+      throw new MediaUnreadable("away", "media does not answer", error);
+    }
   }
 
   return {
@@ -62,6 +63,23 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     }),
     [Symbol.asyncDispose]: () => agent.close(),
   };
+}
+
+/** Nothing but these says that it will never be there again. */
+const GONE = new Set([404, 410]);
+const AWAY = new Set([429, 502, 503, 504]);
+
+function toUnreadable(status: number): MediaUnreadable {
+  if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
+  return new MediaUnreadable(AWAY.has(status) ? "away" : "broken", `media answered ${status}`);
+}
+
+async function* readOn(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new MediaUnreadable("broken", "media broke off", error);
+  }
 }
 
 function toUrl({ publicUrl, mediaKey, urlMs }: MediaSourceOptions, media: Media): string {

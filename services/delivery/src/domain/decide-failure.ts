@@ -109,7 +109,9 @@ function onRetryable(situation: Situation, failure: Retryable, policy: RetryPoli
   if (failure.isLimit === true) return onLimit(situation, failure);
   const { task, now, random } = situation;
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
-  const account: AccountEffect = { kind: "failed" };
+  // Media that cannot be fetched says nothing about the account, which others publish on meanwhile.
+  const isAboutMedia = failure.code === "media_fetch_failed";
+  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
   if (plannedMs === undefined) return fail(situation, failure.code, failure.message, account);
   const wakeAt = after(now, failure.retryAfterMs ?? plannedMs);
   if (wakeAt >= task.publishBefore) return fail(situation, failure.code, failure.message, account);
@@ -121,7 +123,7 @@ function onRetryable(situation: Situation, failure: Retryable, policy: RetryPoli
   return {
     changes: [change(retried)],
     attempt: attemptResult("retry", failure.code, failure.message),
-    account,
+    ...(account === undefined ? {} : { account }),
   };
 }
 

@@ -7,6 +7,7 @@ import type { PostsClient } from "#src/clients/posts.ts";
 import type { Connector } from "#src/domain/connector.ts";
 import type { RetryPolicy } from "#src/domain/retry-policy.ts";
 import type { Clocks } from "#src/domain/send-guard.ts";
+import type { Spool } from "#src/storage/spool.ts";
 
 export interface PublishingSettings extends RetryPolicy {
   /** Deadline of a visible call. */
@@ -23,6 +24,7 @@ export interface PublishingDeps {
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
+  readonly spool: Pick<Spool, "fetch">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   /** In [0, 1). */

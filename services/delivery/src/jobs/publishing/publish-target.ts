@@ -1,20 +1,10 @@
-import { setTimeout } from "node:timers/promises";
 import { failpoint } from "@postrider/shared/failpoints";
 import { withUploadTime } from "#src/connectors/upload-time.ts";
-import { storeHandles } from "#src/db/handles.ts";
-import type {
-  Failure,
-  Handles,
-  Outcome,
-  PrepareStep,
-  Publication,
-  SendGuard,
-  StepResult,
-  StepWait,
-} from "#src/domain/connector.ts";
+import type { Failure, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 import { hashContent } from "#src/domain/content-hash.ts";
 import { createSendGuard } from "#src/domain/send-guard.ts";
 import type { MarkResult } from "#src/jobs/publishing/call-marker.ts";
+import { carry, isFailure, prepare, type Carried } from "#src/jobs/publishing/prepare.ts";
 import { renewRefused } from "#src/jobs/publishing/renew-refused.ts";
 import {
   giveUp,
@@ -33,8 +23,6 @@ type Try =
 const DONE: Try = { kind: "done" };
 /** Another call of the account has to end first; it takes about as long as this. */
 const BUSY_MS = 250;
-/** A step that waits longer than this does not keep a worker. */
-const MAX_WAIT_IN_WORK_MS = 1000;
 
 /** Works one claimed task up to and including its visible call. */
 export async function publishTarget(shop: Workshop, work: Work): Promise<void> {
@@ -54,90 +42,15 @@ async function tryOnce(shop: Workshop, work: Work): Promise<Try> {
   if (prepared === undefined) return DONE;
   const { handles, failure } = prepared;
   if (failure !== undefined) return await onStepFailure(shop, work, failure, handles);
+  const carried = await carry(shop, work, publication, handles);
+  if (carried === undefined) return DONE;
+  if (isFailure(carried)) return await onStepFailure(shop, work, carried, handles);
+  await using here = carried;
   if (work.interrupted.aborted) {
     await release(shop, [work.task], 0);
     return DONE;
   }
-  return await call(shop, work, publication, handles);
-}
-
-interface Prepared {
-  readonly handles: Handles;
-  readonly failure?: Failure;
-}
-
-const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
-
-function isFailure(made: StepResult): made is Failure {
-  return FAILURES.has(made.kind ?? "");
-}
-
-function isWait(made: StepResult): made is StepWait {
-  return made.kind === "wait";
-}
-
-/** Runs the steps that are not done yet and stores what each makes before the next; undefined when the task was let go. */
-async function prepare(
-  shop: Workshop,
-  work: Work,
-  publication: Publication,
-): Promise<Prepared | undefined> {
-  let handles: Handles = work.task.handles ?? {};
-  for (const step of work.connector.steps(publication)) {
-    if (step.isDone(handles)) continue;
-    const made = await finishStep(shop, work, { step, publication, handles });
-    if (made === undefined) return undefined;
-    handles = made.handles;
-    if (made.failure !== undefined) return made;
-  }
-  return { handles };
-}
-
-/** Runs one step to its end. A short wait is waited for here; for a long one the task is given back until then. */
-async function finishStep(
-  shop: Workshop,
-  { task, interrupted }: Work,
-  {
-    step,
-    publication,
-    ...before
-  }: {
-    readonly step: PrepareStep;
-    readonly publication: Publication;
-    readonly handles: Handles;
-  },
-): Promise<Prepared | undefined> {
-  let { handles } = before;
-  for (;;) {
-    const made = await runStep(shop, () => step.run(publication, handles, interrupted));
-    if (interrupted.aborted) {
-      await release(shop, [task], 0);
-      return undefined;
-    }
-    if (isFailure(made)) return { handles, failure: made };
-    const isWaiting = isWait(made);
-    const added = isWaiting ? made.handles : made;
-    if (added !== undefined) {
-      handles = { ...handles, ...added };
-      if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
-    }
-    if (!isWaiting) return { handles };
-    if (made.afterMs > MAX_WAIT_IN_WORK_MS) {
-      await release(shop, [task], made.afterMs);
-      return undefined;
-    }
-    await setTimeout(made.afterMs, undefined, { signal: interrupted }).catch(() => undefined);
-  }
-}
-
-/** A step that throws is a fault of ours or of a peer; it is tried again like any other failure. */
-async function runStep({ deps }: Workshop, run: () => Promise<StepResult>): Promise<StepResult> {
-  try {
-    return await run();
-  } catch (error) {
-    deps.logger.error({ err: error }, "a step threw");
-    return { kind: "retryable", code: "internal_error", message: "" };
-  }
+  return await call(shop, work, here, handles);
 }
 
 async function onStepFailure(
@@ -155,16 +68,14 @@ async function onStepFailure(
 async function call(
   shop: Workshop,
   work: Work,
-  publication: Publication,
+  { publication, bytes }: Carried,
   handles: Handles,
 ): Promise<Try> {
   const { task, attemptNumber, content } = work;
   const { settings, clocks } = shop.deps;
   failpoint("delivery.before-mark");
   // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
-  const parts = work.connector.visibleParts?.(publication, handles) ?? [];
-  const carried = parts.reduce((sum, { length }) => sum + length, 0);
-  const callMs = withUploadTime(settings.visibleCallMs, carried);
+  const callMs = withUploadTime(settings.visibleCallMs, bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await shop.marker.mark({
     targetId: task.targetId,
@@ -181,6 +92,7 @@ async function call(
     await onUnmarked(shop, work, mark);
     return DONE;
   }
+  using _inAir = shop.calls.begin(callMs);
   failpoint("delivery.after-mark");
   // A process that stops, or that was held up, begins nothing visible; the task is free again at once.
   const isStale = shop.stopping.aborted || !guard.mayStillSend();
