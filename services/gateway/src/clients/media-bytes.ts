@@ -70,8 +70,9 @@ export function createMediaBytes({ baseUrl, internalSecret }: MediaBytesOptions)
   const authorization = `Bearer ${internalSecret}`;
   const limits = { connections: MAX_CONNECTIONS, connectTimeout: 2_000 };
   const timeouts = { headersTimeout: STORE_TIMEOUT_MS, bodyTimeout: STALL_TIMEOUT_MS };
-  // A connection for each upload: one that had been kept alive could turn out to be dead, and an upload is not repeated.
-  const uploads = new Agent({ ...limits, ...timeouts, pipelining: 0 });
+  // A connection for each upload: one that was kept could turn out to be dead, and an upload is not repeated. But media is
+  // not told so: a server that is to close resets the connection of a body that it refuses, and its answer is lost.
+  const uploads = new Agent({ ...limits, ...timeouts, keepAliveTimeout: 1 });
   const downloads = new Agent({ ...limits, ...timeouts, headersTimeout: OPEN_TIMEOUT_MS });
   return {
     upload: (one) => upload({ baseUrl, authorization, dispatcher: uploads }, one),

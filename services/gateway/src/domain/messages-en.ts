@@ -43,7 +43,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The resource has changed since it was read. Read it again and use its new ETag.",
   payload_too_large:
     "The request is too large[: {actual} bytes, at most {limit} are allowed]. Send less.",
-  unsupported_media_type: "The content type is not supported. Send application/json in UTF-8.",
+  unsupported_media_type:
+    "The content type is not supported. Send application/json in UTF-8, or with an upload the type that was declared.",
   validation_failed:
     "The request cannot be carried out as it is. Correct what the details name and send it again.",
   quota_exceeded:

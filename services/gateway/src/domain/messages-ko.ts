@@ -39,7 +39,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   precondition_failed: "조회한 뒤에 내용이 변경되었습니다. 다시 조회해 새 ETag를 사용해 주세요.",
   payload_too_large:
     "요청이 너무 큽니다[({actual}바이트, 최대 {limit}바이트)]. 크기를 줄여 주세요.",
-  unsupported_media_type: "지원하지 않는 형식입니다. UTF-8로 된 application/json을 보내 주세요.",
+  unsupported_media_type:
+    "지원하지 않는 형식입니다. UTF-8로 된 application/json을, 업로드에는 선언한 형식을 보내 주세요.",
   validation_failed: "요청을 그대로 처리할 수 없습니다. 세부 항목을 고친 뒤 다시 보내 주세요.",
   quota_exceeded: "게시 한도를 넘습니다. 어떤 한도인지와 언제 갱신되는지는 세부 항목에 있습니다.",
   idempotency_key_reused:

@@ -1,5 +1,7 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 
 /** A sender that is silent for so long has gone, whatever its connection says. */
 const STALL_MS = 30_000;
@@ -12,8 +14,7 @@ type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void
 export interface LongBodies {
   /** The server's limit on the time of a whole request is not for them. */
   spare(answer: ClientErrorHandler): ClientErrorHandler;
-  /** Lets the body come. Disposing says that nobody reads it any more. */
-  receive(request: IncomingMessage): Disposable;
+  add(request: IncomingMessage, response: ServerResponse): void;
 }
 
 export function createLongBodies(): LongBodies {
@@ -23,28 +24,31 @@ export function createLongBodies(): LongBodies {
       const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
       if (!isLate || !receiving.has(socket)) answer(error, socket);
     },
-    receive: (request) => {
+    add: (request, response) => {
       const { socket } = request;
       receiving.add(socket);
+      response.once("close", () => receiving.delete(socket));
       // Node ends the connection at this; once the body is here, media may take its time.
       socket.setTimeout(STALL_MS);
       request.once("end", () => socket.setTimeout(0));
-      return {
-        [Symbol.dispose]: () => {
-          receiving.delete(socket);
-          endUnread(request);
-        },
-      };
     },
   };
 }
 
-function endUnread(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  request.resume();
-  const timer = setTimeout(() => {
-    if (!request.complete) request.socket.destroy();
-  }, LINGER_MS);
-  timer.unref();
-  request.once("close", () => clearTimeout(timer));
+/**
+ * An answer to a request of which not everything has come. The sender reads all of it at once, but the exchange ends only
+ * when the rest is here and thrown away, or takes too long: a connection that is closed on bytes nobody has read is reset,
+ * and the answer is lost with it.
+ */
+export function answerUnread(request: IncomingMessage, text: string): Readable {
+  async function* answer(): AsyncGenerator<string> {
+    yield text;
+    request.resume();
+    try {
+      await finished(request, { signal: AbortSignal.timeout(LINGER_MS) });
+    } catch {
+      request.socket.destroy();
+    }
+  }
+  return Readable.from(answer(), { objectMode: false });
 }
