@@ -11,8 +11,8 @@ import { startRelay } from "@postrider/shared/outbox/relay";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
+import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
 import { TOPIC } from "#src/events.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
@@ -28,8 +28,6 @@ const COMPLETE_MS = 115_000;
 /** How long uploads may go on while the process stops; whoever is cut off begins again. */
 const STOPPING_MS = 20_000;
 const REMOVAL_LEASE_MS = 60_000;
-
-const check: CheckMedia = () => Promise.resolve({ kind: "unavailable" });
 
 /** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
@@ -48,7 +46,9 @@ export async function startApp(config: Config): Promise<App> {
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
-  const { tempDir } = config;
+  const { maxImageBytes, maxVideoBytes, tempDir } = config;
+  const checker = createMediaChecker({ limits: { maxImageBytes, maxVideoBytes }, logger });
+  const { check } = checker;
   const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
   const stopping = new AbortController();
   const server = await listenService({
@@ -70,7 +70,7 @@ export async function startApp(config: Config): Promise<App> {
       health.drain();
       setTimeout(() => stopping.abort(), STOPPING_MS).unref();
       // Requests that wait for a check are answered when it ends.
-      await disposeInOrder([checks, server, ...jobs, relay, bus, posts, store, pool]);
+      await disposeInOrder([checks, checker, server, ...jobs, relay, bus, posts, store, pool]);
     },
   };
 }

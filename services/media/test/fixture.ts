@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromJsonString } from "@bufbuild/protobuf";
@@ -17,6 +17,8 @@ import { createLogger } from "@postrider/shared/logger";
 import type { Sql } from "@postrider/shared/postgres";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
+import sharp from "sharp";
+import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import type { CheckMedia } from "#src/domain/checked-media.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
@@ -30,35 +32,18 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { UploadChecks } from "#src/upload-checks.ts";
 
 export const SECRET = "s".repeat(32);
+const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
 export interface ReplicaOptions {
-  readonly check?: CheckMedia;
+  /** Instead of the real one: what checks before or after it. */
+  readonly check?: (real: CheckMedia) => CheckMedia;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
   readonly completeMs?: number;
   /** What posts answers. */
   readonly posts?: (router: ConnectRouter) => void;
 }
-
-const standIn: CheckMedia = async (path, declared) => {
-  const content = await readFile(path);
-  if (content.subarray(0, 3).toString() === "BAD")
-    return { kind: "rejected", violation: { code: "media_unreadable", message: "bad" } };
-  return {
-    kind: "checked",
-    media: {
-      kind: "image",
-      contentType: declared?.contentType ?? "image/png",
-      bytes: content.length,
-      sha256: createHash("sha256").update(content).digest("hex"),
-      width: 1,
-      height: 2,
-      durationMs: null,
-      delivery: { kind: "same" },
-    },
-  };
-};
 
 /** The media service on a database and a folder of its own, with a real HTTP server in front of the bytes. */
 export async function startMedia(options: ReplicaOptions = {}) {
@@ -105,15 +90,17 @@ async function startReplica(
     readonly tempDir: string;
   },
 ) {
-  const { sql, store, check = standIn, tempDir } = options;
+  const { sql, store, tempDir } = options;
   const nudgeRelay = (): void => {};
+  const checker = createMediaChecker({ limits: LIMITS, logger });
+  const check = options.check?.(checker.check) ?? checker.check;
   const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
   const routes = createRoutes({
     sql,
     store,
     checks,
     posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
-    limits: { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 },
+    limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     completeMs: options.completeMs ?? 20_000,
     nudgeRelay,
@@ -126,12 +113,25 @@ async function startReplica(
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  const media = createTestPeer(routes).client(MediaService);
   return {
-    media: createTestPeer(routes).client(MediaService),
+    media,
+    /** The media, once they are ready. */
+    complete: async ({
+      workspaceId,
+      id,
+    }: {
+      readonly workspaceId: string;
+      readonly id: string;
+    }) => {
+      const answer = await media.completeUpload({ workspaceId, id });
+      if (answer.media === undefined) throw new Error("media are missing in an answer");
+      return answer.media;
+    },
     url,
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await disposeInOrder([checks, { [Symbol.asyncDispose]: () => server.close() }]);
+      await disposeInOrder([checks, checker, { [Symbol.asyncDispose]: () => server.close() }]);
     },
   };
 }
@@ -160,6 +160,14 @@ async function readEvents(sql: Sql): Promise<[string, string, bigint][]> {
     const { mediaId, version } = fromJsonString(schema, payload);
     return [schema.name, mediaId, version];
   });
+}
+
+/** A picture of one colour, the same bytes for the same colour. */
+export async function png(red = 0, size = 8): Promise<Buffer> {
+  const background = { r: red, g: 1, b: 2 };
+  return await sharp({ create: { width: size, height: size, channels: 3, background } })
+    .png()
+    .toBuffer();
 }
 
 /** Bytes that nothing compresses or recognizes. */
