@@ -17,7 +17,7 @@ const MACROBLOCKS = (WIDTH / 16) * (HEIGHT / 16);
 /** H.264 baseline, 128 x 96, every picture an IDR of uncompressed macroblocks: no encoder is needed to make one. */
 const SEQUENCE = Buffer.from("6742000af841a2", "hex");
 const PICTURE = Buffer.from("68ce3880", "hex");
-const SLICE = Buffer.from("65888421a0", "hex");
+const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
 /** A short valid film: H.264 of 128 x 96 pixels, 10 pictures a second, no sound, `moov` in front. */
