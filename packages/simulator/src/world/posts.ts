@@ -7,6 +7,8 @@ export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
   /** Of the bytes as they arrived, hex. */
   readonly sha256: string;
+  /** The platform's own name of it, where posts show one. */
+  readonly key?: string;
 }
 
 /** Something that readers of a platform saw at some time. */

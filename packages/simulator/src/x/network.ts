@@ -1,6 +1,7 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { World } from "#src/world/world.ts";
+import { MediaStore } from "#src/x/media.ts";
 import { Tokens } from "#src/x/tokens.ts";
 import { TweetIndex } from "#src/x/tweet-index.ts";
 
@@ -9,6 +10,7 @@ export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
   readonly tweets: TweetIndex;
+  readonly media: MediaStore;
   /** Replies that were hidden, by the comment's id. */
   readonly hidden: Table<boolean>;
 }
@@ -19,6 +21,7 @@ export function createNetwork(world: World): XNetwork {
     world,
     tokens: new Tokens(store, world.secrets),
     tweets: new TweetIndex(world.posts, world.accounts, store),
+    media: new MediaStore(store),
     hidden: store.table<boolean>("x.hidden"),
   };
 }

@@ -10,6 +10,8 @@ import { deleteTweet } from "#src/x/delete-tweet.ts";
 import { toRoute } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, oauthError, statusProblem } from "#src/x/errors.ts";
 import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
+import { mediaStatus } from "#src/x/media-status.ts";
+import { mediaUploads } from "#src/x/media-upload.ts";
 import { createNetwork } from "#src/x/network.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { formOf, oauthRoutes } from "#src/x/oauth.ts";
@@ -76,6 +78,8 @@ export function createX(world: World): Platform {
     usersMe(),
     recentSearch(network),
     hideReply(network),
+    ...mediaUploads(network),
+    mediaStatus(network),
   ];
   return {
     id: "x",
