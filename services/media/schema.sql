@@ -9,6 +9,15 @@ create table media.idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON media.idempotency_keys USING btree (created_at);
 
+create table media.import_claims (
+  workspace_id uuid not null,
+  key text not null,
+  token uuid not null,
+  lease_until timestamp with time zone not null,
+  constraint import_claims_pkey PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX import_claims_lease ON media.import_claims USING btree (lease_until);
+
 create table media.media (
   id uuid not null,
   workspace_id uuid not null,

@@ -3,6 +3,7 @@ import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { configureFailpoints } from "@postrider/shared/failpoints";
 import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { createLogger, type Logger } from "@postrider/shared/logger";
@@ -13,7 +14,10 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
 import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import type { CheckMedia } from "#src/domain/checked-media.ts";
 import { TOPIC } from "#src/events.ts";
+import { Imports } from "#src/imports.ts";
+import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
@@ -25,6 +29,8 @@ import { UploadChecks } from "#src/upload-checks.ts";
 
 /** How long a request waits for a check that goes on without it. */
 const COMPLETE_MS = 115_000;
+/** How long a download from an address that a customer named may take. */
+const IMPORT_MS = 60_000;
 /** How long uploads may go on while the process stops; whoever is cut off begins again. */
 const STOPPING_MS = 20_000;
 const REMOVAL_LEASE_MS = 60_000;
@@ -50,12 +56,13 @@ export async function startApp(config: Config): Promise<App> {
   const checker = createMediaChecker({ limits: { maxImageBytes, maxVideoBytes }, logger });
   const { check } = checker;
   const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const imports = createImports(config, check);
   const stopping = new AbortController();
   const server = await listenService({
     config,
     health,
     logger,
-    routes: createAppRoutes({ config, sql, store, checks, posts, nudgeRelay }),
+    routes: createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -70,9 +77,17 @@ export async function startApp(config: Config): Promise<App> {
       health.drain();
       setTimeout(() => stopping.abort(), STOPPING_MS).unref();
       // Requests that wait for a check are answered when it ends.
-      await disposeInOrder([checks, checker, server, ...jobs, relay, bus, posts, store, pool]);
+      const edges = [imports, checks, checker, server];
+      await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, pool]);
     },
   };
+}
+
+function createImports(config: Config, check: CheckMedia): Imports {
+  const { outboundAllow, maxImageBytes, maxVideoBytes, tempDir } = config;
+  const client = new OutboundClient({ allow: outboundAllow });
+  const limits = { maxImageBytes, maxVideoBytes };
+  return new Imports({ client, check, limits, totalMs: IMPORT_MS, tempDir });
 }
 
 function createAppRoutes(options: {
@@ -80,6 +95,7 @@ function createAppRoutes(options: {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly checks: UploadChecks;
+  readonly imports: Imports;
   readonly posts: Peer;
   readonly nudgeRelay: () => void;
 }) {
@@ -103,5 +119,6 @@ function startJobs(
     startRemovingForgottenUploads({ ...deps, pendingMs }),
     startRemovingOrphans({ ...deps, orphanMs, tempDir }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
+    startCleaningImportClaims(deps.sql, deps.logger),
   ];
 }

@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
+import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
@@ -20,6 +21,7 @@ export function readConfig() {
     grantMs: read.seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read.seconds("MEDIA_PENDING_SECONDS", 86_400),
     orphanMs: read.seconds("MEDIA_ORPHAN_SECONDS", 7_200),
+    outboundAllow: readOutboundAllow(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
   }));
 }

@@ -12,6 +12,7 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { disposeInOrder } from "@postrider/shared/lifecycle";
 import { createLogger } from "@postrider/shared/logger";
 import type { Sql } from "@postrider/shared/postgres";
@@ -22,6 +23,7 @@ import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import type { CheckMedia } from "#src/domain/checked-media.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
+import { Imports } from "#src/imports.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
@@ -95,10 +97,13 @@ async function startReplica(
   const checker = createMediaChecker({ limits: LIMITS, logger });
   const check = options.check?.(checker.check) ?? checker.check;
   const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const client = new OutboundClient({ allow: [] });
+  const imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
   const routes = createRoutes({
     sql,
     store,
     checks,
+    imports,
     posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,

@@ -3,6 +3,7 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { Sql } from "@postrider/shared/postgres";
 import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
+import type { Imports } from "#src/imports.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
@@ -18,6 +19,7 @@ export interface MediaServiceDeps {
   readonly posts: PostsClient;
   readonly store: ObjectStore;
   readonly checks: UploadChecks;
+  readonly imports: Imports;
   readonly limits: SizeLimits;
   /** How long an upload may begin. */
   readonly grantMs: number;
