@@ -125,16 +125,11 @@ class DiskStore implements ObjectStore {
 
   async *list(prefix: string, before: Date): AsyncGenerator<string, void, undefined> {
     await this.check();
-    for (const folder of await listNames(this.#root)) {
-      if (folder === UNFINISHED) continue;
-      for (const share of await listNames(join(this.#root, folder))) {
-        for (const name of await listNames(join(this.#root, folder, share))) {
-          const key = `${folder}/${name}`;
-          if (!key.startsWith(prefix) || !isObjectKey(key)) continue;
-          const file = await findFile(this.#pathOf(key));
-          if (file !== undefined && file.mtimeMs < before.getTime()) yield key;
-        }
-      }
+    for await (const key of this.#keys()) {
+      if (!key.startsWith(prefix)) continue;
+      // Not the time of writing: an object that was moved just now is in use, however old its bytes are.
+      const file = await findFile(this.#pathOf(key));
+      if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
   }
 
@@ -142,7 +137,7 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // Not the time of writing: the second name of an old file may have been made just now.
+      // Here too: the second name of an old file may have been made just now.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -174,6 +169,18 @@ class DiskStore implements ObjectStore {
     const [folder = "", name = ""] = key.split("/");
     const share = createHash("sha256").update(key).digest("hex").slice(0, 2);
     return join(this.#root, folder, share, name);
+  }
+
+  /** Of files where we would look for them; a file system has things of its own in its root. */
+  async *#keys(): AsyncGenerator<string, void, undefined> {
+    for (const folder of await listNames(this.#root)) {
+      if (!isObjectKey(`${folder}/a`)) continue;
+      for (const share of await listNames(join(this.#root, folder))) {
+        for (const name of await listNames(join(this.#root, folder, share))) {
+          if (isObjectKey(`${folder}/${name}`)) yield `${folder}/${name}`;
+        }
+      }
+    }
   }
 
   #newUnfinished(): string {

@@ -48,7 +48,7 @@ export interface ObjectStore extends AsyncDisposable {
   move(from: string, to: string, version: string): Promise<boolean>;
   /** Repeating it is harmless. */
   delete(key: string): Promise<void>;
-  /** Every key with this prefix last written before `before`. */
+  /** Every key with this prefix last written, or moved to, before `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
   /**
    * Removes what is left of writes that were cut off before `before`. It belongs to no key: the object may have been
