@@ -239,7 +239,10 @@ describe("what media refuses", () => {
 });
 
 describe("when somebody breaks off", () => {
-  test("the client: media sees a cut body, never a whole one", async () => {
+  test.each([
+    ["Content-Length: 99", "abc"],
+    ["Transfer-Encoding: chunked", "3\r\nabc\r\n"],
+  ])("the client (%s): media sees a cut body, never a whole one", async (header, start) => {
     const cut = Promise.withResolvers<boolean>();
     media.handle((request) => {
       request.resume();
@@ -247,7 +250,7 @@ describe("when somebody breaks off", () => {
     });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(
-      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
+      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${start}`,
     );
     await eventually(() => media.seen.length === 1);
     socket.destroy();

@@ -28,7 +28,7 @@ export interface ObjectAnswer {
   /** 200, 206, or 416 for a range that is not there. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Read to the end, or destroyed. */
+  /** For the caller to read at once: left alone it holds a connection. Nothing with 416. */
   readonly body: Readable;
 }
 
@@ -122,6 +122,7 @@ async function open(
       dispatcher,
     });
     if (!ANSWERED.has(answer.statusCode)) throw await toError(answer);
+    if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   } catch (error) {
     throw toKnownError(error);

@@ -74,10 +74,7 @@ async function sendBytes(
   const { status, headers, body } = await mediaBytes.open(object);
   for (const name of ["content-length", "content-range"])
     if (typeof headers[name] === "string") reply.header(name, headers[name]);
-  if (status === 416) {
-    body.destroy();
-    return reply.status(416).removeHeader("content-length").send();
-  }
+  if (status === 416) return reply.status(416).removeHeader("content-length").send();
   request.raw.socket.setTimeout(STALL_MS);
   return reply.status(status).send(body);
 }
