@@ -36,7 +36,7 @@ export async function download(client: OutboundClient, request: Download): Promi
       signal,
     });
     if (answer.status !== 200 || isEncoded(answer)) throw importFailed();
-    const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 1024 * 1024 });
+    const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
     await pipeline(boundBytes(answer.body, announcedBytes(answer), limits), file);
   } catch (error) {
     throw error instanceof OutboundError ? toServiceError(error) : error;

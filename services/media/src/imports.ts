@@ -8,8 +8,8 @@ import { download } from "#src/download.ts";
 import { Slots } from "#src/slots.ts";
 import { withTempFolder } from "#src/temp-folder.ts";
 
-/** Each may need as much of the disk as the largest film. */
-const SLOTS = { total: 16, perOwner: 4, waitMs: 10_000, queue: 200 };
+/** Each may need as much of the disk as the largest film; a slow one costs little, and four workspaces must not take all. */
+const SLOTS = { total: 40, perOwner: 4, waitMs: 10_000, queue: 200 };
 
 export interface ImportOptions {
   readonly client: OutboundClient;

@@ -21,7 +21,7 @@ import { check, LIMITS } from "./import-checks.ts";
 const logger = createLogger({ service: "test", level: "silent" });
 
 /** 127.0.0.1 stands for the internet; 127.0.0.2 stands for the private network. */
-export const PUBLIC = "127.0.0.1";
+const PUBLIC = "127.0.0.1";
 const ALLOW = [parseAllowedAddress(`${PUBLIC}:1-65535`)].filter((entry) => entry !== undefined);
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {

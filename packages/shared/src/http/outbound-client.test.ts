@@ -370,6 +370,17 @@ describe("TLS", () => {
     expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
   });
 
+  test("that never begins ends with the time for everything, and with the caller's patience", async () => {
+    let closed = 0;
+    const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
+    const url = `https://${PUBLIC}:${port}/`;
+    const started = performance.now();
+    expect(await get(url, { totalMs: 100 })).toBe("timed_out");
+    await expect(get(url, { signal: AbortSignal.timeout(100) })).rejects.toThrow("timeout");
+    expect(performance.now() - started).toBeLessThan(2000);
+    await eventually(() => closed === 2);
+  });
+
   test("at a port without TLS fails", async () => {
     const { port } = await serve((_request, response) => response.end());
     expect(await get(`https://${PUBLIC}:${port}/`)).toBe("unreachable");
