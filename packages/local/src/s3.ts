@@ -47,7 +47,7 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
   const program = await ensureS3Program(options.env ?? environment);
   const [spare = 0] = await findStablePorts(1);
   const port = options.port ?? spare;
-  const keys = options.keys ?? {
+  const { accessKeyId, secretAccessKey } = options.keys ?? {
     accessKeyId: `PR${randomBytes(9).toString("hex").toUpperCase()}`,
     secretAccessKey: randomBytes(30).toString("base64url"),
   };
@@ -67,7 +67,7 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
       `--sidecar=${facts}`,
       buckets,
     ],
-    env: { ROOT_ACCESS_KEY: keys.accessKeyId, ROOT_SECRET_KEY: keys.secretAccessKey },
+    env: { ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey },
     port,
     logFile: options.logFile ?? `${dataDir}.log`,
     graceMs: 5_000,
@@ -76,9 +76,9 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
     S3_ENDPOINT: `http://127.0.0.1:${port}`,
     S3_REGION: region,
     S3_BUCKET: bucket,
-    S3_ACCESS_KEY_ID: keys.accessKeyId,
-    S3_SECRET_ACCESS_KEY: keys.secretAccessKey,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
     S3_FORCE_PATH_STYLE: "true",
   } as const;
-  return { ...server, ...keys, dataDir, port, bucket, settings };
+  return { ...server, accessKeyId, secretAccessKey, dataDir, port, bucket, settings };
 }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { StoredObject } from "#src/storage/object-store.ts";
 
 /** What a file system answers when there is no such file, or no folder that it could be in. */
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 

@@ -22,7 +22,7 @@ export interface S3Place {
 }
 
 /** The least that S3 takes for a part: its 10,000 parts are 52 GB, far above any limit for media. */
-export const PART_BYTES = 5 * 1024 * 1024;
+const PART_BYTES = 5 * 1024 * 1024;
 const PART_MS = 60_000;
 /** A store may copy the parts together before it answers. */
 const COMPLETE_MS = 300_000;
