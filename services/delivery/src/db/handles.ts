@@ -17,7 +17,7 @@ export async function storeHandles(sql: ISql, held: HeldKey, handles: Handles): 
       where target_id = ${held.targetId}
       and generation = ${held.generation}
       and fence = ${held.fence}
-      and status = 'working'
+      and status in ('working', 'reconciling')
       for share
     )
     insert into task_handles (target_id, generation, workspace_id, handles)

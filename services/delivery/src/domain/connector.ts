@@ -120,7 +120,16 @@ export interface Unknown {
   readonly limitedForMs?: number;
 }
 
-export type Outcome = Published | Failure | NotSent | Unknown;
+/**
+ * The platform has all that it needs and is at work on it; whether it will be visible is for it to say, and `reconcile`
+ * asks, for the first time after this long. Nothing is in doubt but the end, so this is no unknown outcome to people.
+ */
+export interface Pending {
+  readonly kind: "pending";
+  readonly afterMs: number;
+}
+
+export type Outcome = Published | Failure | NotSent | Unknown | Pending;
 
 /** It is not there any more; whether this call removed it or it was gone before makes no difference. */
 export interface Deleted {
@@ -137,8 +146,13 @@ export type Verdict =
       readonly externalId: string | null;
       readonly permalink: string | null;
     }
-  /** Proved: nothing is there. Another visible call is safe. */
-  | { readonly kind: "absent" }
+  /**
+   * Proved: nothing is there. Another visible call is safe. With `handles`, those are what is left of what the steps had
+   * made: what cannot be used again is made anew.
+   */
+  | { readonly kind: "absent"; readonly handles?: Handles }
+  /** The platform has ended it: nothing is visible, and the same content would be refused again. */
+  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
   /** The protocol makes the repeated call harmless; the same handles must be used. */
   | { readonly kind: "repeat" }
   /**

@@ -1,4 +1,4 @@
-import type { Failure, TargetErrorCode, Unknown } from "#src/domain/connector.ts";
+import type { Failure, Pending, TargetErrorCode, Unknown } from "#src/domain/connector.ts";
 import {
   attemptResult,
   change,
@@ -88,6 +88,22 @@ export function suspect(situation: Situation, unknown: Omit<Unknown, "kind">): D
       ? {}
       : { account: { kind: "limited", until: after(now, limitedForMs) } }),
   };
+}
+
+/** The platform is at work on it. The attempt stays open until the platform says how it ends. */
+export function onPending({ task, now }: Situation, { afterMs }: Pending): Decision {
+  const pending: Task = {
+    ...task,
+    status: "unknown",
+    wakeAt: after(now, afterMs),
+    openUnknowns: task.openUnknowns + 1,
+    looks: 0,
+    isLimited: false,
+    firstUnknownAt: task.firstUnknownAt ?? task.calledAt,
+    errorCode: null,
+    errorMessage: null,
+  };
+  return { changes: [change(pending)], attempt: attemptResult(null) };
 }
 
 type Retryable = Extract<Failure, { kind: "retryable" }>;

@@ -253,6 +253,33 @@ describe("what a call came to when nobody waited any more", () => {
   });
 });
 
+describe("a call that the platform is at work on", () => {
+  const pending: Outcome = { kind: "pending", afterMs: 30_000 };
+
+  test("is asked about, and is no unknown outcome to people", () => {
+    expect(after(CALLING, called(pending))).toMatchObject({
+      status: "unknown",
+      wakeAt: at(30_000),
+      errorCode: null,
+      isAttemptOpen: true,
+      openUnknowns: 1,
+      unknownCount: 0,
+      isReported: true,
+      attempt: null,
+    });
+  });
+
+  test("decides nothing when it is said late", () => {
+    expect(decide(situation(UNKNOWN), called(pending), POLICY)).toEqual({ changes: [] });
+  });
+
+  test("ended by the platform while an older call is open, it may still be visible", () => {
+    const task = { ...RECONCILING, openUnknowns: 2 };
+    const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
+    expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
+  });
+});
+
 describe("two successes", () => {
   test("the same id twice changes nothing", () => {
     expect(decide(situation(PUBLISHED), called(published), POLICY).changes).toEqual([]);
@@ -322,6 +349,11 @@ describe("what a look leads to", () => {
       "cannot tell",
       { kind: "cannot_tell", message: "" },
       { status: "failed", errorCode: "outcome_unknown" },
+    ],
+    [
+      "ended by the platform",
+      { kind: "refused", code: "permission_missing", message: "no" },
+      { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
     ],
   ])("%s", (_name, verdict, expected) => {
     expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);

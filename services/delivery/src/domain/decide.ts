@@ -1,5 +1,5 @@
 import type { Outcome } from "#src/domain/connector.ts";
-import { after, fail, onFailure, requeue, suspect } from "#src/domain/decide-failure.ts";
+import { after, fail, onFailure, onPending, requeue, suspect } from "#src/domain/decide-failure.ts";
 import { onPublished } from "#src/domain/decide-success.ts";
 import { onVerdict } from "#src/domain/decide-verdict.ts";
 import {
@@ -105,6 +105,8 @@ function onCurrent(situation: Situation, outcome: NotPublished, policy: RetryPol
   switch (outcome.kind) {
     case "unknown":
       return suspect(situation, outcome);
+    case "pending":
+      return onPending(situation, outcome);
     case "not_sent":
       return {
         changes: [change(requeue(task, now), false)],
@@ -146,6 +148,7 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
   };
   switch (outcome.kind) {
     case "unknown":
+    case "pending":
       return NOTHING;
     case "not_sent":
     case "token_refused": {
@@ -188,7 +191,7 @@ function asEnded(
 
 /** A fact that comes when its task has long gone on: it is kept and decides nothing. */
 function onHistory(situation: Situation, outcome: NotPublished): Decision {
-  if (outcome.kind === "unknown") return NOTHING;
+  if (outcome.kind === "unknown" || outcome.kind === "pending") return NOTHING;
   const { attempt } = situation;
   if (attempt === undefined || attempt.outcome !== "unknown") return NOTHING;
   const code = "code" in outcome ? outcome.code : "internal_error";

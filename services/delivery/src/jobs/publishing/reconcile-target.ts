@@ -1,4 +1,5 @@
 import { findOwnedIds } from "#src/db/attempts.ts";
+import { storeHandles } from "#src/db/handles.ts";
 import type { UnknownCall, Verdict } from "#src/domain/connector.ts";
 import {
   release,
@@ -33,6 +34,10 @@ export async function reconcileTarget(shop: Workshop, work: Work): Promise<void>
   const { task, connector, interrupted } = work;
   const verdict = await look(shop, work);
   if (interrupted.aborted) return await release(shop, [task], 0);
+  // Before the verdict, so that no later try can meet what cannot be used again.
+  if (verdict.kind === "absent" && verdict.handles !== undefined) {
+    if (!(await storeHandles(shop.deps.sql, task, verdict.handles))) return;
+  }
   const { maxResends } = connector;
   await report(shop, task, { kind: "looked", fence: task.fence, verdict, maxResends });
 }
