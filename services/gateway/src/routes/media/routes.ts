@@ -24,8 +24,8 @@ type ImportBody = Static<typeof ImportMedia>;
 
 /** Media gives a check up after 120 s and says so: its answer is to be heard. */
 const CHECK_TIMEOUT_MS = 125_000;
-/** 60 s for the download, then the check. */
-const IMPORT_TIMEOUT_MS = 60_000 + CHECK_TIMEOUT_MS;
+/** Some seconds until its turn, 60 s for the download, then the check. */
+const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
 
 /** Every operation on media under the API's prefix; the bytes themselves travel beside it. */
 export function registerMedia(api: FastifyInstance, deps: Deps): void {
