@@ -76,8 +76,8 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), STOPPING_MS).unref();
-      // Requests that wait for a check are answered when it ends.
-      const edges = [imports, checks, checker, server];
+      // Checks first: requests that wait for one are answered when it ends.
+      const edges = [checker, imports, checks, server];
       await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, pool]);
     },
   };

@@ -1,3 +1,4 @@
+import { failpoint } from "@postrider/shared/failpoints";
 import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { pinUpload } from "#src/db/upload-grants.ts";
@@ -26,6 +27,7 @@ export async function locateUpload(deps: Deps, media: StoredMedia): Promise<stri
     if (uploaded === undefined) return undefined;
     if (!(await pinUpload(sql, media.id, pinnedKey(media.id))))
       return await locateOther(deps, media);
+    failpoint("media.upload-named");
   }
   return await moveUpload(store, media.id);
 }
