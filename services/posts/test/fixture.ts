@@ -53,6 +53,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
+import type { MediaClient } from "#src/clients/media.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
 import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
@@ -219,7 +220,9 @@ interface PostChange {
 }
 
 /** The posts service on a database of its own, with everything around it in memory. */
-export async function startPosts(change: { readonly clock?: DatabaseClock } = {}) {
+export async function startPosts(
+  change: { readonly clock?: DatabaseClock; readonly media?: MediaClient } = {},
+) {
   const database = await createTestDatabase({
     service: "posts",
     migrationsFolder: MIGRATIONS,
@@ -240,7 +243,7 @@ export async function startPosts(change: { readonly clock?: DatabaseClock } = {}
     accountService: peer.client(AccountService),
     workspaces: createWorkspaceDirectory(peer.client(WorkspaceService)),
     nudgeScheduler: () => {},
-    media: peer.client(MediaService),
+    media: change.media ?? peer.client(MediaService),
     tasks: peer.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: 86_400_000,

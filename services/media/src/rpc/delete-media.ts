@@ -9,14 +9,20 @@ import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
-import { deleteUnready, lockMedia, markDeleting } from "#src/db/media-deletion.ts";
+import {
+  deleteUnready,
+  lockMedia,
+  markDeleting,
+  type DeletedMedia,
+} from "#src/db/media-deletion.ts";
 import { deleteFormerUsages, hasUsages, listUsages, type MediaRef } from "#src/db/media-usages.ts";
 import { findMedia } from "#src/db/media.ts";
+import { directUploadKey } from "#src/domain/object-keys.ts";
 import { blocksDeletion } from "#src/domain/usage.ts";
 import { mediaDeleted } from "#src/events.ts";
 import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
 
-type Deps = Pick<MediaServiceDeps, "sql" | "posts" | "nudgeRelay">;
+type Deps = Pick<MediaServiceDeps, "sql" | "posts" | "store" | "nudgeRelay">;
 
 /** How often media may change, or be used by one more post that is not there yet, while they are looked at. */
 const MAX_ROUNDS = 5;
@@ -44,7 +50,10 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<{ gone: boolean }
   if (media.status === "deleting") return { gone: false };
   if (media.status !== "ready") {
     const deleted = await deleteUnready(deps.sql, ref);
-    return deleted === undefined ? undefined : { gone: true };
+    if (deleted === undefined) return undefined;
+    failpoint("media.after-delete-commit");
+    await removeObjects(deps, deleted);
+    return { gone: true };
   }
   await forgetFormerUsages(deps, ref);
   const isDeleted = await deps.sql.begin((tx) => deleteUnused(tx, ref));
@@ -52,6 +61,13 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<{ gone: boolean }
   failpoint("media.after-delete-commit");
   deps.nudgeRelay();
   return { gone: false };
+}
+
+/** What is not removed now is nobody's from here on, and a job removes it. */
+async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void> {
+  const { id, objectKey, deliveryKey } = media;
+  const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
+  await Promise.allSettled(keys.map((key) => store.delete(key)));
 }
 
 /**
