@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
@@ -14,8 +14,10 @@ export function readConfig() {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),
-    // Where files are while they are checked.
-    tempDir: read.string("MEDIA_TEMP_DIR", { default: join(tmpdir(), "postrider-media") }),
+    // Where files are while they are checked; what one user makes another cannot write to.
+    tempDir: read.string("MEDIA_TEMP_DIR", {
+      default: join(tmpdir(), `postrider-media-${userInfo().uid}`),
+    }),
     maxImageBytes: read.integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 }),
     maxVideoBytes: read.integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
     grantMs: read.seconds("MEDIA_GRANT_SECONDS", 900),
