@@ -12,7 +12,8 @@ import { MAX_DURATION_MS, type Blank, type Film } from "./film.ts";
 import { MediaRejected, unreadable } from "./media-rejected.ts";
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
-const MAX_ELEMENTS = 4_000_000;
+/** Four hours recorded live, every block an element; read in under a second. */
+const MAX_ELEMENTS = 2_000_000;
 const EBML = 0x1a45dfa3;
 const DOC_TYPE = 0x4282;
 const SEGMENT = 0x18538067;
