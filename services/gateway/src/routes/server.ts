@@ -32,6 +32,7 @@ const API_PREFIX = "/api/v1";
 const MAX_BODY_BYTES = 1024 * 1024;
 /** A request that is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
 const RECEIVE_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
@@ -68,6 +69,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    // Node looks every 30 s by itself, and takes the longer of the two limits for the whole request.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
     // What arrives on a kept-alive connection while we stop is answered like anything else, and the connection ends.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
