@@ -43,6 +43,7 @@ import type {
   Outcome,
   PrepareStep,
   Publication,
+  PublicationMedia,
   SendGuard,
   UnknownCall,
   Verdict,
@@ -72,6 +73,7 @@ export interface TestTarget {
   readonly accountId: string;
   readonly platform: PlatformId;
   readonly text: string;
+  readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
   /** Whether posts still has what older generations publish. */
@@ -138,6 +140,7 @@ export class World {
       accountId: newId(),
       platform: "x",
       text: `hello ${newId()}`,
+      media: [],
       generation: 1,
       wanted: true,
       keepsOlder: false,
@@ -221,7 +224,8 @@ export class World {
             const target = this.targets.get(ref.targetId);
             if (target?.wanted !== true) return { ref, wanted: false };
             const wanted = target.keepsOlder || target.generation === ref.generation;
-            return wanted ? { ref, wanted, text: target.text } : { ref, wanted: false };
+            const media = target.media.map(({ id }) => ({ id, workspaceId: ref.workspaceId }));
+            return wanted ? { ref, wanted, text: target.text, media } : { ref, wanted: false };
           }),
         };
       },
@@ -307,8 +311,11 @@ export function publishingDeps(
       accounts: peer.client(AccountService),
     },
     media: {
-      describe: () => {
-        throw new Error("these posts have no media");
+      describe: ({ id }) => {
+        const all = [...world.targets.values()].flatMap(({ media }) => media);
+        const media = all.find((one) => one.id === id);
+        if (media === undefined) throw new Error("no post has such media");
+        return media;
       },
     },
     spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),

@@ -32,7 +32,7 @@ export class TestMedia implements PublicationMedia {
   }
 
   // A property, because a publication is copied with its media.
-  readonly read: PublicationMedia["read"] = ({ start, length }) => {
+  read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();
     if (failure === "gone" || failure === "away")

@@ -9,9 +9,9 @@ export class CallsInAir {
     return { [Symbol.dispose]: () => void this.#until.delete(call) };
   }
 
-  /** Until the last of them has ended; 0 when there is none. */
+  /** Until the last of them has ended, whole milliseconds; 0 when there is none. */
   restMs(): number {
     const now = performance.now();
-    return Math.max(0, ...[...this.#until].map(({ ms }) => ms - now));
+    return Math.max(0, ...[...this.#until].map(({ ms }) => Math.ceil(ms - now)));
   }
 }
