@@ -288,6 +288,36 @@ test("media is read no faster than the client reads, and not at all when it has 
   await gone.promise;
 });
 
+test("who comes when too many are being served hears so at once, and each who goes makes room", async () => {
+  const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
+  const small = await createTestServer({ ...peers, maxInFlight: 2 });
+  const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;
+  known = [{ ...MEDIA, bytes: 1000n }];
+  media.handle((request, response) => {
+    response.writeHead(request.headers.range === undefined ? 200 : 416, { "content-length": 1000 });
+    if (request.headers.range === undefined) response.write("abc");
+    else response.end(Buffer.alloc(1000));
+  });
+  for (let times = 0; times < 5; times++)
+    expect((await fetch(address, { headers: { range: "bytes=5000-" } })).status).toBe(416);
+  const stop = new AbortController();
+  await fetch(address, { signal: stop.signal });
+  const second = await fetch(address);
+  const refused = await fetch(address);
+  expect([...(await summary(refused)), refused.headers.get("retry-after")]).toEqual([
+    503,
+    "unavailable",
+    "1",
+  ]);
+  stop.abort();
+  const third = await eventually(async () => {
+    const answer = await fetch(address);
+    return answer.status === 200 && answer;
+  });
+  for (const answer of [second, third]) await answer.body?.cancel();
+  await small.close();
+});
+
 test("other methods are not allowed", async () => {
   const answer = await get(tokenFor(), { method: "DELETE" });
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);

@@ -56,6 +56,7 @@ export interface Peers {
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   /** Where the bytes of media come from and go to; absent = nobody is there. */
   readonly mediaUrl?: string;
+  readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
 }
 
@@ -74,7 +75,11 @@ export async function createTestServer(
     router.service(MediaService, peers.media ?? {});
   });
   const baseUrl = peers.mediaUrl ?? "http://127.0.0.1:1";
-  const mediaBytes = createMediaBytes({ baseUrl, internalSecret: INTERNAL_SECRET });
+  const mediaBytes = createMediaBytes({
+    baseUrl,
+    internalSecret: INTERNAL_SECRET,
+    maxInFlight: peers.maxInFlight ?? 100,
+  });
   const app = await createServer({
     admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
     accounts: peer.client(AccountService),

@@ -48,10 +48,10 @@ export interface MediaBytesOptions {
   /** The media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
+  /** Uploads, and as many downloads, at the same time. Default 256: more would be served too slowly to be of use. */
+  readonly maxInFlight?: number;
 }
 
-/** In each direction; more would be served too slowly to be of use. */
-const MAX_CONNECTIONS = 256;
 /** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */
 const STORE_TIMEOUT_MS = 120_000;
 const OPEN_TIMEOUT_MS = 10_000;
@@ -64,27 +64,50 @@ interface Peer {
   readonly baseUrl: string;
   readonly authorization: string;
   readonly dispatcher: Dispatcher;
+  readonly slots: Slots;
 }
 
-export function createMediaBytes({ baseUrl, internalSecret }: MediaBytesOptions): MediaBytes {
+/** One direction's exchanges. */
+interface Slots {
+  readonly max: number;
+  taken: number;
+}
+
+/** Nobody is kept waiting for a slow stranger: who comes when all is taken hears so at once. */
+function takeSlot(slots: Slots): () => void {
+  if (slots.taken >= slots.max) throw unavailable();
+  slots.taken++;
+  let isTaken = true;
+  return () => {
+    if (isTaken) slots.taken--;
+    isTaken = false;
+  };
+}
+
+export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
+  const { baseUrl, internalSecret, maxInFlight: max = 256 } = options;
   const authorization = `Bearer ${internalSecret}`;
-  const limits = { connections: MAX_CONNECTIONS, connectTimeout: 2_000 };
+  const limits = { connections: max, connectTimeout: 2_000 };
   const timeouts = { headersTimeout: STORE_TIMEOUT_MS, bodyTimeout: STALL_TIMEOUT_MS };
   // A connection for each upload: one that was kept could turn out to be dead, and an upload is not repeated. But media is
   // not told so: a server that is to close resets the connection of a body that it refuses, and its answer is lost.
   const uploads = new Agent({ ...limits, ...timeouts, keepAliveTimeout: 1 });
   const downloads = new Agent({ ...limits, ...timeouts, headersTimeout: OPEN_TIMEOUT_MS });
+  const up = { baseUrl, authorization, dispatcher: uploads, slots: { max, taken: 0 } };
+  const down = { baseUrl, authorization, dispatcher: downloads, slots: { max, taken: 0 } };
   return {
-    upload: (one) => upload({ baseUrl, authorization, dispatcher: uploads }, one),
-    open: (object) => open({ baseUrl, authorization, dispatcher: downloads }, object),
+    upload: (one) => upload(up, one),
+    open: (object) => open(down, object),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([uploads.close(), downloads.close()]);
     },
   };
 }
 
-async function upload({ baseUrl, authorization, dispatcher }: Peer, one: Upload): Promise<void> {
+async function upload(peer: Peer, one: Upload): Promise<void> {
+  const { baseUrl, authorization, dispatcher } = peer;
   const { source } = one;
+  const release = takeSlot(peer.slots);
   const body = detach(source);
   try {
     const answer = await request(`${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`, {
@@ -104,27 +127,31 @@ async function upload({ baseUrl, authorization, dispatcher }: Peer, one: Upload)
     // Nobody is there to read it.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
   } finally {
+    release();
     source.unpipe(body);
     body.destroy();
   }
 }
 
 async function open(
-  { baseUrl, authorization, dispatcher }: Peer,
+  { baseUrl, authorization, dispatcher, slots }: Peer,
   { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
   const headers = { authorization, "x-request-id": requestId };
+  const release = takeSlot(slots);
   try {
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
     if (!ANSWERED.has(answer.statusCode)) throw await toError(answer);
+    answer.body.once("close", release);
     if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   } catch (error) {
+    release();
     throw toKnownError(error);
   }
 }
