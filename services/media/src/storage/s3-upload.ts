@@ -74,14 +74,16 @@ async function putParts(
     abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]),
   });
   const upload = { ...place, UploadId };
+  let sending: Promise<CompletedPart> | undefined;
   try {
     const parts: CompletedPart[] = [];
     let size = 0;
     for (let part: Buffer | undefined = first; part !== undefined;) {
       const number = parts.length + 1;
       // The next part is gathered while this one is on its way.
+      sending = sendPart(client, upload, number, part, stop);
       const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
-        sendPart(client, upload, number, part, stop),
+        sending,
         rest.next(),
       ]);
       parts.push(sent);
@@ -95,6 +97,8 @@ async function putParts(
     );
     return toStoredObject(size, ETag);
   } catch (error) {
+    // A part that arrives after the upload is given up may bring it back.
+    await sending?.catch(() => {});
     // Should this fail too, `removeUnfinished` finds the upload later; the first error is the one that matters.
     await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
     throw error;
