@@ -31,7 +31,7 @@ import { UploadChecks } from "#src/upload-checks.ts";
 const COMPLETE_MS = 115_000;
 /** How long a download from an address that a customer named may take. */
 const IMPORT_MS = 60_000;
-/** How long uploads may go on while the process stops; whoever is cut off begins again. */
+/** How long bytes may go on coming and going while the process stops; whoever is cut off begins again. */
 const STOPPING_MS = 20_000;
 const REMOVAL_LEASE_MS = 60_000;
 

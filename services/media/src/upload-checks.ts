@@ -74,7 +74,7 @@ export class UploadChecks implements AsyncDisposable {
 
   async #claimAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
     const { sql, logger } = this.#deps;
-    const lease = { id, token: newId() };
+    const lease = { workspaceId, id, token: newId() };
     try {
       if (!(await claimPending(sql, lease, LEASE_MS))) return "busy";
       await using held = holdLease(sql, lease);

@@ -41,7 +41,7 @@ export function openUpload(url: string, path: string, headers: OutgoingHttpHeade
   });
 }
 
-export async function readAnswer(response: IncomingMessage): Promise<Answer> {
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
   const body = Buffer.concat(await Array.fromAsync(response));
   const status = response.statusCode ?? 0;
   if (status < 400) return { status };

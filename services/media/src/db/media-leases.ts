@@ -3,6 +3,7 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /** Who works on media. */
 export interface MediaLease {
+  readonly workspaceId: string;
   readonly id: string;
   /** New for each claim: whoever lost the lease is told from whoever has it now. */
   readonly token: string;
@@ -11,14 +12,15 @@ export interface MediaLease {
 /** Takes pending media for a check unless somebody else has them; the database's clock says until when. */
 export async function claimPending(
   sql: ISql,
-  { id, token }: MediaLease,
+  { workspaceId, id, token }: MediaLease,
   leaseMs: number,
 ): Promise<boolean> {
   const claimed = await sql`
     update media
     set lease_token = ${token},
       lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where id = ${id}
+    where workspace_id = ${workspaceId}
+    and id = ${id}
     and status = 'pending'
     and (lease_until is null or lease_until < now())
     returning 1`;
@@ -28,25 +30,30 @@ export async function claimPending(
 /** @returns false when somebody else has it by now, or the media is gone. */
 export async function renewLease(
   sql: ISql,
-  { id, token }: MediaLease,
+  { workspaceId, id, token }: MediaLease,
   leaseMs: number,
 ): Promise<boolean> {
   const renewed = await sql`
     update media
     set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where id = ${id}
+    where workspace_id = ${workspaceId}
+    and id = ${id}
     and lease_token = ${token}
     returning 1`;
   return renewed.length > 0;
 }
 
 /** Lets others begin at once. */
-export async function releaseLease(sql: ISql, { id, token }: MediaLease): Promise<void> {
+export async function releaseLease(
+  sql: ISql,
+  { workspaceId, id, token }: MediaLease,
+): Promise<void> {
   await sql`
     update media
     set lease_token = null,
       lease_until = null
-    where id = ${id}
+    where workspace_id = ${workspaceId}
+    and id = ${id}
     and lease_token = ${token}`;
 }
 

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { MediaLease } from "#src/db/media-leases.ts";
 import type { CheckedMedia, Patch } from "#src/domain/checked-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
@@ -116,7 +117,7 @@ export async function insertReadyMedia(
  */
 export async function markReady(
   tx: TransactionSql,
-  lease: { readonly id: string; readonly token: string },
+  lease: MediaLease,
   media: CheckedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia | undefined> {
@@ -141,7 +142,8 @@ export async function markReady(
       ready_at = now(),
       lease_token = null,
       lease_until = null
-    where id = ${lease.id}
+    where workspace_id = ${lease.workspaceId}
+    and id = ${lease.id}
     and status = 'pending'
     and lease_token = ${lease.token}
     returning ${tx(COLUMNS)}`;
@@ -151,7 +153,7 @@ export async function markReady(
 /** Notes why the bytes are not taken; undefined as `markReady`. */
 export async function markRejected(
   sql: ISql,
-  lease: { readonly id: string; readonly token: string },
+  lease: MediaLease,
   rejection: Rejection,
 ): Promise<StoredMedia | undefined> {
   const [row] = await sql<StoredMedia[]>`
@@ -160,7 +162,8 @@ export async function markRejected(
       rejection = ${sql.json({ ...rejection })},
       lease_token = null,
       lease_until = null
-    where id = ${lease.id}
+    where workspace_id = ${lease.workspaceId}
+    and id = ${lease.id}
     and status = 'pending'
     and lease_token = ${lease.token}
     returning ${sql(COLUMNS)}`;

@@ -15,6 +15,8 @@ export interface ObjectRouteDeps {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly logger: Logger;
+  /** Ends answers that would keep the process from stopping; a reader goes on with the next part. */
+  readonly stopping: AbortSignal;
 }
 
 interface ObjectRequest {
@@ -71,11 +73,11 @@ function chosenPart({ headers }: IncomingMessage, { sha256, bytes }: Rendition) 
 }
 
 async function openPart(
-  { store, logger }: ObjectRouteDeps,
+  { store, logger, stopping }: ObjectRouteDeps,
   { key, bytes, patches }: Rendition,
   { start, length }: Part,
 ): Promise<Readable> {
-  const object = await store.open(key, { start, length }).catch((error: unknown) => {
+  const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {
     logger.warn({ err: error, step: "open" }, "the object store did not give an object");
     throw unavailable(error);
   });
