@@ -81,11 +81,13 @@ async function prepareDelivery(
   layout: ImageLayout,
   decoded: DecodedImage,
 ): Promise<Delivery> {
-  if (!layout.hasMetadata) return { kind: "same" };
+  // A TIFF says its orientation without EXIF; platforms that convert it do not always look.
+  if (!layout.hasMetadata && decoded.orientation === 1) return { kind: "same" };
   const target = deliveryPathOf(file.path);
   const budget = file.limits.memoryBytes - RESERVED_BYTES;
-  const turned = await turnImage(file, target, layout, decoded, budget);
-  const written = turned
+  const isTurned = await turnImage(file, target, layout, decoded, budget);
+  if (!isTurned && !layout.hasMetadata) return { kind: "same" };
+  const written = isTurned
     ? await hashFile({ path: target, onProgress: file.onProgress })
     : await writePieces(content, layout.withoutMetadata(decoded.orientation), target);
   return { kind: "rewritten", path: target, contentType: file.contentType, ...written };

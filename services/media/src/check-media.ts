@@ -9,6 +9,7 @@ const MAX_AT_ONCE = 2;
 const MAX_WAITING = 100;
 const MAX_IDLE_MS = 30_000;
 const DEFAULT_MEMORY_BYTES = 256_000_000;
+const DEFAULT_TIME_MS = 4_000;
 
 export interface MediaCheckerOptions {
   readonly limits: Pick<CheckLimits, "maxImageBytes" | "maxVideoBytes"> & Partial<CheckLimits>;
@@ -44,7 +45,7 @@ class MediaChecker implements AsyncDisposable {
   #disposed = false;
 
   constructor({ limits, logger, maxWaiting = MAX_WAITING }: MediaCheckerOptions) {
-    this.limits = { memoryBytes: DEFAULT_MEMORY_BYTES, ...limits };
+    this.limits = { memoryBytes: DEFAULT_MEMORY_BYTES, timeMs: DEFAULT_TIME_MS, ...limits };
     this.#logger = logger;
     this.#maxWaiting = maxWaiting;
   }

@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { CheckReply, CheckRequest } from "#src/check-protocol.ts";
+import type { CheckLimits, CheckReply, CheckRequest } from "#src/check-protocol.ts";
 import { readProcessUsage } from "#src/process-usage.ts";
 
 const WORKER = fileURLToPath(new URL("check-worker.ts", import.meta.url));
 const WATCH_MS = 20;
-/** Without progress. On a busy machine a check may get little of the processor, which is no fault of the file. */
-const MAX_CPU_MS = 4_000;
+/** On a busy machine a check may get little of the processor, which is no fault of the file. */
 const MAX_WALL_MS = 60_000;
 /** A process that keeps more than this once it rests is replaced, so that the next file finds all of the memory. */
 const MAX_RESTING_SHARE = 0.55;
@@ -44,7 +43,7 @@ export class CheckProcess implements AsyncDisposable {
   /** Checks one file; at most one call at a time. Never rejects. */
   async run(request: CheckRequest): Promise<CheckEnd> {
     const replies = this.#listen();
-    const watch = this.#watch(request.limits.memoryBytes, replies.progressAt);
+    const watch = this.#watch(request.limits, replies.progressAt);
     try {
       this.#child.send(request, () => undefined);
       return await replies.end;
@@ -89,7 +88,7 @@ export class CheckProcess implements AsyncDisposable {
     };
   }
 
-  #watch(memoryBytes: number, progressAt: () => number): NodeJS.Timeout {
+  #watch({ memoryBytes, timeMs }: CheckLimits, progressAt: () => number): NodeJS.Timeout {
     let seen = { progress: -1, cpuMs: 0, wallMs: 0 };
     const look = async (): Promise<void> => {
       const { pid } = this.#child;
@@ -99,7 +98,7 @@ export class CheckProcess implements AsyncDisposable {
       if (now.progress !== seen.progress) seen = now;
       if (usage !== undefined && usage.memoryBytes > memoryBytes) {
         this.#kill({ kind: "exhausted", what: "memory" });
-      } else if (now.cpuMs - seen.cpuMs > MAX_CPU_MS) {
+      } else if (now.cpuMs - seen.cpuMs > timeMs) {
         this.#kill({ kind: "exhausted", what: "time" });
       } else if (wallMs - seen.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
     };

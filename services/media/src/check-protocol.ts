@@ -6,6 +6,8 @@ export interface CheckLimits {
   readonly maxVideoBytes: number;
   /** Resident memory of the checking process. */
   readonly memoryBytes: number;
+  /** Processor time without progress. */
+  readonly timeMs: number;
 }
 
 /** One file to check, as the checking process is told. */

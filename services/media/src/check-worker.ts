@@ -26,3 +26,5 @@ process.on("message", (request: CheckRequest) => void answer(request));
 process.on("disconnect", () => process.exit(0));
 // Signals of a terminal reach the whole group; the parent says when this process ends.
 process.on("SIGINT", () => undefined);
+// What it took to start is not the first file's time.
+reply({ kind: "progress" });

@@ -1,6 +1,7 @@
 import { deflateSync, gzipSync } from "node:zlib";
 import { jpegSegment, pngChunk, sampleJpeg, samplePng } from "@postrider/local/sample-media";
 import sharp from "sharp";
+import { directory, tiff, tiffEntries } from "../sample-tiff.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
@@ -245,43 +246,6 @@ async function hostileWebps(): Promise<HostileFile[]> {
       "a WebP of 200 frames on 500 x 500": frames,
     }),
   ];
-}
-
-interface TiffEntry {
-  readonly tag: number;
-  readonly value: number;
-  readonly count?: number;
-}
-
-function directory(next: number, entries: readonly TiffEntry[]): Buffer {
-  const bytes = Buffer.alloc(2 + 12 * entries.length + 4);
-  bytes.writeUInt16LE(entries.length, 0);
-  entries.forEach(({ tag, value, count = 1 }, index) => {
-    bytes.writeUInt16LE(tag, 2 + 12 * index);
-    bytes.writeUInt16LE(4, 4 + 12 * index);
-    bytes.writeUInt32LE(count, 6 + 12 * index);
-    bytes.writeUInt32LE(value, 10 + 12 * index);
-  });
-  bytes.writeUInt32LE(next, bytes.length - 4);
-  return bytes;
-}
-
-function tiffEntries(size: number, compression = 1): TiffEntry[] {
-  return [
-    { tag: 256, value: size },
-    { tag: 257, value: size },
-    { tag: 258, value: 8 },
-    { tag: 259, value: compression },
-    { tag: 262, value: 1 },
-    { tag: 273, value: 8 },
-    { tag: 277, value: 1 },
-    { tag: 278, value: size },
-    { tag: 279, value: 64 },
-  ];
-}
-
-function tiff(...parts: readonly Buffer[]): Buffer {
-  return Buffer.concat([Buffer.from("II*\0\x08\0\0\0", "latin1"), ...parts]);
 }
 
 async function hostileTiffs(): Promise<HostileFile[]> {
