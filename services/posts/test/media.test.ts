@@ -7,10 +7,12 @@ import { inHours, storyOf } from "./story.ts";
 
 /** How far the clock that posts reads is behind: how long the process stood still after it read it. */
 let behindMs: number[] = [];
+let onClock = (): void => {};
 let posts: Posts;
 beforeAll(async () => {
   posts = await startPosts({
     clock: async () => {
+      onClock();
       const [row] = await posts.sql<{ now: Date }[]>`select clock_timestamp() as now`;
       return new Date((row?.now.getTime() ?? 0) - (behindMs.shift() ?? 0));
     },
@@ -19,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(() => {
   behindMs = [];
+  onClock = () => {};
   posts.neighbours.onUse = async () => undefined;
   posts.neighbours.mediaIsUp = true;
 });
@@ -196,6 +199,15 @@ describe("a process that stood still after it noted its media", () => {
     behindMs = [6 * MINUTES];
     await posts.posts.publishPost(story.ref(post));
     expect(story.used()).toHaveLength(5);
+  });
+
+  test("cannot have done so between the two: the clock is read first", async () => {
+    const story = storyWithMedia();
+    const order: string[] = [];
+    onClock = () => order.push("clock read");
+    posts.neighbours.onUse = async () => order.push("use noted");
+    await story.create({ mediaIds: [story.add()] });
+    expect(order).toEqual(["clock read", "use noted"]);
   });
 
   test("creates a post without media: it has nothing to lose", async () => {
