@@ -65,7 +65,6 @@ create table media.media_usages (
   constraint media_usages_pkey PRIMARY KEY (media_id, post_id),
   constraint media_usages_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
 );
-CREATE INDEX media_usages_post ON media.media_usages USING btree (post_id);
 
 create table media.outbox (
   id bigint not null generated always as identity,

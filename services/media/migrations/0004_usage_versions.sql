@@ -7,3 +7,6 @@ alter table media_usages
   add column post_version bigint not null,
   -- The request that noted it; null when another one did, too.
   add column claim_id uuid;
+
+-- Every statement knows the media.
+drop index media_usages_post;
