@@ -19,6 +19,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import {
   PostDeletionRequestedSchema,
   PostPublishRequestedSchema,
@@ -224,7 +225,7 @@ export class World {
             const target = this.targets.get(ref.targetId);
             if (target?.wanted !== true) return { ref, wanted: false };
             const wanted = target.keepsOlder || target.generation === ref.generation;
-            const media = target.media.map(({ id }) => ({ id, workspaceId: ref.workspaceId }));
+            const media = target.media.map((one) => toContentMedia(ref.workspaceId, one));
             return wanted ? { ref, wanted, text: target.text, media } : { ref, wanted: false };
           }),
         };
@@ -268,6 +269,18 @@ export class World {
       version: BigInt(version),
     };
   }
+}
+
+function toContentMedia(
+  workspaceId: string,
+  { id, kind, contentType, bytes, sha256, fileName }: PublicationMedia,
+): MessageInitShape<typeof MediaSchema> {
+  const delivery = {
+    deliveryContentType: contentType,
+    deliveryBytes: BigInt(bytes),
+    deliverySha256: sha256,
+  };
+  return { id, workspaceId, kind, fileName, ...delivery };
 }
 
 /** Times that a test can wait for. */

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { failpoint } from "@postrider/shared/failpoints";
 import { MediaUnreadable } from "#src/clients/media-unreadable.ts";
 import { storeHandles } from "#src/db/handles.ts";
 import type {
@@ -69,6 +70,7 @@ async function finishStep(
     if (added !== undefined) {
       handles = { ...handles, ...added };
       if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
+      failpoint("delivery.after-handles");
     }
     // What was made is stored first: whoever has the task next goes on from there.
     if (interrupted.aborted) return await letGo(shop, work, 0);
