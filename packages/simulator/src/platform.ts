@@ -27,6 +27,8 @@ export interface Platform {
   /** Also the path prefix. */
   readonly id: string;
   readonly routes: readonly Route[];
+  /** A larger body is answered with the platform's 413. */
+  readonly maxBodyBytes?: number;
   /** Why a username is impossible here; undefined if it is possible. */
   readonly usernameFault: (username: string) => string | undefined;
   /** Fresh credentials for the account of that name, which is made if it is missing; without a name for a new account. */

@@ -13,7 +13,8 @@ export interface FormPart {
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 function parameterOf(headers: string, name: string): string | undefined {
-  return new RegExp(`[;\\s]${name}="([^"\\r\\n]*)"`, "i").exec(headers)?.[1];
+  const found = new RegExp(`[;\\s]${name}=(?:"([^"\\r\\n]*)"|([^";\\s]+))`, "i").exec(headers);
+  return found?.[1] ?? found?.[2];
 }
 
 function partOf(bytes: Buffer): FormPart | undefined {
