@@ -321,6 +321,42 @@ describe("films", () => {
     expect((await delivered(bytes, media)).includes(place)).toBe(false);
   });
 
+  test("a track that says second by second where the camera was goes with its samples", async () => {
+    const metadataTrack = (offset: number) =>
+      box(
+        "trak",
+        box("tkhd", u32(3, 0, 0, 2, 0, 1000), Buffer.alloc(60)),
+        box(
+          "mdia",
+          box("mdhd", u32(0, 0, 0, 1000, 1000, 0)),
+          box("hdlr", u32(0, 0), ascii("meta"), Buffer.alloc(13)),
+          box(
+            "minf",
+            box(
+              "stbl",
+              box("stsd", u32(0, 1), box("gpmd", Buffer.alloc(8))),
+              box("stts", u32(0, 1, 3, 333)),
+              // Two samples in the first chunk, one in the second.
+              box("stsc", u32(0, 2, 1, 2, 1, 2, 1, 1)),
+              box("stsz", u32(0, 0, 3, place.length, place.length, place.length)),
+              box("stco", u32(0, 2, offset, offset + 2 * place.length + 4)),
+            ),
+          ),
+        ),
+      );
+    const samples = box("mdat", ascii(`${place}${place}KEEP${place}KEEP`));
+    const film = (offset: number) =>
+      sampleMp4({ inMovie: [metadataTrack(offset)], behind: [samples] });
+    const bytes = film(film(0).length - samples.length + 8);
+    const media = await taken(bytes);
+    const made = await delivered(bytes, media);
+
+    expect([made.includes(place), made.includes("gpmd")]).toEqual([false, false]);
+    expect(made.subarray(-4).toString()).toBe("KEEP");
+    expect(made.subarray(-4 - place.length - 4, -4 - place.length).toString()).toBe("KEEP");
+    expect(await taken(made)).toMatchObject({ durationMs: media.durationMs });
+  });
+
   test("brands decide between MP4 and QuickTime", async () => {
     expect((await taken(sampleMp4({ brand: "qt  " }))).contentType).toBe("video/quicktime");
     expect((await taken(sampleMp4({ brand: "mp42" }))).contentType).toBe("video/mp4");

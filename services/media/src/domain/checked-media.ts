@@ -16,8 +16,9 @@ export interface CheckedMedia {
 
 /**
  * How the bytes reach platforms. `same`: byte for byte. `blanked`: these parts, which hold a location or other metadata,
- * are replaced by zeros or by what they say, so that a film of a gigabyte need not be stored twice. `rewritten`: another
- * file, upright and without metadata, at `path`.
+ * are replaced, so that a film of a gigabyte need not be stored twice; at most 200 patches with 256 KiB in all.
+ * `rewritten`: another file without metadata at `path`, beside the one that was checked: a picture, upright; or a film
+ * whose metadata is too much for patches.
  */
 export type Delivery =
   | { readonly kind: "same" }
