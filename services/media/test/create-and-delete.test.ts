@@ -297,7 +297,7 @@ test(`in ${ROUNDS} random interleavings no stored post has media that are delete
   // Both sides win often, or nothing was shown.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
-}, 60_000);
+}, 120_000);
 
 /** The deletion, step by step. */
 async function deleteWith(
