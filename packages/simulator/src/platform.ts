@@ -12,6 +12,8 @@ export interface Route {
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   /** Whether `stale_reads` makes it lag. */
   readonly reads?: boolean;
+  /** Addresses of media in the call, which are fetched before it is handled. */
+  readonly fetches?: (call: Call) => readonly string[];
   /** Does everything in one go: nothing else happens between its reads and its writes. May throw `Refused`. */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
