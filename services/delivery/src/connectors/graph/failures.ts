@@ -54,19 +54,11 @@ export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Fail
   if (error === undefined) return undefined;
   const { message } = error;
   const meaning = meaningOf(own, error);
-  switch (meaning) {
-    case "token":
-      return { kind: "token_refused", message };
-    case "limit": {
-      const retryAfterMs = limitedForMs(answer);
-      return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
-    }
-    case "transient":
-    case "missing":
-      return undefined;
-    default:
-      return { kind: "refused", code: meaning, message };
-  }
+  if (meaning === "transient" || meaning === "missing") return undefined;
+  if (meaning === "token") return { kind: "token_refused", message };
+  if (meaning !== "limit") return { kind: "refused", code: meaning, message };
+  const retryAfterMs = limitedForMs(answer);
+  return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
 }
 
 /** Whether the object is not there, or not for us: the platform does not say which. */

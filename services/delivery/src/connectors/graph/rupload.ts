@@ -52,8 +52,13 @@ function toResult(answer: PlatformAnswer | NoAnswer): UploadResult {
   const problem = object(answer.json, "debug_info");
   const message = shorten(text(problem, "message") ?? `HTTP ${answer.status}`);
   if (answer.status === 401) return { kind: "token_refused", message };
-  const isOutOfStep = OUT_OF_STEP.has(text(problem, "type") ?? "");
-  if (problem === undefined || isOutOfStep || problem.retriable === true || answer.status >= 500)
-    return { kind: "interrupted", message };
-  return { kind: "rejected", message };
+  return isPassing(answer, problem)
+    ? { kind: "interrupted", message }
+    : { kind: "rejected", message };
+}
+
+/** Whether the same bytes may still be taken. */
+function isPassing({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
+  if (problem === undefined || problem.retriable === true || status >= 500) return true;
+  return OUT_OF_STEP.has(text(problem, "type") ?? "");
 }
