@@ -81,7 +81,10 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     `${platform.toUpperCase()}_BASE_URL`,
     `${plan.simulatorUrl}/${platform}`,
   ]);
-  return Object.fromEntries(baseUrls);
+  return {
+    ...Object.fromEntries(baseUrls),
+    BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+  };
 }
 
 function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {

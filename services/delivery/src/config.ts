@@ -27,6 +27,7 @@ export function readConfig() {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
+      blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
     publishing: {

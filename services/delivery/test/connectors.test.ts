@@ -46,6 +46,7 @@ function connector(platform: Platform): Connector {
     xBaseUrl: `${simulator.url}/x`,
     telegramBaseUrl: `${simulator.url}/telegram`,
     blueskyBaseUrl: `${simulator.url}/bluesky`,
+    blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
     xMayResend: true,
   });
   const found = connectors[platform];
@@ -150,6 +151,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
       xBaseUrl: "http://127.0.0.1:1",
       telegramBaseUrl: "http://127.0.0.1:1",
       blueskyBaseUrl: "http://127.0.0.1:1",
+      blueskyVideoBaseUrl: "http://127.0.0.1:1",
       xMayResend: true,
     })[platform];
     const publication = await createPublication(platform, "nobody listens");

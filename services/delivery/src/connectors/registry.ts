@@ -8,6 +8,7 @@ export interface ConnectorConfig {
   readonly xBaseUrl: string;
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
+  readonly blueskyVideoBaseUrl: string;
   /** Whether a post on X may be sent once more after its absence was proved. */
   readonly xMayResend: boolean;
 }
@@ -17,6 +18,9 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
   return {
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
-    bluesky: createBlueskyConnector({ baseUrl: config.blueskyBaseUrl }),
+    bluesky: createBlueskyConnector({
+      baseUrl: config.blueskyBaseUrl,
+      videoBaseUrl: config.blueskyVideoBaseUrl,
+    }),
   };
 }
