@@ -41,8 +41,8 @@ export interface Platform {
   readonly loggedPath: (path: string) => string;
   /** An error in this platform's shape, as it answers that status. */
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
-  /** A definite refusal in this platform's words. */
-  readonly refusal: (operation: string) => Reply;
+  /** A definite refusal of that call in this platform's words. */
+  readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
   /** A fresh id for a reader's comment; absent where comments cannot be read. */
   readonly newCommentId?: (now: number) => string;

@@ -139,7 +139,7 @@ function answerOf(
     case "error":
       return platform.errorReply(plan.status, call, now);
     case "refusal":
-      return platform.refusal(logged.operation);
+      return platform.refusal(logged.operation, call);
     case "close":
       return undefined;
   }
