@@ -28,6 +28,7 @@ function readPlatforms(read: EnvReader): PlatformSettings {
   return {
     x: {
       baseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      authorizeUrl: read.url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),
       clientId: read.optionalString("X_CLIENT_ID"),
       clientSecret: read.optionalString("X_CLIENT_SECRET"),
     },
@@ -45,6 +46,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     credentialKeys: readCredentialKeys(read),
+    /** Where people and platforms reach the gateway; stands in links and in what platforms send browsers back to. */
+    publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
     /** Only the local stack has one; without it no account can be connected as a simulated one. */
     simulatorUrl: read.optionalString("SIMULATOR_URL")?.replace(/\/+$/, ""),
     platforms: readPlatforms(read),
