@@ -59,7 +59,7 @@ export class Posts {
   }
 
   /** Also a deleted one. */
-  get(account: Account, id: string): Post | undefined {
+  get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
 
