@@ -1,5 +1,6 @@
 import { createBluesky } from "#src/bluesky/bluesky.ts";
 import { createFacebook } from "#src/facebook/facebook.ts";
+import { createInstagram } from "#src/instagram/instagram.ts";
 import type { Platform, PlatformFactory } from "#src/platform.ts";
 import { createTelegram } from "#src/telegram/telegram.ts";
 import { createTiktok } from "#src/tiktok/tiktok.ts";
@@ -14,6 +15,7 @@ const FACTORIES: readonly PlatformFactory[] = [
   createFacebook,
   createTiktok,
   createYoutube,
+  createInstagram,
 ];
 
 export type Platforms = ReadonlyMap<string, Platform>;

@@ -118,6 +118,16 @@ export function pngBytes(nonce = 0): Buffer {
   return Buffer.concat([bytes, Buffer.from(String(nonce))]);
 }
 
+/** What begins like a JPEG of that many pixels; a number makes another one of it. */
+export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeUInt16BE(height, 0);
+  size.writeUInt16BE(width, 2);
+  const begin = Buffer.from("ffd8ffe000044a46ffc0000b08", "hex");
+  const end = Buffer.from("01011100ffd9", "hex");
+  return Buffer.concat([begin, size, end, Buffer.from(String(nonce))]);
+}
+
 /** What begins like a video of that length; a number makes another one of it. */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
