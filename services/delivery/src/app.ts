@@ -18,6 +18,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
 import { TOPIC } from "#src/events.ts";
+import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -137,12 +138,13 @@ function startClaims(
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
+  const details = startAskForDetails(deps);
   return {
     nudge: () => {
       claims.nudge();
       deletions.nudge();
     },
     claimAgeMs: () => claims.claimAgeMs(),
-    [Symbol.asyncDispose]: () => disposeInOrder([deletions, claims]),
+    [Symbol.asyncDispose]: () => disposeInOrder([details, deletions, claims]),
   };
 }

@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { Details } from "#src/domain/details.ts";
 
 /** Why a target failed or waits: the `error.code` of the interface. */
 export type TargetErrorCode =
@@ -106,6 +107,8 @@ export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
+  /** What `findDetails` needs to ask with when the platform gives the id later; nothing secret. */
+  readonly askLater?: Handles;
 }
 
 /** Time-out, reset after send, 5xx or 429 on the visible call, unreadable body, or the worker died: it may be visible. */
@@ -127,6 +130,8 @@ export interface Unknown {
 export interface Pending {
   readonly kind: "pending";
   readonly afterMs: number;
+  /** What the platform returned and `reconcile` asks with; added to the handles together with the outcome. */
+  readonly handles?: Handles;
 }
 
 export type Outcome = Published | Failure | NotSent | Unknown | Pending;
@@ -145,6 +150,7 @@ export type Verdict =
       readonly kind: "present";
       readonly externalId: string | null;
       readonly permalink: string | null;
+      readonly askLater?: Handles;
     }
   /**
    * Proved: nothing is there. Another visible call is safe. With `handles`, those are what is left of what the steps had
@@ -201,6 +207,8 @@ export interface UnknownCall {
   readonly now: Date;
   /** Multiplies the waiting times (1 in production). */
   readonly timeScale: number;
+  /** The call was answered with `pending`, so the platform certainly has all of it. */
+  readonly isPending?: boolean;
   /** The platform ids that targets of this account own already, deleted ones too: never adopted again. */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -226,6 +234,11 @@ export interface Connector {
     call: UnknownCall,
     signal: AbortSignal,
   ): Promise<Verdict>;
+  /**
+   * Asks for the id of what is published without one. Whatever comes of it, the publication stays one. Present where a
+   * success can carry `askLater`.
+   */
+  findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
   /** Whether the platform lets us delete what we published. */
   readonly canDelete: boolean;
   /** Deletes what was published as `externalId`. Repeating it is harmless. Called only where `canDelete`. */

@@ -91,7 +91,7 @@ export function suspect(situation: Situation, unknown: Omit<Unknown, "kind">): D
 }
 
 /** The platform is at work on it. The attempt stays open until the platform says how it ends. */
-export function onPending({ task, now }: Situation, { afterMs }: Pending): Decision {
+export function onPending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
   const pending: Task = {
     ...task,
     status: "unknown",
@@ -103,7 +103,11 @@ export function onPending({ task, now }: Situation, { afterMs }: Pending): Decis
     errorCode: null,
     errorMessage: null,
   };
-  return { changes: [change(pending)], attempt: attemptResult(null) };
+  return {
+    changes: [change(pending)],
+    attempt: attemptResult(null),
+    ...(handles === undefined ? {} : { handles }),
+  };
 }
 
 type Retryable = Extract<Failure, { kind: "retryable" }>;

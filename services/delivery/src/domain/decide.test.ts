@@ -116,6 +116,15 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
+test("an id that comes later is asked for once the target is recorded as published", () => {
+  const askLater = { publishId: "p1" };
+  const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
+  expect(decide(situation(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
+  const rival = { ...PUBLISHED, generation: 2 };
+  const superfluous = situation(RECONCILING, { siblings: [rival] });
+  expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
+});
+
 describe("what a call came to in time", () => {
   test.each<[string, Outcome, object]>([
     [
@@ -272,6 +281,35 @@ describe("a call that the platform is at work on", () => {
   test("decides nothing when it is said late", () => {
     expect(decide(situation(UNKNOWN), called(pending), POLICY)).toEqual({ changes: [] });
   });
+
+  const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
+
+  test("keeps what the platform returned together with the fact", () => {
+    const decision = decide(situation(CALLING), called(withHandles), POLICY);
+    expect(decision.handles).toEqual({ publishId: "p1" });
+    const { handles } = settle(
+      { tasks: [CALLING], attempts: [ATTEMPT], now: NOW },
+      [{ targetId: "t", generation: 1, attemptNumber: 1, happening: called(withHandles) }],
+      POLICY,
+      () => 0.5,
+    );
+    expect(handles).toEqual([{ task: CALLING, handles: { publishId: "p1" } }]);
+  });
+
+  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+    "that comes late is looked at with what it returned",
+    (task) => {
+      expect(after(task, called(withHandles))).toMatchObject({
+        status: "unknown",
+        wakeAt: at(30_000),
+        openUnknowns: 1,
+        errorCode: null,
+      });
+      expect(decide(situation(task), called(withHandles), POLICY).handles).toEqual({
+        publishId: "p1",
+      });
+    },
+  );
 
   test("ended by the platform while an older call is open, it may still be visible", () => {
     const task = { ...RECONCILING, openUnknowns: 2 };

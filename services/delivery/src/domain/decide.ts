@@ -1,4 +1,4 @@
-import type { Outcome } from "#src/domain/connector.ts";
+import type { Outcome, Pending } from "#src/domain/connector.ts";
 import { after, fail, onFailure, onPending, requeue, suspect } from "#src/domain/decide-failure.ts";
 import { onPublished } from "#src/domain/decide-success.ts";
 import { onVerdict } from "#src/domain/decide-verdict.ts";
@@ -148,8 +148,9 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
   };
   switch (outcome.kind) {
     case "unknown":
-    case "pending":
       return NOTHING;
+    case "pending":
+      return onLatePending(situation, outcome);
     case "not_sent":
     case "token_refused": {
       const isNotSent = outcome.kind === "not_sent";
@@ -167,6 +168,20 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
         outcome,
       );
   }
+}
+
+/** What the platform returned is what a look needs; one that is under way without it decides nothing any more. */
+function onLatePending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
+  if (handles === undefined) return NOTHING;
+  const looking: Task = {
+    ...task,
+    status: "unknown",
+    wakeAt: after(now, afterMs),
+    looks: 0,
+    errorCode: null,
+    errorMessage: null,
+  };
+  return { changes: [change(looking)], handles };
 }
 
 /** The late call's attempt was told as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */

@@ -25,6 +25,8 @@ function toUnknownCall(shop: Workshop, { task }: Work): UnknownCall {
     looks: task.looks,
     now: task.claimedAt,
     timeScale: settings.reconcileTimeScale,
+    // A call in doubt carries its reason.
+    isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
   };
 }
