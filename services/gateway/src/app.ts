@@ -1,5 +1,6 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
@@ -33,6 +34,7 @@ export async function startApp(config: Config): Promise<App> {
   const server = await createServer({
     admission,
     accounts: accounts.client(AccountService),
+    authorizations: accounts.client(AuthorizationService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
     quota: posts.client(QuotaService),

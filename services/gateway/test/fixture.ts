@@ -1,5 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
@@ -35,7 +36,7 @@ const LIMIT = {
 export function admitted(
   overrides: Partial<Extract<AdmissionResult, { kind: "admitted" }>> = {},
 ): AdmissionResult {
-  const scopes = new Set(["accounts:read", "posts:read", "posts:write"]);
+  const scopes = new Set(["accounts:read", "accounts:write", "posts:read", "posts:write"]);
   return {
     kind: "admitted",
     keyId: "k",
@@ -52,6 +53,7 @@ export interface Peers {
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
+  readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   /** Where the bytes of media come from and go to; absent = nobody is there. */
@@ -71,6 +73,7 @@ export async function createTestServer(
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
+    router.service(AuthorizationService, peers.authorizations ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
   });
@@ -83,6 +86,7 @@ export async function createTestServer(
   const app = await createServer({
     admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
     accounts: peer.client(AccountService),
+    authorizations: peer.client(AuthorizationService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
     quota: peer.client(QuotaService),

@@ -91,14 +91,14 @@ export function startResealing(deps: ResealDeps): Loop {
     idleMs: EVERY_MS,
     work: async () => {
       if (after === undefined) {
-        const credentials = await measure(deps, keyId);
-        if (credentials === 0) return false;
-        logger.info({ credentials, keyId }, "sealing credentials again");
+        const count = await measure(deps, keyId);
+        if (count === 0) return false;
+        logger.info({ count }, "sealing credentials again with the newest key");
       }
       after = await resealBatch(deps, keyId, after ?? FIRST_ACCOUNT);
       if (after !== undefined) return true;
-      const credentials = await measure(deps, keyId);
-      logger.info({ credentials, keyId }, "credentials left with older keys");
+      const count = await measure(deps, keyId);
+      logger.info({ count }, "credentials left with older keys");
       return false;
     },
     onError: (error) => logger.error({ err: error }, "sealing credentials again failed"),

@@ -1,5 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
@@ -15,7 +16,11 @@ import type { MediaLinks } from "#src/routes/media/links.ts";
 /** What the routes stand on. */
 export interface ServerDeps {
   readonly admission: Admission;
-  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts">;
+  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly authorizations: Pick<
+    Client<typeof AuthorizationService>,
+    "findTicket" | "openTicket" | "finishAuthorization"
+  >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
   readonly quota: Client<typeof QuotaService>;

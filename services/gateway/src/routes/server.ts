@@ -5,6 +5,7 @@ import { requestIdOf } from "#src/domain/request-id.ts";
 import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
+import { registerConnect } from "#src/routes/connect/routes.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
@@ -108,6 +109,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   registerDocs(app);
   registerUploads(app, { ...deps, longBodies });
   registerDownload(app, deps);
+  registerConnect(app, deps);
   addApi(app, deps);
   return app;
 }
