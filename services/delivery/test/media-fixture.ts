@@ -15,7 +15,8 @@ export class TestMedia implements PublicationMedia {
   readonly height = 480;
   readonly durationMs = 1000;
   readonly fileName: string;
-  readonly url = "http://127.0.0.1:1/media/token";
+  /** Where nothing is, until a test serves it. */
+  url = "http://127.0.0.1:1/media/token";
   readonly content: Buffer;
   /** How the next reads end, in order; well when it is empty. */
   failures: Unreadability[] = [];
