@@ -28,6 +28,11 @@ export function readConfig() {
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
       blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+      instagram: {
+        baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
+        uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+        version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+      },
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
     publishing: {

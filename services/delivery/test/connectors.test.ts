@@ -41,12 +41,20 @@ async function control<T = unknown>(method: string, path: string, body?: unknown
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
+/** Platforms with tests of their own. */
+const NOT_HERE = {
+  baseUrl: "http://127.0.0.1:1",
+  uploadBaseUrl: "http://127.0.0.1:1",
+  version: "v25.0",
+};
+
 function connector(platform: Platform): Connector {
   const connectors = createConnectors({
     xBaseUrl: `${simulator.url}/x`,
     telegramBaseUrl: `${simulator.url}/telegram`,
     blueskyBaseUrl: `${simulator.url}/bluesky`,
     blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
+    instagram: NOT_HERE,
     xMayResend: true,
   });
   const found = connectors[platform];
@@ -152,6 +160,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
       telegramBaseUrl: "http://127.0.0.1:1",
       blueskyBaseUrl: "http://127.0.0.1:1",
       blueskyVideoBaseUrl: "http://127.0.0.1:1",
+      instagram: NOT_HERE,
       xMayResend: true,
     })[platform];
     const publication = await createPublication(platform, "nobody listens");

@@ -1,10 +1,13 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
+import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
+import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
+  readonly instagram: GraphApi;
   readonly xBaseUrl: string;
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
@@ -16,6 +19,7 @@ export interface ConnectorConfig {
 /** The connectors of this build. A platform without one is listed and not available. */
 export function createConnectors(config: ConnectorConfig): Partial<Record<PlatformId, Connector>> {
   return {
+    instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
     bluesky: createBlueskyConnector({
