@@ -28,6 +28,8 @@ export function readConfig() {
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
       blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+      /** The API and the uploads answer on one host. */
+      youtubeBaseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
       instagram: {
         baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
         uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),

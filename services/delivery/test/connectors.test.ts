@@ -54,6 +54,7 @@ function connector(platform: Platform): Connector {
     telegramBaseUrl: `${simulator.url}/telegram`,
     blueskyBaseUrl: `${simulator.url}/bluesky`,
     blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
+    youtubeBaseUrl: `${simulator.url}/youtube`,
     instagram: NOT_HERE,
     xMayResend: true,
   });
@@ -160,6 +161,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
       telegramBaseUrl: "http://127.0.0.1:1",
       blueskyBaseUrl: "http://127.0.0.1:1",
       blueskyVideoBaseUrl: "http://127.0.0.1:1",
+      youtubeBaseUrl: "http://127.0.0.1:1",
       instagram: NOT_HERE,
       xMayResend: true,
     })[platform];

@@ -4,6 +4,7 @@ import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
+import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
@@ -12,6 +13,7 @@ export interface ConnectorConfig {
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
   readonly blueskyVideoBaseUrl: string;
+  readonly youtubeBaseUrl: string;
   /** Whether a post on X may be sent once more after its absence was proved. */
   readonly xMayResend: boolean;
 }
@@ -21,6 +23,7 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
   return {
     instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
     bluesky: createBlueskyConnector({
       baseUrl: config.blueskyBaseUrl,
