@@ -32,6 +32,16 @@ function readPlatforms(read: EnvReader): PlatformSettings {
       clientId: read.optionalString("X_CLIENT_ID"),
       clientSecret: read.optionalString("X_CLIENT_SECRET"),
     },
+    youtube: {
+      baseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+      oauthBaseUrl: read.url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),
+      authorizeUrl: read.url(
+        "YOUTUBE_AUTHORIZE_URL",
+        "https://accounts.google.com/o/oauth2/v2/auth",
+      ),
+      clientId: read.optionalString("YOUTUBE_CLIENT_ID"),
+      clientSecret: read.optionalString("YOUTUBE_CLIENT_SECRET"),
+    },
     telegram: {
       baseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       botToken: read.optionalString("TELEGRAM_BOT_TOKEN"),

@@ -73,6 +73,13 @@ export function createApp(
       clientId: "app",
       clientSecret: "secret",
     },
+    youtube: {
+      baseUrl: at("youtube"),
+      oauthBaseUrl: at("youtube"),
+      authorizeUrl: `${at("youtube")}/o/oauth2/v2/auth`,
+      clientId: "app",
+      clientSecret: "secret",
+    },
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
     bluesky: { baseUrl: at("bluesky") },
   };

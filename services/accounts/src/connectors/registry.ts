@@ -2,12 +2,21 @@ import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
+import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 /** Where the platforms are, and the credentials of our apps there. */
 export interface PlatformSettings {
   readonly x: {
     readonly baseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly youtube: {
+    readonly baseUrl: string;
+    readonly oauthBaseUrl: string;
     /** The page on which people approve. */
     readonly authorizeUrl: string;
     readonly clientId: string | undefined;
@@ -31,6 +40,12 @@ function configureX(settings: PlatformSettings["x"]) {
   return { baseUrl, connector: createXConnector({ ...settings, clientId, clientSecret }) };
 }
 
+function configureYoutube(settings: PlatformSettings["youtube"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createYoutubeConnector({ ...settings, clientId, clientSecret }) };
+}
+
 /**
  * The connectors of this installation; undefined where the app's credentials are missing or no connector exists yet.
  *
@@ -47,7 +62,7 @@ export function createConnectors(
     x: configureX(settings.x),
     facebook: undefined,
     tiktok: undefined,
-    youtube: undefined,
+    youtube: configureYoutube(settings.youtube),
     telegram: hasBot
       ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }
       : undefined,
