@@ -127,10 +127,12 @@ test("the demo publishes to every platform on a stack of its own, which is gone 
 
   expect(await demo.ended(), demo.output()).toBe(0);
 
-  expect(demo.output()).toMatch(/^3 of 3 published and visible/m);
-  for (const platform of ["x", "telegram", "bluesky"]) {
-    expect(demo.output()).toMatch(new RegExp(`^  ${platform} .*published +yes +https://`, "m"));
-  }
+  expect(demo.output()).toMatch(/^9 of 9 published and visible/m);
+  for (const platform of ["x", "telegram", "bluesky"])
+    for (const kind of ["text", "image", "video"]) {
+      const row = new RegExp(`^  ${platform} .* ${kind} +published +yes +https://`, "m");
+      expect(demo.output()).toMatch(row);
+    }
   expect(await probePort(port)).toBe(port);
 });
 

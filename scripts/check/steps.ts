@@ -15,6 +15,8 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 
 /** Everything that is checked without running the product, the longest first. */
 export const STEPS: readonly Step[] = [
+  // The first time it takes minutes, which the tests that need it would wait for.
+  command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
   command("types of the packages", "turbo", "run", "typecheck", "--output-logs=errors-only"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),

@@ -15,6 +15,7 @@ create table accounts.accounts (
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text])))
 );
+CREATE INDEX accounts_external ON accounts.accounts USING btree (platform, external_id);
 
 create table accounts.api_key_workspaces (
   api_key_id uuid not null,
@@ -44,15 +45,42 @@ create table accounts.credentials (
   account_id uuid not null,
   workspace_id uuid not null,
   version bigint not null default 1,
-  access_token text not null,
+  access_token text,
   refresh_token text,
   attributes jsonb not null default '{}'::jsonb,
   issued_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   refresh_lease_until timestamp with time zone,
+  renew_at timestamp with time zone,
   constraint credentials_pkey PRIMARY KEY (account_id),
   constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
+CREATE INDEX credentials_renewals ON accounts.credentials USING btree (renew_at) WHERE (renew_at IS NOT NULL);
+CREATE INDEX credentials_sealing_keys ON accounts.credentials USING btree (split_part(access_token, '.'::text, 2), account_id);
+
+create table accounts.oauth_tickets (
+  id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  ticket_hash bytea not null,
+  status text not null,
+  failure text,
+  state_hash bytea,
+  browser_hash bytea,
+  code_verifier text,
+  account_ids uuid[] not null default '{}'::uuid[],
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint oauth_tickets_state_hash_key UNIQUE (state_hash),
+  constraint oauth_tickets_ticket_hash_key UNIQUE (ticket_hash),
+  constraint oauth_tickets_pkey PRIMARY KEY (id),
+  constraint oauth_tickets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint oauth_tickets_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint oauth_tickets_state_hash_check CHECK ((octet_length(state_hash) = 32)),
+  constraint oauth_tickets_status_check CHECK ((status = ANY (ARRAY['issued'::text, 'opened'::text, 'exchanging'::text, 'connected'::text, 'failed'::text]))),
+  constraint oauth_tickets_ticket_hash_check CHECK ((octet_length(ticket_hash) = 32))
+);
+CREATE INDEX oauth_tickets_expired ON accounts.oauth_tickets USING btree (expires_at);
 
 create table accounts.outbox (
   id bigint not null generated always as identity,

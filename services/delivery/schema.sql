@@ -31,6 +31,20 @@ create table delivery.deletion_tasks (
 );
 CREATE INDEX deletion_tasks_wake ON delivery.deletion_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text]));
 
+create table delivery.detail_questions (
+  target_id uuid not null,
+  generation integer not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  handles jsonb not null,
+  wake_at timestamp with time zone not null default now(),
+  asked_count integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  constraint detail_questions_pkey PRIMARY KEY (target_id, generation)
+);
+CREATE INDEX detail_questions_wake ON delivery.detail_questions USING btree (wake_at);
+
 create table delivery.outbox (
   id bigint not null generated always as identity,
   event_id uuid not null,

@@ -1,3 +1,23 @@
+create table media.idempotency_keys (
+  workspace_id uuid not null,
+  operation text not null,
+  key text not null,
+  fingerprint text not null,
+  response bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key)
+);
+CREATE INDEX idempotency_keys_age ON media.idempotency_keys USING btree (created_at);
+
+create table media.import_claims (
+  workspace_id uuid not null,
+  key text not null,
+  token uuid not null,
+  lease_until timestamp with time zone not null,
+  constraint import_claims_pkey PRIMARY KEY (workspace_id, key)
+);
+CREATE INDEX import_claims_lease ON media.import_claims USING btree (lease_until);
+
 create table media.media (
   id uuid not null,
   workspace_id uuid not null,
@@ -10,13 +30,70 @@ create table media.media (
   duration_ms bigint,
   sha256 text,
   file_name text not null,
-  created_at timestamp with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  version bigint not null default 1,
+  object_key text,
+  delivery_key text,
+  delivery_patches jsonb,
+  delivery_bytes bigint,
+  delivery_sha256 text,
+  delivery_content_type text,
+  rejection jsonb,
+  lease_token uuid,
+  lease_until timestamp with time zone,
+  ready_at timestamp(3) with time zone,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_bytes_check CHECK ((bytes > 0)),
   constraint media_kind_check CHECK ((kind = ANY (ARRAY['image'::text, 'video'::text]))),
+  constraint media_ready_check CHECK (((status <> 'ready'::text) OR ((object_key IS NOT NULL) AND (sha256 IS NOT NULL) AND (delivery_bytes IS NOT NULL) AND (delivery_sha256 IS NOT NULL) AND (delivery_content_type IS NOT NULL) AND (ready_at IS NOT NULL)))),
+  constraint media_rejected_check CHECK (((status <> 'rejected'::text) OR (rejection IS NOT NULL))),
   constraint media_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ready'::text, 'rejected'::text, 'deleting'::text])))
 );
+CREATE UNIQUE INDEX media_delivery_object ON media.media USING btree (delivery_key) WHERE (delivery_key IS NOT NULL);
+CREATE UNIQUE INDEX media_object ON media.media USING btree (object_key) WHERE (object_key IS NOT NULL);
+CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status = 'pending'::text);
+CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
+
+create table media.media_usages (
+  workspace_id uuid not null,
+  media_id uuid not null,
+  post_id uuid not null,
+  noted_at timestamp with time zone not null default now(),
+  post_version bigint not null,
+  claim_id uuid,
+  constraint media_usages_pkey PRIMARY KEY (media_id, post_id),
+  constraint media_usages_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
+);
+
+create table media.outbox (
+  id bigint not null generated always as identity,
+  event_id uuid not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  created_at timestamp with time zone not null default now(),
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_payload_check CHECK ((octet_length(payload) <= 65536))
+);
+
+create table media.parked_events (
+  id uuid not null,
+  direction text not null,
+  topic text not null,
+  event_id text not null,
+  type text not null,
+  key text not null,
+  payload text not null,
+  headers jsonb not null,
+  error text not null,
+  attempt_count integer not null,
+  parked_at timestamp with time zone not null default now(),
+  constraint parked_events_direction_topic_event_id_key UNIQUE (direction, topic, event_id),
+  constraint parked_events_pkey PRIMARY KEY (id),
+  constraint parked_events_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text])))
+);
 
 create table media.schema_migrations (
   version integer not null,
@@ -24,3 +101,14 @@ create table media.schema_migrations (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
+
+create table media.upload_grants (
+  media_id uuid not null,
+  workspace_id uuid not null,
+  token_sha256 bytea not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint upload_grants_pkey PRIMARY KEY (media_id),
+  constraint upload_grants_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
+);
+CREATE INDEX upload_grants_open ON media.upload_grants USING btree (expires_at) WHERE (used_at IS NULL);

@@ -1,4 +1,7 @@
+import { createHash } from "node:crypto";
 import type { LocalStack } from "#src/local-file.ts";
+
+const UPLOAD_MS = 30_000;
 
 /** A target as the API shows it; only what the demo needs. */
 export interface DemoTarget {
@@ -18,10 +21,46 @@ export interface DemoPost {
   readonly targets: readonly DemoTarget[];
 }
 
-/** Publishes a text to all accounts of the demo workspace. */
-export async function createPost(stack: LocalStack, content: string): Promise<DemoPost> {
-  const accountIds = stack.accounts.map((account) => account.id);
-  return (await call(stack, "POST", "/posts", { content, accountIds })) as DemoPost;
+/** A file as a client has it. */
+export interface DemoFile {
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What is to be published, and where. */
+export interface DemoRequest {
+  readonly content: string;
+  readonly accountIds: readonly string[];
+  readonly mediaIds: readonly string[];
+}
+
+/** Publishes now. */
+export async function createPost(stack: LocalStack, request: DemoRequest): Promise<DemoPost> {
+  return (await call(stack, "POST", "/posts", request)) as DemoPost;
+}
+
+interface Grant {
+  readonly id: string;
+  readonly uploadUrl: string;
+}
+
+/** Uploads a file as any client does; returns its media id. */
+export async function uploadFile(stack: LocalStack, file: DemoFile): Promise<string> {
+  const { fileName, contentType, bytes } = file;
+  const declared = { fileName, contentType, bytes: bytes.length };
+  const grant = (await call(stack, "POST", "/media/presign", declared)) as Grant;
+  const answer = await fetch(grant.uploadUrl, {
+    method: "PUT",
+    headers: { "content-type": contentType },
+    body: bytes,
+    signal: AbortSignal.timeout(UPLOAD_MS),
+  });
+  if (!answer.ok) {
+    throw new Error(`the upload of ${fileName} answered ${answer.status}`);
+  }
+  await call(stack, "POST", `/media/${grant.id}/complete`);
+  return grant.id;
 }
 
 /** Reads a post. */
@@ -29,14 +68,28 @@ export async function getPost(stack: LocalStack, id: string): Promise<DemoPost> 
   return (await call(stack, "GET", `/posts/${id}`)) as DemoPost;
 }
 
-/** Asks the simulated platform whether its readers see the target's post. */
-export async function isVisible(stack: LocalStack, target: DemoTarget): Promise<boolean> {
+interface Entry {
+  readonly id: string;
+  readonly media: readonly { readonly sha256: string }[];
+}
+
+/** Asks the simulated platform whether its readers see the target's post, with its file byte for byte. */
+export async function isVisible(
+  stack: LocalStack,
+  target: DemoTarget,
+  file: DemoFile | undefined,
+): Promise<boolean> {
   const account = stack.accounts.find((each) => each.id === target.accountId);
   const url = new URL("/_control/visible", stack.simulatorUrl);
   url.searchParams.set("platform", target.platform);
   url.searchParams.set("account", account?.externalId ?? "");
-  const seen: unknown = await (await fetch(url)).json();
-  return Array.isArray(seen) && seen.some((entry) => entry?.id === target.externalId);
+  const seen = (await (await fetch(url)).json()) as readonly Entry[];
+  const entry = seen.find(({ id }) => id === target.externalId);
+  if (file === undefined) {
+    return entry !== undefined;
+  }
+  const sha256 = createHash("sha256").update(file.bytes).digest("hex");
+  return entry?.media.some((media) => media.sha256 === sha256) ?? false;
 }
 
 async function call(

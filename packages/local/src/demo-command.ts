@@ -1,21 +1,21 @@
 import { defaultDataDir, environment } from "#src/config.ts";
-import { createPost, type DemoPost, type DemoTarget, getPost, isVisible } from "#src/demo-api.ts";
-import { progressLine, resultTable } from "#src/demo-view.ts";
+import { createPost, isVisible, uploadFile } from "#src/demo-api.ts";
+import { type DemoPiece, demoPieces } from "#src/demo-pieces.ts";
+import { resultTable, type VerifiedTarget } from "#src/demo-view.ts";
+import { watchPost } from "#src/demo-watch.ts";
 import { probePort } from "#src/free-port.ts";
 import { interruption } from "#src/interruption.ts";
 import { layoutOf } from "#src/layout.ts";
 import { findLauncher } from "#src/leftovers.ts";
 import { type LocalStack, readLocalStack } from "#src/local-file.ts";
-import { poll } from "#src/poll.ts";
 import { startStack } from "#src/stack.ts";
 import { parseStartOptions } from "#src/start-options.ts";
 
-const openStatuses = new Set(["pending", "publishing"]);
-const timeoutMs = 120_000;
 const { stdout } = process;
 
 /**
- * `npm run demo`: publishes to every platform that can be used, on the running stack or on one of its own.
+ * `npm run demo`: publishes a text, an image and a video to every platform that can be used and takes them, on the running
+ * stack or on one of its own.
  *
  * @returns 0 when every target is published and its platform shows it, else 1.
  */
@@ -44,63 +44,30 @@ function runningStack(): LocalStack | undefined {
 }
 
 async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promise<number> {
-  const content = `Hello from Postrider, ${new Date().toISOString()}`;
-  stdout.write(`\nPublishing "${content}" to ${stack.accounts.length} accounts:\n\n`);
-  const post = await createPost(stack, content);
-  const finished = await watch(stack, post, signal);
-  const rows = await Promise.all(
-    finished.targets.map(async (target) => ({ target, visible: await isVisible(stack, target) })),
-  );
+  const rows: VerifiedTarget[] = [];
+  for (const piece of demoPieces(stack.accounts, new Date())) {
+    rows.push(...(await publishPiece(stack, piece, signal)));
+  }
   stdout.write(`\n${resultTable(rows)}\n`);
   const good = rows.filter(({ target, visible }) => target.status === "published" && visible);
-  stdout.write(
-    `${good.length} of ${rows.length} published and visible, post ${post.id} is ${finished.status}\n`,
-  );
+  stdout.write(`${good.length} of ${rows.length} published and visible\n`);
   return good.length === rows.length && rows.length > 0 ? 0 : 1;
 }
 
-/** Draws the targets until none is open; on a terminal in place, else a line per change. */
-async function watch(stack: LocalStack, post: DemoPost, signal: AbortSignal): Promise<DemoPost> {
-  const began = performance.now();
-  const settledAt = new Map<string, number>();
-  const drawn = new Map<string, string>();
-  let latest = post;
-  const draw = (first: boolean): void => {
-    const now = performance.now() - began;
-    if (stdout.isTTY && !first) {
-      stdout.write(`\u001b[${latest.targets.length}A`);
-    }
-    for (const target of latest.targets) {
-      drawTarget(target, elapsedOf(target, settledAt, now), drawn);
-    }
-  };
-  draw(true);
-  await poll(
-    async () => {
-      signal.throwIfAborted();
-      latest = await getPost(stack, post.id);
-      draw(false);
-      return latest.targets.some(({ status }) => openStatuses.has(status)) ? undefined : latest;
-    },
-    { everyMs: 50, timeoutMs },
+async function publishPiece(
+  stack: LocalStack,
+  { kind, content, accountIds, file }: DemoPiece,
+  signal: AbortSignal,
+): Promise<VerifiedTarget[]> {
+  stdout.write(`\nPublishing "${content}" (${kind}) to ${accountIds.length} accounts:\n\n`);
+  const mediaIds = file === undefined ? [] : [await uploadFile(stack, file)];
+  const post = await createPost(stack, { content, accountIds, mediaIds });
+  const { targets } = await watchPost(stack, post, signal);
+  return await Promise.all(
+    targets.map(async (target) => ({
+      kind,
+      target,
+      visible: await isVisible(stack, target, file),
+    })),
   );
-  return latest;
-}
-
-function elapsedOf(target: DemoTarget, settledAt: Map<string, number>, now: number): number {
-  if (openStatuses.has(target.status)) {
-    return now;
-  }
-  const settled = settledAt.get(target.accountId) ?? now;
-  settledAt.set(target.accountId, settled);
-  return settled;
-}
-
-function drawTarget(target: DemoTarget, elapsedMs: number, drawn: Map<string, string>): void {
-  if (stdout.isTTY) {
-    stdout.write(`\u001b[2K${progressLine(target, elapsedMs)}\n`);
-  } else if (drawn.get(target.accountId) !== target.status) {
-    drawn.set(target.accountId, target.status);
-    stdout.write(`${progressLine(target, elapsedMs)}\n`);
-  }
 }

@@ -29,16 +29,16 @@ test("a line of progress says where a target stands, since when and why it faile
 
 test("the table shows permalinks and whether the platform's readers see them", () => {
   const table = resultTable([
-    { target: published, visible: true },
-    { target: failed, visible: false },
+    { kind: "text", target: published, visible: true },
+    { kind: "image", target: failed, visible: false },
   ]);
 
   expect(table).toBe(
     [
-      "  platform  account  status                   visible  permalink",
-      "  ────────  ───────  ───────────────────────  ───────  ────────────────────",
-      "  x         ann      published                yes      https://x.test/ann/1",
-      "  telegram  ann      failed: outcome_unknown  no       –",
+      "  platform  account  post   status                   visible  permalink",
+      "  ────────  ───────  ─────  ───────────────────────  ───────  ────────────────────",
+      "  x         ann      text   published                yes      https://x.test/ann/1",
+      "  telegram  ann      image  failed: outcome_unknown  no       –",
       "",
     ].join("\n"),
   );

@@ -17,20 +17,23 @@ export function progressLine(target: DemoTarget, elapsedMs: number): string {
 
 /** A target and whether the platform shows it. */
 export interface VerifiedTarget {
+  /** What was published: a text, an image or a video. */
+  readonly kind: string;
   readonly target: DemoTarget;
   readonly visible: boolean;
 }
 
 /** The table at the end. */
 export function resultTable(rows: readonly VerifiedTarget[]): string {
-  const cells = rows.map(({ target, visible }) => [
+  const cells = rows.map(({ kind, target, visible }) => [
     target.platform,
     target.username,
+    kind,
     target.error === null ? target.status : `${target.status}: ${target.error.code}`,
     visible ? "yes" : "no",
     target.permalink ?? "–",
   ]);
-  const head = ["platform", "account", "status", "visible", "permalink"];
+  const head = ["platform", "account", "post", "status", "visible", "permalink"];
   const widths = head.map((title, column) =>
     Math.max(title.length, ...cells.map((row) => (row[column] ?? "").length)),
   );

@@ -81,7 +81,10 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     `${platform.toUpperCase()}_BASE_URL`,
     `${plan.simulatorUrl}/${platform}`,
   ]);
-  return Object.fromEntries(baseUrls);
+  return {
+    ...Object.fromEntries(baseUrls),
+    BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+  };
 }
 
 function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {
@@ -94,7 +97,9 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
       TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
     };
   }
-  return service === "media" ? { MEDIA_KEY: secrets.mediaKey, MEDIA_DIR: plan.mediaDir } : {};
+  const media = { MEDIA_KEY: secrets.mediaKey };
+  if (service === "media") return { ...media, MEDIA_DIR: plan.mediaDir };
+  return service === "gateway" || service === "delivery" ? media : {};
 }
 
 /** What npm adds to the environment, and variables that mean something else to the launcher than to a service. */

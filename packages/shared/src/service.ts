@@ -1,5 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { EnvReader } from "#src/config.ts";
+import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
 import { addProbes, createOpsServer, type Health } from "#src/health.ts";
 import { disposeInOrder } from "#src/lifecycle.ts";
@@ -80,6 +81,8 @@ export async function listenService(options: {
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
+  /** Beside the RPCs; see `addPlainRoutes`. */
+  readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
   const { config, health, logger } = options;
   const server = await createServiceServer({
@@ -87,6 +90,9 @@ export async function listenService(options: {
     internalSecret: config.internalSecret,
     logger,
   });
+  const { internalSecret } = config;
+  if (options.plainRoutes !== undefined)
+    await addPlainRoutes(server, { routes: options.plainRoutes, internalSecret, logger });
   addProbes(server, health);
   const ops = createOpsServer(health);
   const url = await server.listen({ host: config.host, port: config.port });

@@ -12,6 +12,8 @@ export interface Route {
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   /** Whether `stale_reads` makes it lag. */
   readonly reads?: boolean;
+  /** Addresses of media in the call, which are fetched before it is handled. */
+  readonly fetches?: (call: Call) => readonly string[];
   /** Does everything in one go: nothing else happens between its reads and its writes. May throw `Refused`. */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
@@ -27,6 +29,8 @@ export interface Platform {
   /** Also the path prefix. */
   readonly id: string;
   readonly routes: readonly Route[];
+  /** A larger body is answered with the platform's 413. */
+  readonly maxBodyBytes?: number;
   /** Why a username is impossible here; undefined if it is possible. */
   readonly usernameFault: (username: string) => string | undefined;
   /** Fresh credentials for the account of that name, which is made if it is missing; without a name for a new account. */
@@ -37,8 +41,8 @@ export interface Platform {
   readonly loggedPath: (path: string) => string;
   /** An error in this platform's shape, as it answers that status. */
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
-  /** A definite refusal in this platform's words. */
-  readonly refusal: (operation: string) => Reply;
+  /** A definite refusal of that call in this platform's words. */
+  readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
   /** A fresh id for a reader's comment; absent where comments cannot be read. */
   readonly newCommentId?: (now: number) => string;

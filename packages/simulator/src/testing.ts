@@ -36,6 +36,8 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
+  /** Sent as `multipart/form-data`. */
+  readonly parts?: FormData;
 }
 
 /** A running simulator and the calls that tests make to it. */
@@ -54,8 +56,9 @@ export class TestSimulator implements AsyncDisposable {
   }
 
   async call(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const { token, json, form } = options;
-    const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form);
+    const { token, json, form, parts } = options;
+    const fields = form === undefined ? undefined : new URLSearchParams(form);
+    const body = parts ?? fields ?? JSON.stringify(json);
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
@@ -104,6 +107,32 @@ function parsed(text: string): Body {
   } catch {
     return text as unknown as Body;
   }
+}
+
+/** The smallest PNG; a number makes another one of it. */
+export function pngBytes(nonce = 0): Buffer {
+  const bytes = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  return Buffer.concat([bytes, Buffer.from(String(nonce))]);
+}
+
+/** What begins like a JPEG of that many pixels; a number makes another one of it. */
+export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeUInt16BE(height, 0);
+  size.writeUInt16BE(width, 2);
+  const begin = Buffer.from("ffd8ffe000044a46ffc0000b08", "hex");
+  const end = Buffer.from("01011100ffd9", "hex");
+  return Buffer.concat([begin, size, end, Buffer.from(String(nonce))]);
+}
+
+/** What begins like a video of that length; a number makes another one of it. */
+export function mp4Bytes(length = 1000, nonce = 0): Buffer {
+  const bytes = Buffer.alloc(length, String(nonce));
+  bytes.write("\0\0\0\x18ftypmp42", "latin1");
+  return bytes;
 }
 
 /** Publishes a tweet. */

@@ -9,8 +9,10 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
-import { listSealingKeyIds } from "#src/db/credentials.ts";
+import { countSealingKeys } from "#src/db/sealing-keys.ts";
 import { TOPIC } from "#src/events.ts";
+import { startRenewingIdle } from "#src/jobs/renew-idle-credentials.ts";
+import { startResealing } from "#src/jobs/reseal-credentials.ts";
 import { startKeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -18,7 +20,8 @@ import { createRoutes } from "#src/rpc/routes.ts";
 /** A key that was taken out of the configuration too early would make publishing fail later, account by account. */
 async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): Promise<void> {
   const known = new Set(keys.map((key) => key.id));
-  const missing = (await listSealingKeyIds(sql)).filter((id) => !known.has(id));
+  const used = (await countSealingKeys(sql)).map(({ keyId }) => keyId);
+  const missing = used.filter((id) => !known.has(id));
   if (missing.length > 0)
     throw new Error(
       `tokens are sealed with keys that CREDENTIAL_KEYS has not: ${missing.join(", ")}`,
@@ -28,7 +31,7 @@ async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): P
 /** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
   configureFailpoints(config.failpointsDir);
-  const { service, simulatorUrl, credentialKeys } = config;
+  const { service, simulatorUrl, publicUrl, credentialKeys } = config;
   const logger = createLogger({ service, level: config.logLevel });
   const sql = openSql({
     url: config.databaseUrl,
@@ -45,6 +48,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     connectors: createConnectors(config.platforms, simulatorUrl),
     simulatorUrl,
+    publicUrl,
     credentialKeys,
     nudge: () => nudge(),
     noteKeyUse: (keyId: string) => keyUse.note(keyId),
@@ -61,12 +65,17 @@ export async function startApp(config: Config): Promise<App> {
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   nudge = () => relay.nudge();
+  const resealing = startResealing(deps);
+  const renewing = startRenewingIdle({
+    ...deps,
+    refresh: (credential) => refresher.refresh(credential),
+  });
   const closeSql = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, refresher, keyUse, relay, bus, closeSql]);
+      await disposeInOrder([server, refresher, renewing, resealing, keyUse, relay, bus, closeSql]);
     },
   };
 }

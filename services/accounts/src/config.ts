@@ -28,8 +28,19 @@ function readPlatforms(read: EnvReader): PlatformSettings {
   return {
     x: {
       baseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      authorizeUrl: read.url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),
       clientId: read.optionalString("X_CLIENT_ID"),
       clientSecret: read.optionalString("X_CLIENT_SECRET"),
+    },
+    youtube: {
+      baseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+      oauthBaseUrl: read.url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),
+      authorizeUrl: read.url(
+        "YOUTUBE_AUTHORIZE_URL",
+        "https://accounts.google.com/o/oauth2/v2/auth",
+      ),
+      clientId: read.optionalString("YOUTUBE_CLIENT_ID"),
+      clientSecret: read.optionalString("YOUTUBE_CLIENT_SECRET"),
     },
     telegram: {
       baseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
@@ -45,6 +56,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     credentialKeys: readCredentialKeys(read),
+    /** Where people and platforms reach the gateway; stands in links and in what platforms send browsers back to. */
+    publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
     /** Only the local stack has one; without it no account can be connected as a simulated one. */
     simulatorUrl: read.optionalString("SIMULATOR_URL")?.replace(/\/+$/, ""),
     platforms: readPlatforms(read),

@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   AccountConnectedSchema,
+  AccountDisconnectedSchema,
   AccountReconnectRequiredSchema,
 } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
@@ -28,4 +29,8 @@ export function accountConnected(change: AccountChange): OutboxEvent {
 
 export function accountReconnectRequired(change: AccountChange): OutboxEvent {
   return outboxEvent(AccountReconnectRequiredSchema, toMessage(change), change.accountId);
+}
+
+export function accountDisconnected(change: AccountChange): OutboxEvent {
+  return outboxEvent(AccountDisconnectedSchema, toMessage(change), change.accountId);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
@@ -11,6 +12,7 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { createConnectors } from "#src/connectors/registry.ts";
+import type { SealingKey } from "#src/domain/sealing.ts";
 import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -31,6 +33,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly accounts: ReturnType<typeof openClients>["accounts"];
   readonly admission: ReturnType<typeof openClients>["admission"];
   readonly apiKeys: ReturnType<typeof openClients>["apiKeys"];
+  readonly authorizations: ReturnType<typeof openClients>["authorizations"];
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
@@ -43,23 +46,40 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     accounts: peer.client(AccountService),
     admission: peer.client(AdmissionService),
     apiKeys: peer.client(ApiKeyService),
+    authorizations: peer.client(AuthorizationService),
     credentials: peer.client(CredentialService),
     platforms: peer.client(PlatformService),
     workspaces: peer.client(WorkspaceService),
   };
 }
 
-const KEY = { id: "k1", secret: randomBytes(32) };
+export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
 /** A replica of the service with its real handlers; several may share a database. */
 export function createApp(
   database: TestDatabase,
-  options: { readonly simulatorUrl?: string; readonly telegramUrl?: string } = {},
+  options: {
+    readonly simulatorUrl?: string;
+    readonly telegramUrl?: string;
+    readonly keys?: readonly SealingKey[];
+  } = {},
 ): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
-    x: { baseUrl: at("x"), clientId: "app", clientSecret: "secret" },
+    x: {
+      baseUrl: at("x"),
+      authorizeUrl: `${at("x")}/i/oauth2/authorize`,
+      clientId: "app",
+      clientSecret: "secret",
+    },
+    youtube: {
+      baseUrl: at("youtube"),
+      oauthBaseUrl: at("youtube"),
+      authorizeUrl: `${at("youtube")}/o/oauth2/v2/auth`,
+      clientId: "app",
+      clientSecret: "secret",
+    },
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
     bluesky: { baseUrl: at("bluesky") },
   };
@@ -69,7 +89,8 @@ export function createApp(
     logger,
     connectors: createConnectors(settings, simulatorUrl),
     simulatorUrl,
-    credentialKeys: [KEY],
+    publicUrl: "https://postrider.example",
+    credentialKeys: options.keys ?? [KEY],
     nudge: () => undefined,
     noteKeyUse: (keyId: string) => keyUse.note(keyId),
   };

@@ -13,13 +13,16 @@ import { startRelay } from "@postrider/shared/outbox/relay";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
+import { createMediaSource, type MediaSource } from "#src/clients/media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
 import { TOPIC } from "#src/events.ts";
+import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import { Spool } from "#src/storage/spool.ts";
 
 const MAX_CLAIM_AGE_MS = 10_000;
 
@@ -63,8 +66,8 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
-      const { posts, accounts } = peers;
-      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, pool]);
+      const { posts, accounts, media } = peers;
+      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, pool]);
     },
   };
 }
@@ -82,12 +85,14 @@ function createClaimCheck(find: () => TaskClaims | undefined): Check {
 interface Peers {
   readonly posts: Peer;
   readonly accounts: Peer;
+  readonly media: MediaSource;
 }
 
-function connectPeers({ postsUrl, accountsUrl, internalSecret }: Config): Peers {
+function connectPeers({ postsUrl, accountsUrl, media, internalSecret }: Config): Peers {
   return {
     posts: connectPeer({ baseUrl: postsUrl, internalSecret }),
     accounts: connectPeer({ baseUrl: accountsUrl, internalSecret }),
+    media: createMediaSource({ ...media, internalSecret }),
   };
 }
 
@@ -125,18 +130,21 @@ function startClaims(
       credentials: peers.accounts.client(CredentialService),
       accounts: peers.accounts.client(AccountService),
     },
+    media: peers.media,
+    spool: new Spool(config.spool),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,
   };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
+  const details = startAskForDetails(deps);
   return {
     nudge: () => {
       claims.nudge();
       deletions.nudge();
     },
     claimAgeMs: () => claims.claimAgeMs(),
-    [Symbol.asyncDispose]: () => disposeInOrder([deletions, claims]),
+    [Symbol.asyncDispose]: () => disposeInOrder([details, deletions, claims]),
   };
 }

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
@@ -11,10 +12,29 @@ export function readConfig() {
     ...readBusConfig(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
     accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    media: {
+      baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
+      /** Where platforms reach the gateway, to fetch media. */
+      publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
+      mediaKey: read.string("MEDIA_KEY", { minLength: 32 }),
+      urlMs: read.seconds("MEDIA_URL_SECONDS", 86_400),
+    },
+    spool: {
+      folder: read.string("SPOOL_DIR", { default: tmpdir() }),
+      maxBytes: read.number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
+    },
     platforms: {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
+      blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+      /** The API and the uploads answer on one host. */
+      youtubeBaseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+      instagram: {
+        baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
+        uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+        version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+      },
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
     publishing: {

@@ -8,6 +8,7 @@ import type {
   Handles,
   Outcome,
   Publication,
+  StepResult,
   SendGuard,
   UnknownCall,
 } from "#src/domain/connector.ts";
@@ -40,11 +41,21 @@ async function control<T = unknown>(method: string, path: string, body?: unknown
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
+/** Platforms with tests of their own. */
+const NOT_HERE = {
+  baseUrl: "http://127.0.0.1:1",
+  uploadBaseUrl: "http://127.0.0.1:1",
+  version: "v25.0",
+};
+
 function connector(platform: Platform): Connector {
   const connectors = createConnectors({
     xBaseUrl: `${simulator.url}/x`,
     telegramBaseUrl: `${simulator.url}/telegram`,
     blueskyBaseUrl: `${simulator.url}/bluesky`,
+    blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
+    youtubeBaseUrl: `${simulator.url}/youtube`,
+    instagram: NOT_HERE,
     xMayResend: true,
   });
   const found = connectors[platform];
@@ -83,16 +94,17 @@ async function createPublication(platform: Platform, text: string): Promise<Publ
     username: account.username,
     accessToken: await accessToken(platform, account),
     attributes: {},
+    media: [],
   };
 }
 
 async function prepare(of: Connector, publication: Publication): Promise<Handles> {
   let handles: Handles = {};
-  for (const step of of.prepare) {
+  for (const step of of.steps(publication)) {
     if (step.isDone(handles)) continue;
-    const made = await step.run(publication, handles, signal);
-    if ("kind" in made) throw new Error(`${step.name} failed`);
-    handles = { ...handles, ...made };
+    const made: StepResult = await step.run(publication, handles, signal);
+    if (made.kind !== undefined) throw new Error(`${step.name} failed`);
+    handles = { ...handles, ...(made as Handles) };
   }
   return handles;
 }
@@ -148,6 +160,9 @@ describe.each(PLATFORMS)("%s", (platform) => {
       xBaseUrl: "http://127.0.0.1:1",
       telegramBaseUrl: "http://127.0.0.1:1",
       blueskyBaseUrl: "http://127.0.0.1:1",
+      blueskyVideoBaseUrl: "http://127.0.0.1:1",
+      youtubeBaseUrl: "http://127.0.0.1:1",
+      instagram: NOT_HERE,
       xMayResend: true,
     })[platform];
     const publication = await createPublication(platform, "nobody listens");

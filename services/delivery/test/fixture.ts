@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { create, fromJsonString, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -18,6 +19,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import {
   PostDeletionRequestedSchema,
   PostPublishRequestedSchema,
@@ -42,6 +44,7 @@ import type {
   Outcome,
   PrepareStep,
   Publication,
+  PublicationMedia,
   SendGuard,
   UnknownCall,
   Verdict,
@@ -51,6 +54,7 @@ import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import { Spool } from "#src/storage/spool.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 export const logger = createLogger({
@@ -70,6 +74,7 @@ export interface TestTarget {
   readonly accountId: string;
   readonly platform: PlatformId;
   readonly text: string;
+  readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
   /** Whether posts still has what older generations publish. */
@@ -136,6 +141,7 @@ export class World {
       accountId: newId(),
       platform: "x",
       text: `hello ${newId()}`,
+      media: [],
       generation: 1,
       wanted: true,
       keepsOlder: false,
@@ -175,7 +181,7 @@ export class World {
     return {
       platform,
       maxResends: this.maxResends,
-      prepare: this.prepare,
+      steps: () => this.prepare,
       publish: async (publication, handles, guard) => {
         const target = this.targets.get(publication.targetId);
         const call = {
@@ -219,7 +225,8 @@ export class World {
             const target = this.targets.get(ref.targetId);
             if (target?.wanted !== true) return { ref, wanted: false };
             const wanted = target.keepsOlder || target.generation === ref.generation;
-            return wanted ? { ref, wanted, text: target.text } : { ref, wanted: false };
+            const media = target.media.map((one) => toContentMedia(ref.workspaceId, one));
+            return wanted ? { ref, wanted, text: target.text, media } : { ref, wanted: false };
           }),
         };
       },
@@ -262,6 +269,18 @@ export class World {
       version: BigInt(version),
     };
   }
+}
+
+function toContentMedia(
+  workspaceId: string,
+  { id, kind, contentType, bytes, sha256, fileName }: PublicationMedia,
+): MessageInitShape<typeof MediaSchema> {
+  const delivery = {
+    deliveryContentType: contentType,
+    deliveryBytes: BigInt(bytes),
+    deliverySha256: sha256,
+  };
+  return { id, workspaceId, kind, fileName, ...delivery };
 }
 
 /** Times that a test can wait for. */
@@ -307,6 +326,15 @@ export function publishingDeps(
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),
     },
+    media: {
+      describe: ({ id }) => {
+        const all = [...world.targets.values()].flatMap(({ media }) => media);
+        const media = all.find((one) => one.id === id);
+        if (media === undefined) throw new Error("no post has such media");
+        return media;
+      },
+    },
+    spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? STILL_CLOCKS,
     random: Math.random,

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +22,7 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
+import { mp4Media, TestMedia } from "./media-fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const SECRET = "a secret between services, long enough";
@@ -33,6 +36,7 @@ class Stage implements AsyncDisposable {
   readonly #children = new Set<ChildProcess>();
   simulatorUrl = "";
   peerUrl = "";
+  mediaUrl = "";
   database!: TestDatabase;
 
   async open(): Promise<this> {
@@ -47,7 +51,31 @@ class Stage implements AsyncDisposable {
     });
     this.peerUrl = await peers.listen({ host: "127.0.0.1", port: 0 });
     this.#resources.defer(() => peers.close());
+    this.mediaUrl = await this.#listenMedia();
     return this;
+  }
+
+  /** The media service, as far as delivery asks it. */
+  async #listenMedia(): Promise<string> {
+    const server = createServer(({ url = "", headers }, response) => {
+      const [, , workspaceId, id] = (url.split("?")[0] ?? "").split("/");
+      const target = [...this.world.targets.values()].find(
+        (one) => one.workspaceId === workspaceId,
+      );
+      const media = target?.media.find((one) => one.id === id);
+      const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
+      const isOurs = headers.authorization === `Bearer ${SECRET}` && from !== undefined;
+      if (!isOurs || !(media instanceof TestMedia)) response.writeHead(404).end();
+      else
+        response
+          .writeHead(206)
+          .end(media.content.subarray(Number(from), Number(to || media.bytes) + 1));
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.listen(0, "127.0.0.1", resolve);
+    await promise;
+    this.#resources.defer(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   get sql(): Sql {
@@ -67,8 +95,8 @@ class Stage implements AsyncDisposable {
     return (await answer.json()) as T;
   }
 
-  async addTarget(platform: Platform): Promise<TestTarget> {
-    const target = this.world.addTarget({ platform });
+  async addTarget(platform: Platform, media: readonly TestMedia[] = []): Promise<TestTarget> {
+    const target = this.world.addTarget({ platform, media });
     const { accounts } = await this.control<{
       accounts: {
         externalId: string;
@@ -110,6 +138,8 @@ class Stage implements AsyncDisposable {
         DATABASE_URL: this.database.url,
         POSTS_URL: this.peerUrl,
         ACCOUNTS_URL: this.peerUrl,
+        MEDIA_SERVICE_URL: this.mediaUrl,
+        MEDIA_KEY: "a key for the addresses of media, long enough",
         FAILPOINTS_DIR: this.failpoints,
         X_BASE_URL: `${this.simulatorUrl}/x`,
         TELEGRAM_BASE_URL: `${this.simulatorUrl}/telegram`,
@@ -139,9 +169,15 @@ class Stage implements AsyncDisposable {
       values ('posts.events.v1', ${key}, ${this.sql.json(headers)}, ${value})`;
   }
 
+  async listVisible(target: TestTarget) {
+    const entries = await this.control<{ text: string; media: { sha256: string }[] }[]>(
+      `visible?platform=${target.platform}`,
+    );
+    return entries.filter(({ text }) => text === target.text);
+  }
+
   async countVisible(target: TestTarget): Promise<number> {
-    const entries = await this.control<{ text: string }[]>(`visible?platform=${target.platform}`);
-    return entries.filter(({ text }) => text === target.text).length;
+    return (await this.listVisible(target)).length;
   }
 
   async kill(): Promise<void> {
@@ -268,6 +304,34 @@ describe("the process", () => {
     },
   );
 });
+
+test.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call"])(
+  "killed at %s, media goes out once, whole, and is uploaded once",
+  async (name) => {
+    const film = mp4Media(9_000_000);
+    const target = await stage.addTarget("x", [film]);
+    stage.arm(name, "kill");
+    const dying = stage.start();
+    await stage.request(target);
+    await exited(dying);
+    expect(dying.signalCode).toBe("SIGKILL");
+
+    stage.start();
+
+    await eventually(async () => (await readTask(stage.sql, target)).status === "published", {
+      timeoutMs: 20_000,
+    });
+    const visible = await stage.listVisible(target);
+    expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: film.sha256 }]]);
+    const account = stage.world.account(target).externalId;
+    const calls = await stage.control<{ path: string; account: string }[]>("requests?platform=x");
+    const uploads = calls
+      .filter((call) => call.account === account && call.path.startsWith("/2/media/upload/"))
+      .map(({ path }) => path.split("/").at(-1));
+    expect(uploads).toEqual(["initialize", "append", "append", "append", "finalize"]);
+    await stage.kill();
+  },
+);
 
 test("an answer that came while its process stood still is a fact like any other", async () => {
   const target = await stage.addTarget("telegram");

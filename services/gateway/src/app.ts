@@ -1,6 +1,8 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -10,7 +12,9 @@ import { createHealth, createOpsServer } from "@postrider/shared/health";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { createLogger } from "@postrider/shared/logger";
 import { createAdmission } from "#src/clients/admission.ts";
+import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
+import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
 /** How long a request may take in all; every RPC that it makes gets what is left. */
@@ -23,20 +27,27 @@ export async function startApp(config: Config): Promise<App> {
   const logger = createLogger({ service: config.service, level: config.logLevel });
   const accounts = connectPeer({ baseUrl: config.accountsUrl, internalSecret });
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
+  const media = connectPeer({ baseUrl: config.mediaUrl, internalSecret });
+  const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, internalSecret });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
   const health = createHealth();
   const server = await createServer({
     admission,
     accounts: accounts.client(AccountService),
+    authorizations: accounts.client(AuthorizationService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
+    media: media.client(MediaService),
+    mediaBytes,
+    links: createMediaLinks(config),
     health,
     logger,
     publicUrl: config.publicUrl,
     defaultLocale: config.defaultLocale,
     trustedProxies: config.trustedProxies,
+    uploadOrigins: config.uploadOrigins,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const ops = createOpsServer(health);
@@ -52,6 +63,8 @@ export async function startApp(config: Config): Promise<App> {
         admission,
         accounts,
         posts,
+        media,
+        mediaBytes,
         { [Symbol.asyncDispose]: () => ops.close() },
       ]);
     },

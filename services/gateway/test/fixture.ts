@@ -1,6 +1,8 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -9,11 +11,17 @@ import { createLogger, type Logger } from "@postrider/shared/logger";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import type { FastifyInstance } from "fastify";
 import type { Admission } from "#src/clients/admission.ts";
+import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { AdmissionResult } from "#src/domain/admission.ts";
+import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
 export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
 export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
+export const MEDIA_ID = "01936a5e-7d2b-7000-8000-00000000000b";
+export const PUBLIC_URL = "http://127.0.0.1:8080";
+export const INTERNAL_SECRET = "s".repeat(32);
+export const MEDIA_KEY = "m".repeat(32);
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
 
 const LIMIT = {
@@ -28,7 +36,7 @@ const LIMIT = {
 export function admitted(
   overrides: Partial<Extract<AdmissionResult, { kind: "admitted" }>> = {},
 ): AdmissionResult {
-  const scopes = new Set(["accounts:read", "posts:read", "posts:write"]);
+  const scopes = new Set(["accounts:read", "accounts:write", "posts:read", "posts:write"]);
   return {
     kind: "admitted",
     keyId: "k",
@@ -45,7 +53,13 @@ export interface Peers {
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
+  readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
+  readonly media?: Partial<ServiceImpl<typeof MediaService>>;
+  /** Where the bytes of media come from and go to; absent = nobody is there. */
+  readonly mediaUrl?: string;
+  readonly maxInFlight?: number;
+  readonly uploadOrigins?: readonly string[];
 }
 
 /** The REST server over in-memory peers; `admit` decides about every request. */
@@ -59,22 +73,41 @@ export async function createTestServer(
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
+    router.service(AuthorizationService, peers.authorizations ?? {});
     router.service(PlatformService, peers.platforms ?? {});
+    router.service(MediaService, peers.media ?? {});
   });
-  return await createServer({
+  const baseUrl = peers.mediaUrl ?? "http://127.0.0.1:1";
+  const mediaBytes = createMediaBytes({
+    baseUrl,
+    internalSecret: INTERNAL_SECRET,
+    maxInFlight: peers.maxInFlight ?? 100,
+  });
+  const app = await createServer({
     admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
     accounts: peer.client(AccountService),
+    authorizations: peer.client(AuthorizationService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),
     logger,
-    publicUrl: "http://127.0.0.1:8080",
+    media: peer.client(MediaService),
+    mediaBytes,
+    links: createMediaLinks({
+      publicUrl: PUBLIC_URL,
+      mediaKey: MEDIA_KEY,
+      mediaUrlMs: 60_000,
+    }),
+    publicUrl: PUBLIC_URL,
     defaultLocale: "en",
     trustedProxies: [],
+    uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: 5000,
   });
+  app.addHook("onClose", () => mediaBytes[Symbol.asyncDispose]());
+  return app;
 }
 
 /** A post with one published target, as posts answers. */

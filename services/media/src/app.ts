@@ -1,32 +1,124 @@
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { openBus } from "@postrider/shared/bus/open";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { configureFailpoints } from "@postrider/shared/failpoints";
 import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger } from "@postrider/shared/logger";
-import { openSql } from "@postrider/shared/postgres";
+import { createLogger, type Logger } from "@postrider/shared/logger";
+import type { Loop } from "@postrider/shared/loop";
+import { startRelay } from "@postrider/shared/outbox/relay";
+import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
+import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import type { CheckMedia } from "#src/domain/checked-media.ts";
+import { TOPIC } from "#src/events.ts";
+import { Imports } from "#src/imports.ts";
+import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
+import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
+import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
+import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
+import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { openObjectStore } from "#src/storage/open-object-store.ts";
+import { UploadChecks } from "#src/upload-checks.ts";
+
+/** How long a request waits for a check that goes on without it. */
+const COMPLETE_MS = 115_000;
+/** How long a download from an address that a customer named may take. */
+const IMPORT_MS = 60_000;
+/** How long bytes may go on coming and going while the process stops; whoever is cut off begins again. */
+const STOPPING_MS = 20_000;
+const REMOVAL_LEASE_MS = 60_000;
 
 /** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
   configureFailpoints(config.failpointsDir);
-  const logger = createLogger({ service: config.service, level: config.logLevel });
+  const { service, internalSecret } = config;
+  const logger = createLogger({ service, level: config.logLevel });
   const sql = openSql({
     url: config.databaseUrl,
     poolSize: config.databasePoolSize,
-    applicationName: config.service,
+    applicationName: service,
     prepare: config.databasePrepare,
   });
   const health = createHealth();
   health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
-  const server = await listenService({ config, health, logger, routes: createRoutes({ sql }) });
+  const store = await openObjectStore(config.storage);
+  const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
+  const started: { relay?: Loop } = {};
+  const nudgeRelay = (): void => started.relay?.nudge();
+  const { maxImageBytes, maxVideoBytes, tempDir } = config;
+  const checker = createMediaChecker({ limits: { maxImageBytes, maxVideoBytes }, logger });
+  const { check } = checker;
+  const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const imports = createImports(config, check);
+  const stopping = new AbortController();
+  const server = await listenService({
+    config,
+    health,
+    logger,
+    routes: createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
+    plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
+  });
   await waitForDatabase(sql, MIGRATIONS, logger);
+  const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
+  const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
+  started.relay = relay;
+  const jobs = startJobs(config, { sql, store, logger });
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) }]);
+      setTimeout(() => stopping.abort(), STOPPING_MS).unref();
+      // Checks first: requests that wait for one are answered when it ends.
+      const edges = [checker, imports, checks, server];
+      await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, pool]);
     },
   };
+}
+
+function createImports(config: Config, check: CheckMedia): Imports {
+  const { outboundAllow, maxImageBytes, maxVideoBytes, tempDir } = config;
+  const client = new OutboundClient({ allow: outboundAllow });
+  const limits = { maxImageBytes, maxVideoBytes };
+  return new Imports({ client, check, limits, totalMs: IMPORT_MS, tempDir });
+}
+
+function createAppRoutes(options: {
+  readonly config: Config;
+  readonly sql: Sql;
+  readonly store: ObjectStore;
+  readonly checks: UploadChecks;
+  readonly imports: Imports;
+  readonly posts: Peer;
+  readonly nudgeRelay: () => void;
+}) {
+  const { config, posts, ...deps } = options;
+  const { maxImageBytes, maxVideoBytes, grantMs } = config;
+  return createRoutes({
+    ...deps,
+    posts: posts.client(MediaUseService),
+    limits: { maxImageBytes, maxVideoBytes },
+    grantMs,
+    completeMs: COMPLETE_MS,
+  });
+}
+
+function startJobs(
+  { pendingMs, orphanMs, tempDir }: Config,
+  deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
+): AsyncDisposable[] {
+  return [
+    startRemovingObjects({ ...deps, leaseMs: REMOVAL_LEASE_MS }),
+    startRemovingForgottenUploads({ ...deps, pendingMs }),
+    startRemovingOrphans({ ...deps, orphanMs, tempDir }),
+    startCleaningIdempotencyKeys(deps.sql, deps.logger),
+    startCleaningImportClaims(deps.sql, deps.logger),
+  ];
 }

@@ -1,38 +1,49 @@
 import { fileURLToPath } from "node:url";
-import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { newId } from "@postrider/shared/ids";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
-import { createTestPeer } from "@postrider/shared/testing/router";
 import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MIGRATIONS } from "#src/config.ts";
-import { createRoutes } from "#src/rpc/routes.ts";
+import { insertReadyMedia } from "#src/db/media.ts";
+import { startMedia, type TestMedia } from "./fixture.ts";
 
-let database: TestDatabase;
+let service: TestMedia;
 beforeAll(async () => {
-  database = await createTestDatabase({ service: "media", migrationsFolder: MIGRATIONS });
+  service = await startMedia();
 });
-afterAll(() => database[Symbol.asyncDispose]());
+afterAll(() => service[Symbol.asyncDispose]());
 
 test("schema.sql shows the schema that the migrations make", async () => {
   await expectSchemaCurrent(
-    database,
+    service.database,
     "media",
     fileURLToPath(new URL("../schema.sql", import.meta.url)),
   );
 });
 
 test("a workspace finds its own media and is not told of others'", async () => {
-  const media = createTestPeer(createRoutes({ sql: database.sql })).client(MediaService);
+  const { sql, media } = service;
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];
   for (const [id, workspaceId] of [
     [mine, here],
     [theirs, there],
   ] as const) {
-    await database.sql`
-      insert into media (id, workspace_id, status, kind, content_type, bytes, width, height, sha256, file_name)
-      values (${id}, ${workspaceId}, 'ready', 'image', 'image/png', 3000000000, 640, 480, 'ab', 'a.png')`;
+    await sql.begin((tx) =>
+      insertReadyMedia(
+        tx,
+        { id, workspaceId, fileName: "a.png" },
+        {
+          kind: "image",
+          contentType: "image/png",
+          bytes: 3_000_000_000,
+          sha256: "ab",
+          width: 640,
+          height: 480,
+          durationMs: null,
+          delivery: { kind: "same" },
+        },
+        { objectKey: `objects/${id}`, deliveryKey: null },
+      ),
+    );
   }
   const answer = await media.batchGetMedia({
     workspaceId: here,
@@ -46,6 +57,9 @@ test("a workspace finds its own media and is not told of others'", async () => {
       bytes: 3_000_000_000n,
       width: 640,
       sha256: "ab",
+      deliveryBytes: 3_000_000_000n,
+      deliverySha256: "ab",
+      deliveryContentType: "image/png",
     },
   ]);
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });

@@ -23,7 +23,12 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
-import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import {
+  MediaService,
+  type MediaUse,
+  type UseMediaRequest,
+} from "@postrider/contracts/media/v1/media_service_pb";
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
@@ -48,11 +53,12 @@ import type { Sql } from "@postrider/shared/postgres";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
+import type { MediaClient } from "#src/clients/media.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
 import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
-import { createDatabaseClock } from "#src/db/clock.ts";
+import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { createRoomCheck } from "#src/rpc/outbox-room.ts";
@@ -91,8 +97,38 @@ class Neighbours {
   readonly askedTargets: TargetRef[] = [];
   /** Limits that differ from the defaults, by workspace. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
+  /** What media was asked to note. */
+  readonly used: UseMediaRequest[] = [];
+  /** What media was told to forget. */
+  readonly released: MediaUse[] = [];
+  /** Runs while posts waits for its media. */
+  onUse: () => Promise<unknown> = async () => undefined;
   accountsAreUp = true;
+  mediaIsUp = true;
   deliveryIsUp = true;
+
+  /** Media that are ready, unless something else is said of them. */
+  addMedia(workspaceId: string, change: MessageInitShape<typeof MediaSchema> = {}): string {
+    const id = newId();
+    this.media.push({
+      id,
+      workspaceId,
+      status: "ready",
+      kind: "image",
+      contentType: "image/png",
+      bytes: 1000n,
+      width: 640,
+      height: 480,
+      ...change,
+    });
+    return id;
+  }
+
+  #mediaOf({ workspaceId, ids }: { readonly workspaceId: string; readonly ids: string[] }) {
+    return this.media.filter(
+      (item) => item.workspaceId === workspaceId && ids.includes(item.id ?? ""),
+    );
+  }
 
   connectAccount(workspaceId: string, platform: string, status = "active"): string {
     const id = newId();
@@ -128,11 +164,17 @@ class Neighbours {
       }),
     });
     router.service(MediaService, {
-      batchGetMedia: ({ workspaceId, ids }) => ({
-        media: this.media.filter(
-          (item) => item.workspaceId === workspaceId && ids.includes(item.id ?? ""),
-        ),
-      }),
+      batchGetMedia: (request) => ({ media: this.#mediaOf(request) }),
+      useMedia: async (request) => {
+        this.used.push(request);
+        await this.onUse();
+        return { media: this.#mediaOf(request) };
+      },
+      releaseMedia: ({ uses }) => {
+        if (!this.mediaIsUp) throw unavailable();
+        this.released.push(...uses);
+        return {};
+      },
     });
     router.service(TaskService, {
       batchGetTargetStates: ({ refs, deletions }) => {
@@ -178,7 +220,9 @@ interface PostChange {
 }
 
 /** The posts service on a database of its own, with everything around it in memory. */
-export async function startPosts() {
+export async function startPosts(
+  change: { readonly clock?: DatabaseClock; readonly media?: MediaClient } = {},
+) {
   const database = await createTestDatabase({
     service: "posts",
     migrationsFolder: MIGRATIONS,
@@ -193,13 +237,13 @@ export async function startPosts() {
   const routes = createRoutes({
     sql,
     nudgeRelay,
-    clock: createDatabaseClock(sql),
+    clock: change.clock ?? createDatabaseClock(sql),
     accounts: createAccountDirectory(peer.client(AccountService)),
     platforms: createPlatformDirectory(peer.client(PlatformService)),
     accountService: peer.client(AccountService),
     workspaces: createWorkspaceDirectory(peer.client(WorkspaceService)),
     nudgeScheduler: () => {},
-    media: peer.client(MediaService),
+    media: change.media ?? peer.client(MediaService),
     tasks: peer.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: 86_400_000,
@@ -222,6 +266,7 @@ export async function startPosts() {
     posts,
     targets: service.client(TargetService),
     quota: service.client(QuotaService),
+    mediaUses: service.client(MediaUseService),
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */

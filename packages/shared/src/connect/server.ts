@@ -11,6 +11,8 @@ import { runInContext } from "#src/request-context.ts";
 /** The longest deadline that a caller may ask for. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** For a whole request with its body; Node's own 5 minutes are too short for a film on a slow line. */
+const MAX_REQUEST_MS = 60 * 60_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
@@ -57,9 +59,12 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
     serverFactory: (handler) =>
-      createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-        if (!lean(request, response)) handler(request, response);
-      }),
+      createServer(
+        { keepAliveTimeout: 65_000, requestTimeout: MAX_REQUEST_MS },
+        (request, response) => {
+          if (!lean(request, response)) handler(request, response);
+        },
+      ),
   });
   // A connection is given up after so many calls, so that a new replica soon gets its share.
   app.server.maxRequestsPerSocket = 1000;

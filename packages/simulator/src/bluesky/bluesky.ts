@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { BLOB_METHODS } from "#src/bluesky/blob-methods.ts";
 import { toRoute } from "#src/bluesky/endpoint.ts";
 import { statusError, xrpcError } from "#src/bluesky/errors.ts";
 import { createNetwork, findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
 import { READ_METHODS } from "#src/bluesky/read-methods.ts";
 import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
+import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
 import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
 import { bearerToken, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
@@ -60,15 +62,24 @@ function issueAccount(network: BlueskyNetwork, username: string | undefined): Is
   return { account, credentials: { identifier: account.username, appPassword } };
 }
 
-/** By the token; calls without one by the repository or the login that they name. */
+/** DID of the account that a token was given to, whatever it is for. */
+function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): string {
+  return sessions.ownerOf(token) ?? serviceTokens.find(token)?.did ?? "";
+}
+
+/** The repository, the login or the job that a call names. */
+function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
+  const { path, query } = call;
+  if (path.endsWith(".createSession")) {
+    return jsonObject(call)?.["identifier"];
+  }
+  return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
+}
+
+/** By the token; calls without one by what they name. */
 function accountOf(network: BlueskyNetwork, call: Call): Account | undefined {
   const token = bearerToken(call);
-  if (token !== undefined) {
-    return findActor(network, network.sessions.ownerOf(token) ?? "");
-  }
-  const named =
-    call.query.get("repo") ??
-    (call.path.endsWith(".createSession") ? jsonObject(call)?.["identifier"] : undefined);
+  const named = token === undefined ? namedAccount(network, call) : ownerOf(network, token);
   return typeof named === "string" ? findActor(network, named) : undefined;
 }
 
@@ -81,6 +92,8 @@ function errorReply(status: number): Reply {
 
 function refusal(operation: string): Reply {
   switch (operation) {
+    case "upload":
+      return statusError(413);
     case "refresh":
       return xrpcError(400, "ExpiredToken", "Token has been revoked");
     case "login":
@@ -90,12 +103,19 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** A Bluesky PDS with the reads that it passes on to the network's index. */
+/** A Bluesky PDS with the reads that it passes on to the network's index, and the network's video service. */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
-  const methods = [...SESSION_METHODS, ...WRITE_METHODS, ...READ_METHODS];
+  const methods = [
+    ...SESSION_METHODS,
+    ...WRITE_METHODS,
+    ...READ_METHODS,
+    ...BLOB_METHODS,
+    ...VIDEO_METHODS,
+  ];
   return {
     id: "bluesky",
+    maxBodyBytes: MAX_VIDEO_BYTES,
     routes: methods.map((method) => toRoute(network, method)),
     usernameFault,
     issueAccount: (username) => issueAccount(network, username),

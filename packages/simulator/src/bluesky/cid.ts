@@ -4,6 +4,8 @@ import { isRecord } from "#src/http/call.ts";
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /** CID version 1, DAG-CBOR, SHA-256 of 32 bytes. */
 const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
+/** The same for bytes as they are. */
+const RAW_PREFIX = Buffer.from([0x01, 0x55, 0x12, 0x20]);
 
 function base32(bytes: Buffer): string {
   let text = "";
@@ -37,4 +39,9 @@ function canonical(value: unknown): string {
 export function cidOf(content: unknown): string {
   const digest = createHash("sha256").update(canonical(content)).digest();
   return `b${base32(Buffer.concat([PREFIX, digest]))}`;
+}
+
+/** The id of a file, as every server of the network computes it. */
+export function blobCidOf(sha256: string): string {
+  return `b${base32(Buffer.concat([RAW_PREFIX, Buffer.from(sha256, "hex")]))}`;
 }

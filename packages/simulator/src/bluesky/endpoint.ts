@@ -113,11 +113,23 @@ export function loginRules(did: string): LimitRule[] {
   ];
 }
 
+function requireType(call: Call): string {
+  return (
+    contentType(call) || refuseInput("Request encoding (Content-Type) required but not provided")
+  );
+}
+
+/** Input of a procedure that takes a file: its bytes and what type they are said to have. */
+export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeType: string } {
+  const mimeType = requireType(call);
+  return call.body.length > 0
+    ? { bytes: call.body, mimeType }
+    : refuseInput("A request body was expected but none was provided");
+}
+
 /** Input of a procedure. */
 export function inputOf(call: Call): Record<string, unknown> {
-  if (contentType(call) === "") {
-    return refuseInput("Request encoding (Content-Type) required but not provided");
-  }
+  requireType(call);
   if (contentType(call) !== "application/json") {
     return refuseInput(`Wrong request encoding (Content-Type): ${contentType(call)}`);
   }

@@ -1,7 +1,7 @@
 import { cidOf } from "#src/bluesky/cid.ts";
+import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { POST_COLLECTION } from "#src/bluesky/post-record.ts";
 import { uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
 import type { Account } from "#src/world/accounts.ts";

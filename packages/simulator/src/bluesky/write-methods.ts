@@ -1,10 +1,12 @@
 import { cidOf } from "#src/bluesky/cid.ts";
+import { blobRefsOf } from "#src/bluesky/embed.ts";
 import { inputOf, inputText, pointRules, requireAuth } from "#src/bluesky/endpoint.ts";
 import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput, statusError } from "#src/bluesky/errors.ts";
+import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { POST_COLLECTION, checkPostRecord } from "#src/bluesky/post-record.ts";
+import { checkPostRecord } from "#src/bluesky/post-record.ts";
 import { uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
 import { isTid } from "#src/bluesky/tid.ts";
@@ -12,6 +14,7 @@ import type { Operation } from "#src/faults/rule.ts";
 import { isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
+import type { PostedMedia } from "#src/world/posts.ts";
 
 const NSID = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+\.[a-zA-Z][a-zA-Z0-9]*$/;
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
@@ -76,13 +79,19 @@ function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number
 }
 
 /** Shows a written post to readers: a new one, a changed one, or one that is made again after its deletion. */
-function showPost(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
+function showPost(
+  network: BlueskyNetwork,
+  account: Account,
+  record: StoredRecord,
+  media: readonly PostedMedia[],
+): void {
   const { posts } = network.world;
   const id = record.rkey;
   const { text, reply } = record.value;
   const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
   const shown = {
     text: String(text),
+    media,
     createdAt: record.createdAt,
     deletedAt: null,
     ...(typeof parent === "string" ? { replyTo: parent } : {}),
@@ -90,7 +99,7 @@ function showPost(network: BlueskyNetwork, account: Account, record: StoredRecor
   const before = posts.get(account, id);
   if (before === undefined) {
     const owner = account.externalId;
-    posts.add({ platform: "bluesky", account: owner, id, media: [], createCalls: 1, ...shown });
+    posts.add({ platform: "bluesky", account: owner, id, createCalls: 1, ...shown });
   } else {
     posts.change(before, { ...shown, createCalls: before.createCalls + 1 });
   }
@@ -110,9 +119,11 @@ function write(
   const cid = cidOf(value);
   const createdAt = current?.createdAt ?? now;
   const record = { did, collection, rkey, cid, value, createdAt, deletedAt: null };
+  const isPost = collection === POST_COLLECTION;
+  const media = isPost ? network.blobs.use(did, blobRefsOf(value), now) : [];
   network.records.put(record);
-  if (collection === POST_COLLECTION) {
-    showPost(network, account, record);
+  if (isPost) {
+    showPost(network, account, record, media);
   }
   const uri = uriOf(record);
   const validationStatus = collection.startsWith("app.bsky.") ? "valid" : "unknown";

@@ -7,7 +7,8 @@ import type { World } from "#src/world/world.ts";
 
 function toVisible({ platform, account, id, text, media, createdAt, createCalls }: Post): unknown {
   const created = new Date(createdAt).toISOString();
-  return { platform, account, id, text, media, createdAt: created, createCalls };
+  const files = media.map(({ kind, sha256 }) => ({ kind, sha256 }));
+  return { platform, account, id, text, media: files, createdAt: created, createCalls };
 }
 
 /** What to look for; undefined if the account asked for does not exist, which shows nothing. */

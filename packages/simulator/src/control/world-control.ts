@@ -12,7 +12,11 @@ const CLOCK_BODY = {
 const SETTINGS_BODY = {
   type: "object",
   additionalProperties: false,
-  properties: { quotas: { type: "boolean" }, latencyMs: { type: "integer", minimum: 0 } },
+  properties: {
+    quotas: { type: "boolean" },
+    latencyMs: { type: "integer", minimum: 0 },
+    authorize: { enum: ["ask", "approve", "deny"] },
+  },
 };
 
 function clockBody(world: World): unknown {

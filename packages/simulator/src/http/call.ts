@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { FetchedFiles } from "#src/http/fetch-media.ts";
 
 /** A request to a platform, read completely. */
 export interface Call {
@@ -18,6 +19,8 @@ export interface Moment {
   readonly now: number;
   /** What reads show: `now`, or earlier while `stale_reads` is in force. */
   readonly asOf: number;
+  /** What the addresses that `Route.fetches` named gave. */
+  readonly fetched: FetchedFiles;
 }
 
 export interface Reply {

@@ -6,7 +6,9 @@ import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
 const NO_BODY = Buffer.alloc(0);
+/** Of a platform that says nothing else. */
 const MAX_BODY_BYTES = 64_000_000;
+const TOO_LARGE = "FST_ERR_CTP_BODY_TOO_LARGE";
 
 function toCall(platform: Platform, request: FastifyRequest): Call {
   const [pathname = "", search = ""] = request.url.split("?", 2);
@@ -74,9 +76,16 @@ export function registerPlatforms(
         scope.removeAllContentTypeParsers();
         scope.addContentTypeParser(
           "*",
-          { parseAs: "buffer", bodyLimit: MAX_BODY_BYTES },
+          { parseAs: "buffer", bodyLimit: platform.maxBodyBytes ?? MAX_BODY_BYTES },
           (_request, body, done) => done(null, body),
         );
+        scope.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
+          if (error.code !== TOO_LARGE) {
+            throw error;
+          }
+          const call = toCall(platform, request);
+          await send(reply, platform.errorReply(413, call, deps.world.clock.now()));
+        });
         for (const route of platform.routes) {
           scope.route({ method: route.method, url: route.path, handler: answer(platform, route) });
         }

@@ -4,6 +4,7 @@ import { planFor } from "#src/faults/plan.ts";
 import type { Plan } from "#src/faults/plan.ts";
 import { answering } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import { NOTHING_FETCHED, fetchMedia } from "#src/http/fetch-media.ts";
 import type { HeldCalls } from "#src/http/held-calls.ts";
 import { GARBAGE_PAGE, proxyPage } from "#src/http/server-pages.ts";
 import type { Platform, Route } from "#src/platform.ts";
@@ -56,19 +57,23 @@ export async function serve(
     await actLate(deps, arrival, plan.holdMs);
     return undefined;
   }
-  const own = plan.acts === "now" ? act(deps, platform, route, call) : undefined;
+  const own = plan.acts === "now" ? await act(deps, platform, route, call) : undefined;
   world.store.commit();
   await hold(deps, plan);
   logged.outcome = outcomeOf(plan, own);
   return answerOf(plan, own, arrival, world.clock.now());
 }
 
-/** Does what the call asks; a refusal is an answer too. */
-function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Reply {
+/** Fetches what the call names, then does what it asks; a refusal is an answer too. */
+async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Promise<Reply> {
   const { clock, faults } = deps.world;
+  const fetched =
+    route.fetches === undefined
+      ? NOTHING_FETCHED
+      : await fetchMedia(route.fetches, call, deps.stopping);
   const now = clock.now();
   const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
-  return answering(() => route.handle(call, { now, asOf: now - lagMs }));
+  return answering(() => route.handle(call, { now, asOf: now - lagMs, fetched }));
 }
 
 async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promise<void> {
@@ -94,7 +99,7 @@ export async function doHeld(
   if (call === undefined) {
     return undefined;
   }
-  const reply = act(deps, platform, route, call);
+  const reply = await act(deps, platform, route, call);
   deps.world.store.commit();
   return reply;
 }
@@ -134,7 +139,7 @@ function answerOf(
     case "error":
       return platform.errorReply(plan.status, call, now);
     case "refusal":
-      return platform.refusal(logged.operation);
+      return platform.refusal(logged.operation, call);
     case "close":
       return undefined;
   }

@@ -6,6 +6,7 @@ import type { Parameters } from "#src/telegram/parameters.ts";
 
 /** UTF-16 units after entity parsing. */
 const MAX_TEXT = 4096;
+const MAX_CAPTION = 1024;
 const MAX_RAW_BYTES = 32_768;
 
 function withoutMarkup(text: string, mode: string): string {
@@ -35,4 +36,10 @@ export function messageText(parameters: Parameters): string {
     refuse("message is too long");
   }
   return text;
+}
+
+/** The caption of a medium as readers see it; empty if there is none. */
+export function captionText(parameters: Parameters): string {
+  const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
+  return text.trim().length > MAX_CAPTION ? refuse("message caption is too long") : text;
 }

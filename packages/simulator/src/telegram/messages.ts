@@ -14,7 +14,8 @@ const MINUTE_MS = 60_000;
 const CREATION_NOTICE_ID = 1;
 const MAX_DELETED_AT_ONCE = 100;
 
-function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
+/** Counts messages of a channel; ends the call with 429 when there are too many. */
+export function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
   const key = `telegram:messages:${chat.externalId}`;
   const rule = { key, limit: PER_CHAT, windowMs: MINUTE_MS, cost: items };
   const { allowed, standings } = world.limits.spend([rule], now);
@@ -24,7 +25,7 @@ function spend({ world }: TelegramNetwork, chat: Account, items: number, now: nu
   }
 }
 
-function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Account): number {
+export function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Account): number {
   const id = (latestMessageIds.get(chat.externalId) ?? CREATION_NOTICE_ID) + 1;
   latestMessageIds.put(chat.externalId, id);
   return id;
@@ -57,12 +58,33 @@ function existing(
   return post?.deletedAt === null ? post : undefined;
 }
 
+/** Deletes a message, also one of an album; false if it is not there. */
+function remove(network: TelegramNetwork, chat: Account, id: number, now: number): boolean {
+  const { posts } = network.world;
+  const post = existing(network, chat, id);
+  if (post !== undefined) {
+    posts.change(post, { deletedAt: now });
+    return true;
+  }
+  const rest = network.albums.has(chat, id) ? network.albums.delete(chat, id) : undefined;
+  const album = rest === undefined ? undefined : posts.get(chat, rest.id);
+  if (rest === undefined || album === undefined) {
+    return false;
+  }
+  const { text, media } = rest;
+  posts.change(album, media.length === 0 ? { deletedAt: now } : { text, media });
+  return true;
+}
+
 export function editMessageText(network: TelegramNetwork, call: BotCall): unknown {
   const { parameters, now } = call;
   const chat = requireRight(network, call, "canPostMessages");
   const post =
     existing(network, chat, idOf(parameters.get("message_id"))) ??
     refuse("message to edit not found");
+  if (post.media.length > 0) {
+    refuse("there is no text in the message to edit");
+  }
   const text = messageText(parameters);
   if (text === post.text) {
     refuse(
@@ -76,9 +98,7 @@ export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown 
   const chat = requireRight(network, call, "canDeleteMessages");
   const id =
     idOf(call.parameters.get("message_id")) ?? refuse("message identifier is not specified");
-  const post = existing(network, chat, id) ?? refuse("message to delete not found");
-  network.world.posts.change(post, { deletedAt: call.now });
-  return true;
+  return remove(network, chat, id, call.now) || refuse("message to delete not found");
 }
 
 /** Messages that are not there are skipped, as the Bot API does. */
@@ -92,10 +112,7 @@ export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown
     refuse("too many message identifiers specified");
   }
   for (const id of ids) {
-    const post = existing(network, chat, id);
-    if (post !== undefined) {
-      network.world.posts.change(post, { deletedAt: call.now });
-    }
+    remove(network, chat, id, call.now);
   }
   return true;
 }

@@ -1,5 +1,6 @@
 import type { Moment } from "#src/http/call.ts";
 import type { Table } from "#src/store/table.ts";
+import { Albums } from "#src/telegram/albums.ts";
 import { Bots } from "#src/telegram/bots.ts";
 import type { Bot } from "#src/telegram/bots.ts";
 import { forbid, refuse } from "#src/telegram/errors.ts";
@@ -12,6 +13,7 @@ import type { World } from "#src/world/world.ts";
 export interface TelegramNetwork {
   readonly world: World;
   readonly bots: Bots;
+  readonly albums: Albums;
   /** The latest message id of each channel. It survives a reset: ids are never used twice. */
   readonly latestMessageIds: Table<number>;
 }
@@ -26,6 +28,7 @@ export function createNetwork(world: World): TelegramNetwork {
   return {
     world,
     bots: new Bots(world.store, world.secrets),
+    albums: new Albums(world.store),
     latestMessageIds: world.store.table<number>("telegram.message_ids", { keptOnReset: true }),
   };
 }

@@ -1,26 +1,34 @@
 import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
+import { formParts } from "#src/http/multipart.ts";
 import { refuse } from "#src/telegram/errors.ts";
 
 export type Parameters = ReadonlyMap<string, unknown>;
 
-/** Parameters from the query, a form or a JSON body, as the Bot API takes them. Unknown ones are ignored there too. */
+function bodyFields(call: Call): Iterable<readonly [string, unknown]> {
+  switch (contentType(call)) {
+    case "application/json":
+      return call.body.length === 0
+        ? []
+        : Object.entries(jsonObject(call) ?? refuse("can't parse JSON object"));
+    case "application/x-www-form-urlencoded":
+      return new URLSearchParams(call.body.toString("utf8"));
+    case "multipart/form-data":
+      return (formParts(call) ?? refuse("can't parse the form")).map(
+        ({ name, fileName, content }) =>
+          [name, fileName === undefined ? content.toString("utf8") : content] as const,
+      );
+    default:
+      return [];
+  }
+}
+
+/**
+ * Parameters from the query, a form or a JSON body, as the Bot API takes them; files are their bytes. Unknown ones are
+ * ignored there too.
+ */
 export function parametersOf(call: Call): Parameters {
-  const parameters = new Map<string, unknown>(call.query);
-  const type = contentType(call);
-  if (type === "application/json" && call.body.length > 0) {
-    for (const [name, value] of Object.entries(
-      jsonObject(call) ?? refuse("can't parse JSON object"),
-    )) {
-      parameters.set(name, value);
-    }
-  }
-  if (type === "application/x-www-form-urlencoded") {
-    for (const [name, value] of new URLSearchParams(call.body.toString("utf8"))) {
-      parameters.set(name, value);
-    }
-  }
-  return parameters;
+  return new Map<string, unknown>([...call.query, ...bodyFields(call)]);
 }
 
 /** Texts and numbers as text; empty if missing. */
@@ -35,8 +43,8 @@ export function idOf(value: unknown): number | undefined {
   return typeof id === "number" && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** A list of ids, sent as JSON or, in forms and queries, as JSON text. */
-export function idsOf(parameters: Parameters, name: string): number[] {
+/** A list, sent as JSON or, in forms and queries, as JSON text; empty if it is none. */
+export function listOf(parameters: Parameters, name: string): readonly unknown[] {
   let list = parameters.get(name);
   if (typeof list === "string") {
     try {
@@ -45,6 +53,12 @@ export function idsOf(parameters: Parameters, name: string): number[] {
       return refuse(`can't parse ${name}`);
     }
   }
-  const ids = Array.isArray(list) ? list.map(idOf) : [];
-  return ids.filter((id) => id !== undefined);
+  return Array.isArray(list) ? (list as unknown[]) : [];
+}
+
+/** A list of ids; what is no id is left out. */
+export function idsOf(parameters: Parameters, name: string): number[] {
+  return listOf(parameters, name)
+    .map(idOf)
+    .filter((id) => id !== undefined);
 }

@@ -22,6 +22,7 @@ import {
 import { createNetwork, findChat } from "#src/telegram/network.ts";
 import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
 import { parametersOf } from "#src/telegram/parameters.ts";
+import { sendAnimation, sendMediaGroup, sendPhoto, sendVideo } from "#src/telegram/send-media.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
@@ -38,6 +39,10 @@ const METHODS: ReadonlyMap<string, Method> = new Map([
   ["getchatmember", { operations: ["account"], run: getChatMember }],
   ["getchatadministrators", { operations: ["account"], run: getChatAdministrators }],
   ["sendmessage", { operations: ["publish", "create"], run: sendMessage }],
+  ["sendphoto", { operations: ["publish", "create"], run: sendPhoto }],
+  ["sendvideo", { operations: ["publish", "create"], run: sendVideo }],
+  ["sendanimation", { operations: ["publish", "create"], run: sendAnimation }],
+  ["sendmediagroup", { operations: ["publish", "create"], run: sendMediaGroup }],
   ["editmessagetext", { operations: ["other"], run: editMessageText }],
   ["deletemessage", { operations: ["delete"], run: deleteMessage }],
   ["deletemessages", { operations: ["delete"], run: deleteMessages }],
@@ -53,6 +58,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const USERNAME = /^[A-Za-z](?!\w*__)[A-Za-z0-9_]{2,30}[A-Za-z0-9]$/;
 const SIMULATED_WAIT_SECONDS = 1;
+/** An album of the largest films, and the form around them. */
+const MAX_BODY_BYTES = 501_000_000;
 
 function methodOf(call: Call): Method | undefined {
   return METHODS.get((call.params["method"] ?? "").toLowerCase());
@@ -124,6 +131,7 @@ export function createTelegram(world: World): Platform {
   };
   return {
     id: "telegram",
+    maxBodyBytes: MAX_BODY_BYTES,
     routes: [
       { method: "GET", ...route },
       { method: "POST", ...route },

@@ -1,4 +1,5 @@
 import type { Bot } from "#src/telegram/bots.ts";
+import type { InputMedia } from "#src/telegram/input-media.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
 
@@ -21,6 +22,46 @@ export function messageView(chat: Account, post: Post, editedAt?: number): Recor
     date: Math.floor(post.createdAt / 1000),
     ...(editedAt === undefined ? {} : { edit_date: Math.floor(editedAt / 1000) }),
     text: post.text.trim(),
+  };
+}
+
+/** A file as messages show it: no file can be asked for by these ids. */
+function fileView({ received, width, height }: InputMedia): Record<string, unknown> {
+  const { sha256, bytes } = received;
+  const id = sha256.slice(0, 16);
+  return { file_id: `simulated-${id}`, file_unique_id: id, file_size: bytes, width, height };
+}
+
+function contentView(media: InputMedia): Record<string, unknown> {
+  const file = fileView(media);
+  if (media.kind === "photo") {
+    return { photo: [file] };
+  }
+  const film = { ...file, duration: media.duration, mime_type: media.received.contentType };
+  return media.kind === "video" ? { video: film } : { animation: film, document: file };
+}
+
+/** A message with a medium as the methods that send it return it. */
+export function mediaMessageView(
+  chat: Account,
+  message: {
+    readonly id: number;
+    readonly createdAt: number;
+    readonly media: InputMedia;
+    /** Set when it is part of an album. */
+    readonly groupId?: string;
+  },
+): Record<string, unknown> {
+  const { id, createdAt, media, groupId } = message;
+  const channel = chatView(chat);
+  return {
+    message_id: id,
+    sender_chat: channel,
+    chat: channel,
+    date: Math.floor(createdAt / 1000),
+    media_group_id: groupId,
+    caption: media.caption === "" ? undefined : media.caption.trim(),
+    ...contentView(media),
   };
 }
 

@@ -61,6 +61,14 @@ export class Limits {
     return { allowed, standings };
   }
 
+  /** How a limit stands; nothing is spent. */
+  read(rule: LimitRule, now: number): LimitStanding {
+    const { limit, windowMs } = rule;
+    const { startedAt, used: spent } = this.#window(rule, now);
+    const remaining = this.#settings.values.quotas ? Math.max(0, limit - spent) : limit;
+    return { limit, remaining, resetAt: startedAt + windowMs, windowMs };
+  }
+
   #window(rule: LimitRule, now: number): Window {
     const window = this.#windows.get(rule.key);
     return window !== undefined && now < window.startedAt + rule.windowMs

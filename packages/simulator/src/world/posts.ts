@@ -7,6 +7,8 @@ export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
   /** Of the bytes as they arrived, hex. */
   readonly sha256: string;
+  /** The platform's own name of it, where posts show one. */
+  readonly key?: string;
 }
 
 /** Something that readers of a platform saw at some time. */
@@ -57,7 +59,7 @@ export class Posts {
   }
 
   /** Also a deleted one. */
-  get(account: Account, id: string): Post | undefined {
+  get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
 

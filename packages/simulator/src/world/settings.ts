@@ -6,9 +6,11 @@ export interface SettingValues {
   readonly quotas: boolean;
   /** How long every platform takes to answer. */
   readonly latencyMs: number;
+  /** What authorize pages do: ask the person, or decide for everybody; approving stands for a new account. */
+  readonly authorize: "ask" | "approve" | "deny";
 }
 
-const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0 };
+const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0, authorize: "ask" };
 
 export class Settings {
   readonly #row: Table<SettingValues>;
@@ -18,7 +20,7 @@ export class Settings {
   }
 
   get values(): SettingValues {
-    return this.#row.get("values") ?? DEFAULTS;
+    return { ...DEFAULTS, ...this.#row.get("values") };
   }
 
   change(part: Partial<SettingValues>): SettingValues {

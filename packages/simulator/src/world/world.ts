@@ -1,4 +1,5 @@
 import { Faults } from "#src/faults/faults.ts";
+import { Pieces } from "#src/store/pieces.ts";
 import { Store } from "#src/store/store.ts";
 import { Accounts } from "#src/world/accounts.ts";
 import { Clock } from "#src/world/clock.ts";
@@ -13,6 +14,7 @@ import { Snowflakes } from "#src/world/snowflake.ts";
 /** What all platforms share. */
 export interface World {
   readonly store: Store;
+  readonly pieces: Pieces;
   readonly clock: Clock;
   readonly settings: Settings;
   readonly limits: Limits;
@@ -28,9 +30,12 @@ export interface World {
 /** The world as an earlier process left it in that folder, or an empty one. */
 export function createWorld(dataDir?: string): World {
   const store = new Store(dataDir);
+  const pieces = new Pieces(dataDir);
+  store.onReset(() => pieces.dropAll());
   const settings = new Settings(store);
   return {
     store,
+    pieces,
     clock: new Clock(store),
     settings,
     limits: new Limits(store, settings),

@@ -31,12 +31,19 @@ function checkText({ text, mediaIds }: TweetBody): void {
   }
 }
 
-/** Media cannot be uploaded to this simulator yet, so no id belongs to anybody. */
-function mediaOf({ mediaIds }: TweetBody): PostedMedia[] {
-  if (mediaIds.length > 0) {
+/** Up to four photos, or one GIF, or one video: own, complete, processed and not expired. */
+function mediaOf(
+  network: XNetwork,
+  { account, now }: XCall,
+  { mediaIds }: TweetBody,
+): PostedMedia[] {
+  const media = mediaIds.flatMap((id) => network.media.usable(account.externalId, id, now) ?? []);
+  const isMixed = media.length > 1 && media.some(({ kind }) => kind !== "image");
+  const isTwice = new Set(mediaIds).size < mediaIds.length;
+  if (media.length < mediaIds.length || isMixed || isTwice) {
     refuseParameter("media.media_ids", mediaIds.join(","), "Your media IDs are invalid.");
   }
-  return [];
+  return media;
 }
 
 /** Own posts may be answered, and readers who named the account in their comment. */
@@ -60,7 +67,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
   const { account, now, call } = xCall;
   const body = parseTweetBody(call);
   checkText(body);
-  const media = mediaOf(body);
+  const media = mediaOf(network, xCall, body);
   if (body.quoted !== undefined) {
     throw new Refused(NOT_PERMITTED);
   }
@@ -83,7 +90,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
     ...content,
   });
   network.tweets.remember(post);
-  const data = { id, text: renderText(id, text).text, edit_history_post_ids: [id] };
+  const data = { id, text: renderText(post).text, edit_history_post_ids: [id] };
   return { status: 201, body: { data } };
 }
 

@@ -3,21 +3,28 @@ import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { SCOPE } from "#src/x/tokens.ts";
+import type { TokenPair } from "#src/x/tokens.ts";
 
 const INVALID_TOKEN = oauthError(400, "invalid_request", "Value passed for the token was invalid.");
+
+const INVALID_CODE = oauthError(
+  400,
+  "invalid_request",
+  "Value passed for the authorization code was invalid.",
+);
 
 export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }
 
 /** A confidential app signs in with Basic, a public one names itself in the form; the simulator knows every app. */
-function namesClient(call: Call, form: URLSearchParams): boolean {
+function clientOf(call: Call, form: URLSearchParams): string {
   const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);
   const name =
     Buffer.from(credentials ?? "", "base64")
       .toString("utf8")
       .split(":", 1)[0] ?? "";
-  return (scheme?.toLowerCase() === "basic" && name !== "") || (form.get("client_id") ?? "") !== "";
+  return scheme?.toLowerCase() === "basic" ? name : (form.get("client_id") ?? "");
 }
 
 function missingClient(): Reply {
@@ -26,15 +33,43 @@ function missingClient(): Reply {
 
 function token(network: XNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
-  if (!namesClient(call, form)) {
+  const clientId = clientOf(call, form);
+  if (clientId === "") {
     return missingClient();
   }
-  if (form.get("grant_type") !== "refresh_token") {
-    return oauthError(400, "unsupported_grant_type", "Only refresh_token is simulated.");
+  switch (grantOf(call)) {
+    case "refresh_token":
+      return pairReply(network.tokens.refresh(form.get("refresh_token") ?? "", now), INVALID_TOKEN);
+    case "authorization_code":
+      return pairReply(redeem(network, form, clientId, now), INVALID_CODE);
+    default:
+      return oauthError(400, "unsupported_grant_type", "The grant type is not supported.");
   }
-  const pair = network.tokens.refresh(form.get("refresh_token") ?? "", now);
+}
+
+function redeem(
+  network: XNetwork,
+  form: URLSearchParams,
+  clientId: string,
+  now: number,
+): TokenPair | undefined {
+  const text = (name: string): string => form.get(name) ?? "";
+  const approval = network.codes.redeem(
+    {
+      code: text("code"),
+      clientId,
+      redirectUri: text("redirect_uri"),
+      codeVerifier: text("code_verifier"),
+    },
+    now,
+  );
+  const [account] = approval?.accounts ?? [];
+  return account === undefined ? undefined : network.tokens.issue(account, now);
+}
+
+function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {
   if (pair === undefined) {
-    return INVALID_TOKEN;
+    return refusal;
   }
   const body = {
     token_type: "bearer",
@@ -48,7 +83,7 @@ function token(network: XNetwork, call: Call, { now }: Moment): Reply {
 
 function revoke(network: XNetwork, call: Call): Reply {
   const form = formOf(call);
-  if (!namesClient(call, form)) {
+  if (clientOf(call, form) === "") {
     return missingClient();
   }
   const value = form.get("token") ?? "";
@@ -59,13 +94,17 @@ function revoke(network: XNetwork, call: Call): Reply {
   return { status: 200, body: { revoked: true } };
 }
 
+function grantOf(call: Call): string {
+  return formOf(call).get("grant_type") ?? "";
+}
+
 /** The token endpoints. */
 export function oauthRoutes(network: XNetwork): Route[] {
   return [
     {
       method: "POST",
       path: "/2/oauth2/token",
-      operations: () => ["refresh"],
+      operations: (call) => [grantOf(call) === "authorization_code" ? "login" : "refresh"],
       handle: (call, moment) => token(network, call, moment),
     },
     {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Post } from "#src/world/posts.ts";
 import { findLinks } from "#src/x/links.ts";
 
 /** A link in a tweet as readers of the API get it; offsets are code points of the rendered text, end exclusive. */
@@ -8,6 +9,8 @@ export interface UrlEntity {
   readonly url: string;
   readonly expanded_url: string;
   readonly display_url: string;
+  /** Only the link to the tweet's own media has one. */
+  readonly media_key?: string;
 }
 
 export interface RenderedText {
@@ -43,15 +46,41 @@ function displayOf(url: string): string {
     : shown;
 }
 
-/** A sent text as the API returns it: NFC, ends trimmed, markup characters escaped and links replaced by t.co ones. */
-export function renderText(tweetId: string, sent: string): RenderedText {
-  const source = sent.normalize("NFC").trim();
+/** The link to a tweet's own media behind its text: one for all of them, with an entity for each. */
+function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
+  const [first] = media;
+  if (first === undefined) {
+    return { text, urls: [] };
+  }
+  const url = shortLink(id, index);
+  const before = text === "" ? "" : `${text} `;
+  const start = codePoints(before);
+  const place = first.kind === "image" ? "photo" : "video";
+  const urls = media.map(({ key }) => ({
+    start,
+    end: start + codePoints(url),
+    url,
+    expanded_url: `https://x.com/i/status/${id}/${place}/1`,
+    display_url: `pic.x.com/${url.slice(-SLUG_CHARACTERS)}`,
+    ...(key === undefined ? {} : { media_key: key }),
+  }));
+  return { text: before + url, urls };
+}
+
+type Rendered = Pick<Post, "id" | "text" | "media">;
+
+/**
+ * A tweet's text as the API returns it: NFC, ends trimmed, markup characters escaped, links replaced by t.co ones, and
+ * one to its media at the end.
+ */
+export function renderText(tweet: Rendered): RenderedText {
+  const source = tweet.text.normalize("NFC").trim();
   const urls: UrlEntity[] = [];
   let text = "";
   let from = 0;
   for (const [index, link] of findLinks(source).entries()) {
     text += escapeMarkup(source.slice(from, link.start));
-    const url = shortLink(tweetId, index);
+    const url = shortLink(tweet.id, index);
     const start = codePoints(text);
     const expanded = /^https?:\/\//i.test(link.url) ? link.url : `http://${link.url}`;
     const end = start + codePoints(url);
@@ -59,5 +88,6 @@ export function renderText(tweetId: string, sent: string): RenderedText {
     text += url;
     from = link.end;
   }
-  return { text: text + escapeMarkup(source.slice(from)), urls };
+  const shown = mediaLink(tweet, text + escapeMarkup(source.slice(from)), urls.length);
+  return { text: shown.text, urls: [...urls, ...shown.urls] };
 }

@@ -59,9 +59,11 @@ export function tweetView(
   metrics: MetricValues,
   fields: ReadonlySet<string>,
 ): Record<string, unknown> {
-  const { text, urls } = renderText(post.id, post.text);
+  const { text, urls } = renderText(post);
   const counters = publicMetrics(metrics);
+  const keys = post.media.flatMap(({ key }) => key ?? []);
   const optional: Record<string, unknown> = {
+    attachments: keys.length === 0 ? undefined : { media_keys: keys },
     author_id: post.account,
     conversation_id: post.replyTo ?? post.id,
     created_at: toSeconds(post.createdAt),

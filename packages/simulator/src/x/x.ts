@@ -1,5 +1,6 @@
 import { bearerToken } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
@@ -10,14 +11,21 @@ import { deleteTweet } from "#src/x/delete-tweet.ts";
 import { toRoute } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, oauthError, statusProblem } from "#src/x/errors.ts";
 import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
+import { mediaStatus } from "#src/x/media-status.ts";
+import { mediaUploads } from "#src/x/media-upload.ts";
 import { createNetwork } from "#src/x/network.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { formOf, oauthRoutes } from "#src/x/oauth.ts";
 import { userTimeline } from "#src/x/timeline.ts";
+import { SCOPE } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
 /** How long a simulated 429 asks to wait: tests cannot wait for a real window. */
 const SIMULATED_WAIT_MS = 2000;
+
+function usernameFault(username: string): string | undefined {
+  return USERNAME.test(username) ? undefined : "1 to 15 letters, digits and _";
+}
 
 function issueAccount({ world, tokens }: XNetwork, username: string | undefined): IssuedAccount {
   const { accounts, clock, snowflakes } = world;
@@ -76,12 +84,28 @@ export function createX(world: World): Platform {
     usersMe(),
     recentSearch(network),
     hideReply(network),
+    ...mediaUploads(network),
+    mediaStatus(network),
   ];
   return {
     id: "x",
-    routes: [...endpoints.map((endpoint) => toRoute(network, endpoint)), ...oauthRoutes(network)],
-    usernameFault: (username) =>
-      USERNAME.test(username) ? undefined : "1 to 15 letters, digits and _",
+    routes: [
+      ...endpoints.map((endpoint) => toRoute(network, endpoint)),
+      ...oauthRoutes(network),
+      ...authorizeRoutes({
+        platform: "x",
+        path: "/i/oauth2/authorize",
+        clientParameter: "client_id",
+        scopeSeparator: " ",
+        scopes: SCOPE.split(" "),
+        pkce: "required",
+        settings: world.settings,
+        codes: network.codes,
+        usernameFault,
+        ensureAccount: (username) => issueAccount(network, username).account,
+      }),
+    ],
+    usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,

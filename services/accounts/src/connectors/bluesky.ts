@@ -11,11 +11,13 @@ import type {
   Connector,
   LoginValues,
   RefreshResult,
+  RevokeResult,
   Tokens,
 } from "#src/domain/connector.ts";
 
-/** How long access tokens live when theirs does not say (platforms reference 7.6). */
+/** How long tokens live when they do not say (platforms reference 7.6). */
 const ACCESS_LIFE_MS = 120 * 60_000;
+const REFRESH_LIFE_MS = 90 * 86_400_000;
 
 /** The session is over, or its owner has to act before anybody can use it again. */
 const DEAD_SESSION = new Set([
@@ -33,15 +35,15 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
 }
 
 /** A token's life by its own two instants: the platform's clock need not be ours. */
-function lifetimeOf(jwt: string): number {
+function lifetimeOf(jwt: string, otherwiseMs: number): number {
   try {
     const [, payload = ""] = jwt.split(".");
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
     const { exp, iat } = claims as { exp?: unknown; iat?: unknown };
     const isKnown = typeof exp === "number" && typeof iat === "number" && exp > iat;
-    return isKnown ? (exp - iat) * 1000 : ACCESS_LIFE_MS;
+    return isKnown ? (exp - iat) * 1000 : otherwiseMs;
   } catch {
-    return ACCESS_LIFE_MS;
+    return otherwiseMs;
   }
 }
 
@@ -49,7 +51,12 @@ function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "accessJwt");
   const refreshToken = text(json, "refreshJwt");
   if (accessToken === undefined || refreshToken === undefined) return undefined;
-  return { accessToken, refreshToken, lifetimeMs: lifetimeOf(accessToken) };
+  return {
+    accessToken,
+    refreshToken,
+    lifetimeMs: lifetimeOf(accessToken, ACCESS_LIFE_MS),
+    refreshLifetimeMs: lifetimeOf(refreshToken, REFRESH_LIFE_MS),
+  };
 }
 
 /**
@@ -111,11 +118,31 @@ async function refresh(
   return unavailable(`Bluesky answered ${answer.status}`);
 }
 
+/**
+ * Ends the session, so that it can be renewed no more; the access token goes on until its end, two hours at most. The app
+ * password stays: nobody told us its name, and other sessions may stand on it.
+ */
+async function revoke(
+  host: string,
+  refreshToken: string | undefined,
+  signal: AbortSignal,
+): Promise<RevokeResult> {
+  if (refreshToken === undefined) return { kind: "refused", message: "there is no session" };
+  const url = `${host}/xrpc/com.atproto.server.deleteSession`;
+  const call = { method: "POST", url, authorization: `Bearer ${refreshToken}` } as const;
+  const answer = await callPlatform(call, signal);
+  if (answer.kind !== "answer") return answer;
+  if (answer.status === 200) return { kind: "confirmed" };
+  return unavailable(`Bluesky answered ${answer.status}`);
+}
+
 /** Bluesky: sessions made with an app password; the refresh token rotates and the old one has two hours of grace. */
 export function createBlueskyConnector(baseUrl: string): Connector {
   return {
     connect: (login, signal) => connect(baseUrl, login, signal),
     refresh: ({ refreshToken, attributes }, signal) =>
       refresh(attributes.pdsUrl ?? baseUrl, refreshToken, signal),
+    revoke: ({ refreshToken, attributes }, signal) =>
+      revoke(attributes.pdsUrl ?? baseUrl, refreshToken, signal),
   };
 }

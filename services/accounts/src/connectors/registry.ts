@@ -1,13 +1,24 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
-import { createXConnector } from "#src/connectors/x.ts";
+import { createXConnector } from "#src/connectors/x/x.ts";
+import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 /** Where the platforms are, and the credentials of our apps there. */
 export interface PlatformSettings {
   readonly x: {
     readonly baseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly youtube: {
+    readonly baseUrl: string;
+    readonly oauthBaseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
     readonly clientId: string | undefined;
     readonly clientSecret: string | undefined;
   };
@@ -23,9 +34,16 @@ export interface ConfiguredPlatform {
 
 export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
-function configureX({ baseUrl, clientId, clientSecret }: PlatformSettings["x"]) {
+function configureX(settings: PlatformSettings["x"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createXConnector({ baseUrl, clientId, clientSecret }) };
+  return { baseUrl, connector: createXConnector({ ...settings, clientId, clientSecret }) };
+}
+
+function configureYoutube(settings: PlatformSettings["youtube"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createYoutubeConnector({ ...settings, clientId, clientSecret }) };
 }
 
 /**
@@ -44,7 +62,7 @@ export function createConnectors(
     x: configureX(settings.x),
     facebook: undefined,
     tiktok: undefined,
-    youtube: undefined,
+    youtube: configureYoutube(settings.youtube),
     telegram: hasBot
       ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }
       : undefined,

@@ -124,3 +124,32 @@ export async function setReconnectRequired(
     returning version, now() as changed_at`;
   return row;
 }
+
+/** Expects the lock. Returns the account's new version. */
+export async function setDisconnected(
+  tx: TransactionSql,
+  key: AccountKey,
+): Promise<{ readonly version: number; readonly changedAt: Date } | undefined> {
+  const [row] = await tx<{ version: number; changedAt: Date }[]>`
+    update accounts
+    set status = 'disconnected',
+      version = version + 1
+    where workspace_id = ${key.workspaceId}
+    and id = ${key.accountId}
+    returning version, now() as changed_at`;
+  return row;
+}
+
+/** Whether the same external account is connected in another workspace too. */
+export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from accounts own
+    join accounts other on other.platform = own.platform
+      and other.external_id = own.external_id
+      and other.id <> own.id
+      and other.status <> 'disconnected'
+    where own.id = ${accountId}
+    limit 1`;
+  return rows.length > 0;
+}

@@ -10,8 +10,8 @@ export interface CredentialRow {
   readonly externalId: string;
   readonly username: string;
   readonly version: number;
-  /** Sealed. */
-  readonly accessToken: string;
+  /** Sealed; null when the account was disconnected. */
+  readonly accessToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly expiresAt: Date | null;
   readonly canRefresh: boolean;
@@ -43,18 +43,6 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
-/** The keys with which the tokens of active accounts are sealed. */
-export async function listSealingKeyIds(sql: ISql): Promise<readonly string[]> {
-  const rows = await sql<{ keyId: string }[]>`
-    select distinct split_part(sealed, '.', 2) as key_id
-    from accounts a
-    join credentials c on c.account_id = a.id
-    cross join lateral (values (c.access_token), (c.refresh_token)) as token (sealed)
-    where a.status = 'active'
-    and sealed is not null`;
-  return rows.map((row) => row.keyId);
-}
-
 /** A credential whose tokens are sealed already. */
 export interface SealedCredential {
   readonly accountId: string;
@@ -62,6 +50,8 @@ export interface SealedCredential {
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
+  /** After so long the tokens are renewed though nobody uses them; null = they do not lapse. */
+  readonly renewAfterMs: number | null;
 }
 
 /**
@@ -79,13 +69,16 @@ export async function upsertCredentials(
     refresh_token: credential.refreshToken,
     attributes: credential.attributes,
     lifetime_ms: credential.lifetimeMs,
+    renew_after_ms: credential.renewAfterMs,
   }));
   const written = await tx<{ accountId: string; expiresAt: Date | null }[]>`
-    insert into credentials (account_id, workspace_id, access_token, refresh_token, attributes, issued_at, expires_at)
+    insert into credentials (account_id, workspace_id, access_token, refresh_token, attributes, issued_at, expires_at,
+      renew_at)
     select account_id, ${workspaceId}, access_token, refresh_token, attributes,
-      now(), now() + lifetime_ms * interval '1 millisecond'
+      now(), now() + lifetime_ms * interval '1 millisecond', now() + renew_after_ms * interval '1 millisecond'
     from jsonb_to_recordset(${tx.json(rows)}) as credential (
-      account_id uuid, access_token text, refresh_token text, attributes jsonb, lifetime_ms float8
+      account_id uuid, access_token text, refresh_token text, attributes jsonb, lifetime_ms float8,
+      renew_after_ms float8
     )
     order by account_id
     on conflict (account_id) do update
@@ -94,6 +87,7 @@ export async function upsertCredentials(
       attributes = excluded.attributes,
       issued_at = excluded.issued_at,
       expires_at = excluded.expires_at,
+      renew_at = excluded.renew_at,
       version = credentials.version + 1,
       refresh_lease_until = null
     returning account_id, expires_at`;
@@ -140,6 +134,7 @@ export async function writeRefreshed(
       refresh_token = ${renewed.refreshToken},
       issued_at = ${renewed.issuedAt},
       expires_at = ${renewed.issuedAt}::timestamptz + ${renewed.lifetimeMs}::float8 * interval '1 millisecond',
+      renew_at = ${renewed.issuedAt}::timestamptz + ${renewed.renewAfterMs}::float8 * interval '1 millisecond',
       version = version + 1,
       refresh_lease_until = null
     where workspace_id = ${key.workspaceId}
@@ -168,10 +163,75 @@ export async function giveUpCredential(
   const rows = await tx`
     update credentials
     set version = version + 1,
+      renew_at = null,
       refresh_lease_until = null
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and version <= ${version}
     returning version`;
   return rows.length > 0;
+}
+
+/** What is to be revoked once nobody can use it here any more; sealed. */
+export interface DestroyedTokens {
+  readonly accessToken: string | null;
+  readonly refreshToken: string | null;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Takes the tokens out of the row for good and returns them. The row and its version stay, so that a refresh that is
+ * under way cannot write over tokens of a later connection.
+ */
+export async function destroyTokens(
+  tx: TransactionSql,
+  key: AccountKey,
+): Promise<DestroyedTokens | undefined> {
+  const [row] = await tx<DestroyedTokens[]>`
+    with held as (
+      select account_id, access_token, refresh_token, attributes
+      from credentials
+      where workspace_id = ${key.workspaceId}
+      and account_id = ${key.accountId}
+      for update
+    )
+    update credentials c
+    set access_token = null,
+      refresh_token = null,
+      attributes = '{}',
+      expires_at = null,
+      renew_at = null,
+      refresh_lease_until = null,
+      version = c.version + 1
+    from held
+    where c.account_id = held.account_id
+    returning held.access_token, held.refresh_token, held.attributes`;
+  return row;
+}
+
+/** A credential that lapses for good if nobody renews it. */
+export type LapsingCredential = Pick<
+  CredentialRow,
+  "workspaceId" | "accountId" | "platform" | "version"
+>;
+
+/** Takes credentials whose renewal is due, and puts each off by an hour in case that it fails. */
+export async function claimLapsing(sql: Sql, limit: number): Promise<readonly LapsingCredential[]> {
+  // `skip locked` gives several replicas different rows; the refresh's own lease keeps the calls single all the same.
+  return await sql<LapsingCredential[]>`
+    with due as (
+      select account_id
+      from credentials
+      where renew_at <= now()
+      order by renew_at
+      limit ${limit}
+      for update skip locked
+    )
+    update credentials c
+    set renew_at = now() + interval '1 hour'
+    from due, accounts a
+    where c.account_id = due.account_id
+    and a.id = due.account_id
+    and a.status = 'active'
+    returning c.workspace_id, c.account_id, a.platform, c.version`;
 }

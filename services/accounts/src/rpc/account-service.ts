@@ -1,8 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
+import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
 import type { Deps } from "#src/rpc/deps.ts";
+import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 
@@ -12,6 +14,8 @@ export function createAccountService(deps: Deps) {
     listAccounts: (request) => listAccounts(deps, request),
     batchGetAccounts: (request) => batchGetAccounts(deps, request),
     connectSimulatedAccounts: (request) => connectSimulatedAccounts(deps, request),
+    connectAccount: (request) => connectAccount(deps, request),
+    disconnectAccount: (request) => disconnectAccount(deps, request),
     requireReconnect: (request) => requireReconnect(deps, request),
   } satisfies ServiceImpl<typeof AccountService>;
 }

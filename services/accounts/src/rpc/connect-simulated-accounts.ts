@@ -3,21 +3,20 @@ import type {
   ConnectSimulatedAccountsRequest,
   ConnectSimulatedAccountsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
-import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { isSimulated } from "#src/connectors/registry.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { Connection, Connector, LoginValues } from "#src/domain/connector.ts";
 import type { Deps } from "#src/rpc/deps.ts";
+import { logIn } from "#src/rpc/log-in.ts";
 import { mapBounded } from "#src/rpc/map-bounded.ts";
 import { storeConnections } from "#src/rpc/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;
 const LOGINS_AT_ONCE = 16;
-const LOGIN_TIMEOUT_MS = 15_000;
 
 /** The platform's connector and the simulator that stands behind it; undefined when it is the real platform. */
 function findSimulated({ connectors, simulatorUrl }: Deps, platform: string) {
@@ -25,14 +24,6 @@ function findSimulated({ connectors, simulatorUrl }: Deps, platform: string) {
   if (configured === undefined || simulatorUrl === undefined) return undefined;
   if (!isSimulated(configured.baseUrl, simulatorUrl)) return undefined;
   return { connector: configured.connector, simulatorUrl };
-}
-
-async function connectOne(connector: Connector, login: LoginValues): Promise<Connection> {
-  const result = await connector.connect(login, AbortSignal.timeout(LOGIN_TIMEOUT_MS));
-  if (result.kind === "connected") return result.connection;
-  if (result.kind === "refused")
-    throw invalidRequest([{ code: "login_refused", path: "/platform" }]);
-  throw unavailable(new Error(result.message));
 }
 
 /** Makes accounts on the simulator and connects them the way real ones are connected. */
@@ -49,7 +40,7 @@ export async function connectSimulatedAccounts(
   const wanted = { platform, username, count };
   const logins = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
   const connections = await mapBounded(logins, LOGINS_AT_ONCE, (login) =>
-    connectOne(simulated.connector, login),
+    logIn(simulated.connector, login),
   );
   const rows = await storeConnections(deps, workspaceId, platform, connections);
   return { accounts: rows.map(toAccount) };

@@ -70,7 +70,8 @@ export class CredentialRefresher implements AsyncDisposable {
     const result = await renew({ refreshToken, attributes }, signal);
     refreshesTotal.inc({ platform: current.platform, outcome: result.kind });
     if (result.kind === "renewed") {
-      await this.#write(key, version, claim, result.tokens);
+      // A platform that names no new refresh token goes on taking the old one.
+      await this.#write(key, version, claim, { refreshToken, ...result.tokens });
       return "settled";
     }
     const { logger } = this.#deps;

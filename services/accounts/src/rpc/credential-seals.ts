@@ -1,16 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { SealedCredential } from "#src/db/credentials.ts";
 import type { Tokens } from "#src/domain/connector.ts";
-import { seal, unseal, type SealedPlace } from "#src/domain/sealing.ts";
+import { placeOfToken, seal, unseal } from "#src/domain/sealing.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 
 const NONCE_BYTES = 12;
 
 type Column = "access_token" | "refresh_token";
-
-function place(accountId: string, column: Column): SealedPlace {
-  return { table: "credentials", rowId: accountId, column };
-}
 
 /** Tokens of an account in the form in which they are stored. */
 export function sealTokens(
@@ -20,14 +16,16 @@ export function sealTokens(
   attributes: SealedCredential["attributes"],
 ): SealedCredential {
   const sealed = (column: Column, text: string): string =>
-    seal(credentialKeys, place(accountId, column), text, randomBytes(NONCE_BYTES));
-  const { accessToken, refreshToken, lifetimeMs } = tokens;
+    seal(credentialKeys, placeOfToken(accountId, column), text, randomBytes(NONCE_BYTES));
+  const { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs } = tokens;
   return {
     accountId,
     accessToken: sealed("access_token", accessToken),
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes,
     lifetimeMs: lifetimeMs ?? null,
+    // Half of the life, as for access tokens: a platform in trouble has the other half to get well.
+    renewAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }
 
@@ -38,5 +36,5 @@ export function unsealToken(
   column: Column,
   sealed: string,
 ): string {
-  return unseal(credentialKeys, place(accountId, column), sealed);
+  return unseal(credentialKeys, placeOfToken(accountId, column), sealed);
 }

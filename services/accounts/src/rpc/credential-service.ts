@@ -3,6 +3,7 @@ import type { CredentialService } from "@postrider/contracts/accounts/v1/credent
 import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
 import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import type { Deps } from "#src/rpc/deps.ts";
+import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 
 export interface CredentialDeps extends Deps {
@@ -13,6 +14,7 @@ export interface CredentialDeps extends Deps {
 export function createCredentialService(deps: CredentialDeps) {
   return {
     batchGetCredentials: (request) => batchGetCredentials(deps, request),
+    listSealingKeys: () => listSealingKeys(deps),
     refreshCredential: (request) => refreshCredential(deps, request),
   } satisfies ServiceImpl<typeof CredentialService>;
 }

@@ -9,6 +9,8 @@ export interface Deps {
   readonly logger: Logger;
   readonly connectors: PlatformConnectors;
   readonly simulatorUrl: string | undefined;
+  /** Where people and platforms reach the gateway; without a slash at the end. */
+  readonly publicUrl: string;
   /** Newest first. */
   readonly credentialKeys: readonly SealingKey[];
   /** Wakes the relay; called after a commit that appended an event. */

@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
 import type { Connection } from "#src/domain/connector.ts";
@@ -10,12 +11,15 @@ import type { Deps } from "#src/rpc/deps.ts";
 /**
  * Stores accounts that were just connected, their credentials and the events that say so, in one transaction. Returns
  * them in the order of `connections`, each external account once.
+ *
+ * @param also Goes into the same transaction, with the ids of the accounts.
  */
 export async function storeConnections(
   deps: Pick<Deps, "sql" | "credentialKeys" | "nudge">,
   workspaceId: string,
   platform: string,
   connections: readonly Connection[],
+  also: (tx: TransactionSql, accountIds: readonly string[]) => Promise<void> = async () => {},
 ): Promise<readonly AccountRow[]> {
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
@@ -32,6 +36,10 @@ export async function storeConnections(
       rows.map(({ id, version, connectedAt }) =>
         accountConnected({ workspaceId, accountId: id, platform, version, changedAt: connectedAt }),
       ),
+    );
+    await also(
+      tx,
+      rows.map(({ id }) => id),
     );
     return rows.map((row) => ({ ...row, tokenExpiresAt: expiries.get(row.id) ?? null }));
   });

@@ -15,13 +15,14 @@ export function toCredential(
   const { workspaceId = "", accountId = "" } = ref ?? {};
   const named = { ref: { workspaceId, accountId } };
   if (row === undefined) return { ...named, accountStatus: "unknown" };
-  const isActive = row.accountStatus === "active";
+  const { accessToken } = row;
+  const isUsable = row.accountStatus === "active" && accessToken !== null;
   return {
     ...named,
     accountStatus: row.accountStatus,
     externalId: row.externalId,
     username: row.username,
-    accessToken: isActive ? unsealToken(deps, row.accountId, "access_token", row.accessToken) : "",
+    accessToken: isUsable ? unsealToken(deps, row.accountId, "access_token", accessToken) : "",
     attributes: { ...row.attributes },
     version: BigInt(row.version),
     ...(row.expiresAt === null ? {} : { expiresAt: timestampFromDate(row.expiresAt) }),

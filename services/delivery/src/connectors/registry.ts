@@ -1,13 +1,19 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
+import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
+import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
+import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
+  readonly instagram: GraphApi;
   readonly xBaseUrl: string;
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
+  readonly blueskyVideoBaseUrl: string;
+  readonly youtubeBaseUrl: string;
   /** Whether a post on X may be sent once more after its absence was proved. */
   readonly xMayResend: boolean;
 }
@@ -15,8 +21,13 @@ export interface ConnectorConfig {
 /** The connectors of this build. A platform without one is listed and not available. */
 export function createConnectors(config: ConnectorConfig): Partial<Record<PlatformId, Connector>> {
   return {
+    instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
-    bluesky: createBlueskyConnector({ baseUrl: config.blueskyBaseUrl }),
+    bluesky: createBlueskyConnector({
+      baseUrl: config.blueskyBaseUrl,
+      videoBaseUrl: config.blueskyVideoBaseUrl,
+    }),
   };
 }

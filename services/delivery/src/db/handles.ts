@@ -1,6 +1,6 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Handles } from "#src/domain/connector.ts";
-import type { HeldKey } from "#src/domain/held-task.ts";
+import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
 /**
  * Stores what a step has made, for as long as the task is ours.
@@ -17,7 +17,7 @@ export async function storeHandles(sql: ISql, held: HeldKey, handles: Handles): 
       where target_id = ${held.targetId}
       and generation = ${held.generation}
       and fence = ${held.fence}
-      and status = 'working'
+      and status in ('working', 'reconciling')
       for share
     )
     insert into task_handles (target_id, generation, workspace_id, handles)
@@ -27,4 +27,30 @@ export async function storeHandles(sql: ISql, held: HeldKey, handles: Handles): 
     set handles = excluded.handles
     returning 1`;
   return rows.length > 0;
+}
+
+/** What a task's visible call returned. */
+export interface AddedHandles {
+  readonly task: TaskKey & { readonly workspaceId: string };
+  readonly handles: Handles;
+}
+
+/** Adds what visible calls returned to what is stored, whoever holds the tasks; the caller has them locked. */
+export async function addHandles(
+  tx: TransactionSql,
+  added: readonly AddedHandles[],
+): Promise<void> {
+  const rows = added.map(({ task, handles }) => ({
+    target_id: task.targetId,
+    generation: task.generation,
+    workspace_id: task.workspaceId,
+    handles,
+  }));
+  await tx`
+    insert into task_handles as h (target_id, generation, workspace_id, handles)
+    select target_id, generation, workspace_id, handles
+    from jsonb_to_recordset(${tx.json(rows)})
+      as k(target_id uuid, generation int, workspace_id uuid, handles jsonb)
+    on conflict (target_id, generation) do update
+    set handles = h.handles || excluded.handles`;
 }

@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { Details } from "#src/domain/details.ts";
 
 /** Why a target failed or waits: the `error.code` of the interface. */
 export type TargetErrorCode =
@@ -29,6 +30,44 @@ export interface AccountAccess {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** A part of a file; without `length` it goes to the end. */
+export interface ByteRange {
+  readonly start: number;
+  readonly length?: number;
+}
+
+/** An image or a video as the platform is to get it: its location and other metadata are removed. */
+export interface PublicationMedia {
+  readonly id: string;
+  readonly kind: "image" | "video";
+  /** Of the bytes that `read` gives, like `bytes` and `sha256`. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  /** Pixels as a viewer sees them; null where unknown. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+  readonly fileName: string;
+  /** Signed, public, without redirects: for platforms that fetch for themselves. */
+  readonly url: string;
+  /**
+   * The bytes, as they come. A platform's upload is kept back by them, never collected in memory.
+   *
+   * @throws MediaUnreadable When media does not answer, breaks off, or the media is gone. A step lets it through: it is
+   * tried again, or refused with `media_fetch_failed` when the media is gone.
+   */
+  read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** A stretch of a file of the post. */
+export interface MediaPart {
+  readonly media: PublicationMedia;
+  readonly start: number;
+  readonly length: number;
+}
+
 /** What a connector is asked to publish, and as whom. */
 export interface Publication extends AccountAccess {
   readonly targetId: string;
@@ -36,6 +75,8 @@ export interface Publication extends AccountAccess {
   readonly title: string | undefined;
   readonly privacy: string | undefined;
   readonly tags: readonly string[];
+  /** In the post's order. */
+  readonly media: readonly PublicationMedia[];
 }
 
 /** What steps have made so far: ids, URIs and records that the platform returned or that we chose. Stored before the next call. */
@@ -66,6 +107,8 @@ export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
+  /** What `findDetails` needs to ask with when the platform gives the id later; nothing secret. */
+  readonly askLater?: Handles;
 }
 
 /** Time-out, reset after send, 5xx or 429 on the visible call, unreadable body, or the worker died: it may be visible. */
@@ -80,7 +123,18 @@ export interface Unknown {
   readonly limitedForMs?: number;
 }
 
-export type Outcome = Published | Failure | NotSent | Unknown;
+/**
+ * The platform has all that it needs and is at work on it; whether it will be visible is for it to say, and `reconcile`
+ * asks, for the first time after this long. Nothing is in doubt but the end, so this is no unknown outcome to people.
+ */
+export interface Pending {
+  readonly kind: "pending";
+  readonly afterMs: number;
+  /** What the platform returned and `reconcile` asks with; added to the handles together with the outcome. */
+  readonly handles?: Handles;
+}
+
+export type Outcome = Published | Failure | NotSent | Unknown | Pending;
 
 /** It is not there any more; whether this call removed it or it was gone before makes no difference. */
 export interface Deleted {
@@ -96,9 +150,15 @@ export type Verdict =
       readonly kind: "present";
       readonly externalId: string | null;
       readonly permalink: string | null;
+      readonly askLater?: Handles;
     }
-  /** Proved: nothing is there. Another visible call is safe. */
-  | { readonly kind: "absent" }
+  /**
+   * Proved: nothing is there. Another visible call is safe. With `handles`, those are what is left of what the steps had
+   * made: what cannot be used again is made anew.
+   */
+  | { readonly kind: "absent"; readonly handles?: Handles }
+  /** The platform has ended it: nothing is visible, and the same content would be refused again. */
+  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
   /** The protocol makes the repeated call harmless; the same handles must be used. */
   | { readonly kind: "repeat" }
   /**
@@ -108,12 +168,25 @@ export type Verdict =
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
+/**
+ * Nothing is wrong, the platform is still at it: the step is run again after this long, with these handles added. It costs
+ * no attempt; how long a step waits in all is the connector's to limit, by what it keeps in its handles.
+ */
+export interface StepWait {
+  readonly kind: "wait";
+  readonly afterMs: number;
+  readonly handles?: Handles;
+}
+
+/** What a step came to: handles to keep, a failure, or a wait. No handle is named `kind`. */
+export type StepResult = Handles | Failure | StepWait;
+
 /** An invisible step. Repeating it is harmless; what it returns is stored before anything else happens. */
 export interface PrepareStep {
   readonly name: string;
   /** Whether its handles are stored already, so that it is not run again. */
   isDone(handles: Handles): boolean;
-  run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<Handles | Failure>;
+  run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }
 
 /** What the core guarantees right before the first byte of a visible call. */
@@ -134,6 +207,8 @@ export interface UnknownCall {
   readonly now: Date;
   /** Multiplies the waiting times (1 in production). */
   readonly timeScale: number;
+  /** The call was answered with `pending`, so the platform certainly has all of it. */
+  readonly isPending?: boolean;
   /** The platform ids that targets of this account own already, deleted ones too: never adopted again. */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -143,7 +218,14 @@ export interface Connector {
   readonly platform: PlatformId;
   /** How often a proved absence may be followed by another visible call in one generation. */
   readonly maxResends: number;
-  readonly prepare: readonly PrepareStep[];
+  /** What has to be done before the visible call, in order: one step for each handle that the platform returns. */
+  steps(publication: Publication): readonly PrepareStep[];
+  /**
+   * What the visible call carries of the post's media; absent where it carries none. The core brings these bytes onto
+   * this machine before the call is marked, so that a slow media service cannot cut it: in `publish`, `read` of these
+   * stretches reads them from disk. The call's deadline grows with them.
+   */
+  visibleParts?(publication: Publication, handles: Handles): readonly MediaPart[];
   /** The one call that makes the post visible: sent once, on a new connection, never retried here. */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   reconcile(
@@ -152,6 +234,11 @@ export interface Connector {
     call: UnknownCall,
     signal: AbortSignal,
   ): Promise<Verdict>;
+  /**
+   * Asks for the id of what is published without one. Whatever comes of it, the publication stays one. Present where a
+   * success can carry `askLater`.
+   */
+  findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
   /** Whether the platform lets us delete what we published. */
   readonly canDelete: boolean;
   /** Deletes what was published as `externalId`. Repeating it is harmless. Called only where `canDelete`. */

@@ -1,4 +1,4 @@
-import type { Failure, TargetErrorCode, Unknown } from "#src/domain/connector.ts";
+import type { Failure, Pending, TargetErrorCode, Unknown } from "#src/domain/connector.ts";
 import {
   attemptResult,
   change,
@@ -90,6 +90,26 @@ export function suspect(situation: Situation, unknown: Omit<Unknown, "kind">): D
   };
 }
 
+/** The platform is at work on it. The attempt stays open until the platform says how it ends. */
+export function onPending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
+  const pending: Task = {
+    ...task,
+    status: "unknown",
+    wakeAt: after(now, afterMs),
+    openUnknowns: task.openUnknowns + 1,
+    looks: 0,
+    isLimited: false,
+    firstUnknownAt: task.firstUnknownAt ?? task.calledAt,
+    errorCode: null,
+    errorMessage: null,
+  };
+  return {
+    changes: [change(pending)],
+    attempt: attemptResult(null),
+    ...(handles === undefined ? {} : { handles }),
+  };
+}
+
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
 /** Waiting for a limit costs no attempt: the attempt stays open and goes on afterwards, and the account waits as a whole. */
@@ -109,7 +129,9 @@ function onRetryable(situation: Situation, failure: Retryable, policy: RetryPoli
   if (failure.isLimit === true) return onLimit(situation, failure);
   const { task, now, random } = situation;
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
-  const account: AccountEffect = { kind: "failed" };
+  // Media that cannot be fetched says nothing about the account, which others publish on meanwhile.
+  const isAboutMedia = failure.code === "media_fetch_failed";
+  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
   if (plannedMs === undefined) return fail(situation, failure.code, failure.message, account);
   const wakeAt = after(now, failure.retryAfterMs ?? plannedMs);
   if (wakeAt >= task.publishBefore) return fail(situation, failure.code, failure.message, account);
@@ -121,7 +143,7 @@ function onRetryable(situation: Situation, failure: Retryable, policy: RetryPoli
   return {
     changes: [change(retried)],
     attempt: attemptResult("retry", failure.code, failure.message),
-    account,
+    ...(account === undefined ? {} : { account }),
   };
 }
 

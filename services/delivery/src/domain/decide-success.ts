@@ -2,7 +2,7 @@ import type { Published } from "#src/domain/connector.ts";
 import { attemptResult, change, type Decision, type Situation } from "#src/domain/decision.ts";
 import type { Task } from "#src/domain/task.ts";
 
-type Ids = Pick<Published, "externalId" | "permalink">;
+type Ids = Pick<Published, "externalId" | "permalink" | "askLater">;
 
 function markDuplicate(task: Task, ids: Ids): Task {
   return {
@@ -23,7 +23,8 @@ function isSuperfluous(task: Task): boolean {
  */
 export function onPublished(situation: Situation, ids: Ids): Decision {
   const { task, siblings, now } = situation;
-  const attempt = { ...attemptResult("published"), ...ids };
+  const { externalId, permalink, askLater } = ids;
+  const attempt = { ...attemptResult("published"), externalId, permalink };
   const account = { kind: "answered" } as const;
   if (task.status === "published") {
     if (task.externalId === ids.externalId) return { changes: [], attempt };
@@ -40,8 +41,8 @@ export function onPublished(situation: Situation, ids: Ids): Decision {
     status: "published",
     isAttemptOpen: false,
     openUnknowns: 0,
-    externalId: ids.externalId,
-    permalink: ids.permalink,
+    externalId,
+    permalink,
     publishedAt: now,
     errorCode: null,
     errorMessage: null,
@@ -49,5 +50,10 @@ export function onPublished(situation: Situation, ids: Ids): Decision {
   const superfluous = siblings
     .filter(isSuperfluous)
     .map((sibling) => change({ ...sibling, status: "dropped", isAttemptOpen: false }, false));
-  return { changes: [change(published), ...superfluous], attempt, account };
+  return {
+    changes: [change(published), ...superfluous],
+    attempt,
+    account,
+    ...(askLater === undefined || externalId !== null ? {} : { askLater }),
+  };
 }

@@ -56,6 +56,12 @@ export function onVerdict(
       return onPublished(situation, verdict);
     case "absent":
       return onAbsent(situation, maxResends);
+    case "refused": {
+      // Only the call that was looked at is answered by this; an older one may still be open.
+      const openUnknowns = Math.max(0, situation.task.openUnknowns - 1);
+      const ended = { ...situation, task: { ...situation.task, openUnknowns } };
+      return fail(ended, verdict.code, verdict.message, { kind: "answered" });
+    }
     case "repeat":
       return onRepeat(situation, policy);
     case "look_again":

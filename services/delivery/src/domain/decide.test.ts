@@ -116,6 +116,15 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
+test("an id that comes later is asked for once the target is recorded as published", () => {
+  const askLater = { publishId: "p1" };
+  const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
+  expect(decide(situation(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
+  const rival = { ...PUBLISHED, generation: 2 };
+  const superfluous = situation(RECONCILING, { siblings: [rival] });
+  expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
+});
+
 describe("what a call came to in time", () => {
   test.each<[string, Outcome, object]>([
     [
@@ -253,6 +262,62 @@ describe("what a call came to when nobody waited any more", () => {
   });
 });
 
+describe("a call that the platform is at work on", () => {
+  const pending: Outcome = { kind: "pending", afterMs: 30_000 };
+
+  test("is asked about, and is no unknown outcome to people", () => {
+    expect(after(CALLING, called(pending))).toMatchObject({
+      status: "unknown",
+      wakeAt: at(30_000),
+      errorCode: null,
+      isAttemptOpen: true,
+      openUnknowns: 1,
+      unknownCount: 0,
+      isReported: true,
+      attempt: null,
+    });
+  });
+
+  test("decides nothing when it is said late", () => {
+    expect(decide(situation(UNKNOWN), called(pending), POLICY)).toEqual({ changes: [] });
+  });
+
+  const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
+
+  test("keeps what the platform returned together with the fact", () => {
+    const decision = decide(situation(CALLING), called(withHandles), POLICY);
+    expect(decision.handles).toEqual({ publishId: "p1" });
+    const { handles } = settle(
+      { tasks: [CALLING], attempts: [ATTEMPT], now: NOW },
+      [{ targetId: "t", generation: 1, attemptNumber: 1, happening: called(withHandles) }],
+      POLICY,
+      () => 0.5,
+    );
+    expect(handles).toEqual([{ task: CALLING, handles: { publishId: "p1" } }]);
+  });
+
+  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+    "that comes late is looked at with what it returned",
+    (task) => {
+      expect(after(task, called(withHandles))).toMatchObject({
+        status: "unknown",
+        wakeAt: at(30_000),
+        openUnknowns: 1,
+        errorCode: null,
+      });
+      expect(decide(situation(task), called(withHandles), POLICY).handles).toEqual({
+        publishId: "p1",
+      });
+    },
+  );
+
+  test("ended by the platform while an older call is open, it may still be visible", () => {
+    const task = { ...RECONCILING, openUnknowns: 2 };
+    const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
+    expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
+  });
+});
+
 describe("two successes", () => {
   test("the same id twice changes nothing", () => {
     expect(decide(situation(PUBLISHED), called(published), POLICY).changes).toEqual([]);
@@ -322,6 +387,11 @@ describe("what a look leads to", () => {
       "cannot tell",
       { kind: "cannot_tell", message: "" },
       { status: "failed", errorCode: "outcome_unknown" },
+    ],
+    [
+      "ended by the platform",
+      { kind: "refused", code: "permission_missing", message: "no" },
+      { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
     ],
   ])("%s", (_name, verdict, expected) => {
     expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);

@@ -1,5 +1,5 @@
-import type { Outcome } from "#src/domain/connector.ts";
-import { after, fail, onFailure, requeue, suspect } from "#src/domain/decide-failure.ts";
+import type { Outcome, Pending } from "#src/domain/connector.ts";
+import { after, fail, onFailure, onPending, requeue, suspect } from "#src/domain/decide-failure.ts";
 import { onPublished } from "#src/domain/decide-success.ts";
 import { onVerdict } from "#src/domain/decide-verdict.ts";
 import {
@@ -105,6 +105,8 @@ function onCurrent(situation: Situation, outcome: NotPublished, policy: RetryPol
   switch (outcome.kind) {
     case "unknown":
       return suspect(situation, outcome);
+    case "pending":
+      return onPending(situation, outcome);
     case "not_sent":
       return {
         changes: [change(requeue(task, now), false)],
@@ -147,6 +149,8 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
   switch (outcome.kind) {
     case "unknown":
       return NOTHING;
+    case "pending":
+      return onLatePending(situation, outcome);
     case "not_sent":
     case "token_refused": {
       const isNotSent = outcome.kind === "not_sent";
@@ -164,6 +168,20 @@ function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy
         outcome,
       );
   }
+}
+
+/** What the platform returned is what a look needs; one that is under way without it decides nothing any more. */
+function onLatePending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
+  if (handles === undefined) return NOTHING;
+  const looking: Task = {
+    ...task,
+    status: "unknown",
+    wakeAt: after(now, afterMs),
+    looks: 0,
+    errorCode: null,
+    errorMessage: null,
+  };
+  return { changes: [change(looking)], handles };
 }
 
 /** The late call's attempt was told as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */
@@ -188,7 +206,7 @@ function asEnded(
 
 /** A fact that comes when its task has long gone on: it is kept and decides nothing. */
 function onHistory(situation: Situation, outcome: NotPublished): Decision {
-  if (outcome.kind === "unknown") return NOTHING;
+  if (outcome.kind === "unknown" || outcome.kind === "pending") return NOTHING;
   const { attempt } = situation;
   if (attempt === undefined || attempt.outcome !== "unknown") return NOTHING;
   const code = "code" in outcome ? outcome.code : "internal_error";

@@ -1,4 +1,4 @@
-import type { Failure, Outcome, TargetErrorCode, Verdict } from "#src/domain/connector.ts";
+import type { Failure, Handles, Outcome, TargetErrorCode, Verdict } from "#src/domain/connector.ts";
 import type { Attempt, AttemptOutcome, Task } from "#src/domain/task.ts";
 
 /** Something that was learned about a task. Facts count whoever brings them; the others only while their fence is held. */
@@ -69,6 +69,10 @@ export interface Decision {
   readonly changes: readonly TaskChange[];
   readonly attempt?: AttemptResult;
   readonly account?: AccountEffect;
+  /** What a visible call returned, added to the handles of the situation's task. */
+  readonly handles?: Handles;
+  /** The situation's task is published without an id, which the platform is asked for with these. */
+  readonly askLater?: Handles;
 }
 
 /** A fact or an expired fence that changes nothing. */

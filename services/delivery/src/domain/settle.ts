@@ -1,3 +1,4 @@
+import type { Handles } from "#src/domain/connector.ts";
 import { decide } from "#src/domain/decide.ts";
 import type { AccountEffect, AttemptResult, Happening } from "#src/domain/decision.ts";
 import type { TaskKey } from "#src/domain/held-task.ts";
@@ -35,8 +36,18 @@ export interface Settlement {
   }[];
   readonly updates: readonly Update[];
   readonly accounts: readonly { readonly task: Task; readonly effect: AccountEffect }[];
+  /** What visible calls returned that their tasks go on with. */
+  readonly handles: readonly TaskHandles[];
+  /** What publications without an id are asked for with. */
+  readonly questions: readonly TaskHandles[];
   /** Per report, the task as it is afterwards; undefined when there is no such task. */
   readonly outcomes: readonly (Task | undefined)[];
+}
+
+/** Handles and whose they are. */
+export interface TaskHandles {
+  readonly task: Task;
+  readonly handles: Handles;
 }
 
 interface Draft {
@@ -46,6 +57,8 @@ interface Draft {
   readonly facts: Map<string, Settlement["facts"][number]>;
   readonly updates: Update[];
   readonly accounts: Settlement["accounts"][number][];
+  readonly handles: TaskHandles[];
+  readonly questions: TaskHandles[];
 }
 
 function name(targetId: string, number: number): string {
@@ -102,7 +115,10 @@ function settleOne(
     draft.changed.add(key);
     if (isReported) draft.updates.push({ task: next, attempt: ended });
   }
-  if (decision.account !== undefined) draft.accounts.push({ task, effect: decision.account });
+  const { account, handles, askLater } = decision;
+  if (account !== undefined) draft.accounts.push({ task, effect: account });
+  if (handles !== undefined) draft.handles.push({ task, handles });
+  if (askLater !== undefined) draft.questions.push({ task, handles: askLater });
 }
 
 /** Decides about reports one after the other, each knowing what the ones before it changed. */
@@ -121,12 +137,14 @@ export function settle(
     facts: new Map(),
     updates: [],
     accounts: [],
+    handles: [],
+    questions: [],
   };
   const outcomes = reports.map((report) => {
     settleOne(draft, report, known.now, policy, random);
     return draft.tasks.get(name(report.targetId, report.generation));
   });
   const tasks = [...draft.changed].flatMap((key) => draft.tasks.get(key) ?? []);
-  const { facts, updates, accounts } = draft;
-  return { tasks, facts: [...facts.values()], updates, accounts, outcomes };
+  const { facts, updates, accounts, handles, questions } = draft;
+  return { tasks, facts: [...facts.values()], updates, accounts, handles, questions, outcomes };
 }

@@ -7,7 +7,10 @@ import { deleteTarget } from "#src/jobs/deleting/delete-target.ts";
 import { DeletionRecorder } from "#src/jobs/deleting/deletion-recorder.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
 
-export interface ClaimDeletionsOptions extends Omit<PublishingDeps, "posts" | "clocks"> {
+export interface ClaimDeletionsOptions extends Omit<
+  PublishingDeps,
+  "posts" | "media" | "spool" | "clocks"
+> {
   /** Which process this is. */
   readonly owner: string;
 }

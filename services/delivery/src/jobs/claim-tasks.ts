@@ -2,6 +2,7 @@ import { startLoop, type Loop } from "@postrider/shared/loop";
 import { claimTasks, findNextWakeMs, listLostCalls } from "#src/db/claims.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
 import { CallMarker } from "#src/jobs/publishing/call-marker.ts";
+import { CallsInAir } from "#src/jobs/publishing/calls-in-air.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
 import { LeaseKeeper, type Lease } from "#src/jobs/publishing/lease-keeper.ts";
 import { claimLateness } from "#src/jobs/publishing/metrics.ts";
@@ -76,6 +77,7 @@ class Claims {
       marker: new CallMarker(sql),
       recorder: new Recorder(options),
       leases: new LeaseKeeper({ sql, leaseMs: settings.leaseMs, logger }),
+      calls: new CallsInAir(),
       stopping: this.#stopping.signal,
     };
   }
@@ -173,8 +175,10 @@ class Claims {
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     if (this.#suspect !== undefined) await release(this.#shop, [this.#suspect.task], 0);
-    const calls = AbortSignal.timeout(this.#options.settings.visibleCallMs + CALL_MARGIN_MS);
-    await Promise.race([Promise.all(this.#batches), onAbort(calls)]);
+    const { visibleCallMs } = this.#options.settings;
+    // A call that carries media has longer; it is in the air by now, because none begins any more.
+    const waitMs = Math.max(visibleCallMs, this.#shop.calls.restMs()) + CALL_MARGIN_MS;
+    await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
     await this.#shop.recorder.drain();
     await this.#shop.leases[Symbol.asyncDispose]();
   }

@@ -66,6 +66,10 @@ export const VIOLATION_CODES = [
   "platform_unavailable",
   "unknown_media",
   "media_not_ready",
+  // A file that is not what was declared.
+  "media_type_mismatch",
+  "media_length_mismatch",
+  "media_unreadable",
   "unknown_option_key",
   "schedule_in_past",
   "schedule_too_far",

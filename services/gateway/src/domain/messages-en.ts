@@ -43,7 +43,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The resource has changed since it was read. Read it again and use its new ETag.",
   payload_too_large:
     "The request is too large[: {actual} bytes, at most {limit} are allowed]. Send less.",
-  unsupported_media_type: "The content type is not supported. Send application/json in UTF-8.",
+  unsupported_media_type:
+    "The content type is not supported. Send application/json in UTF-8, or with an upload the type that was declared.",
   validation_failed:
     "The request cannot be carried out as it is. Correct what the details name and send it again.",
   quota_exceeded:
@@ -96,6 +97,10 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   platform_unavailable: "This platform is not available here. The operator has not set it up.",
   unknown_media: "This workspace has no such media. Check the id.",
   media_not_ready: "The media is not ready yet. Complete its upload first.",
+  media_type_mismatch: "The file is of another type than was declared. Declare its real type.",
+  media_length_mismatch:
+    "The file has another length than was declared[: {actual} bytes instead of {limit}]. Send all of it.",
+  media_unreadable: "The file is damaged or cut off. Upload a complete one.",
   unknown_option_key:
     "This option belongs to no target of the post. Use a platform or the id of one of its accounts.",
   schedule_in_past: "The time is in the past. Choose a later one, or leave it out to publish now.",

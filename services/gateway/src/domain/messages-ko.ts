@@ -39,7 +39,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   precondition_failed: "조회한 뒤에 내용이 변경되었습니다. 다시 조회해 새 ETag를 사용해 주세요.",
   payload_too_large:
     "요청이 너무 큽니다[({actual}바이트, 최대 {limit}바이트)]. 크기를 줄여 주세요.",
-  unsupported_media_type: "지원하지 않는 형식입니다. UTF-8로 된 application/json을 보내 주세요.",
+  unsupported_media_type:
+    "지원하지 않는 형식입니다. UTF-8로 된 application/json을, 업로드에는 선언한 형식을 보내 주세요.",
   validation_failed: "요청을 그대로 처리할 수 없습니다. 세부 항목을 고친 뒤 다시 보내 주세요.",
   quota_exceeded: "게시 한도를 넘습니다. 어떤 한도인지와 언제 갱신되는지는 세부 항목에 있습니다.",
   idempotency_key_reused:
@@ -83,6 +84,10 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   platform_unavailable: "여기서는 사용할 수 없는 플랫폼입니다. 운영자가 설정하지 않았습니다.",
   unknown_media: "이 워크스페이스에 없는 미디어입니다. id를 확인해 주세요.",
   media_not_ready: "아직 준비되지 않은 미디어입니다. 먼저 업로드를 완료해 주세요.",
+  media_type_mismatch: "선언한 형식과 다른 파일입니다. 실제 형식을 선언해 주세요.",
+  media_length_mismatch:
+    "선언한 길이와 다른 파일입니다[({actual}바이트, 선언 {limit}바이트)]. 전체를 보내 주세요.",
+  media_unreadable: "손상되었거나 잘린 파일입니다. 온전한 파일을 올려 주세요.",
   unknown_option_key:
     "이 게시물의 어떤 대상에도 해당하지 않는 옵션입니다. 플랫폼이나 대상 계정의 id를 사용해 주세요.",
   schedule_in_past: "이미 지난 시각입니다. 이후 시각을 고르거나, 지금 게시하려면 빼 주세요.",

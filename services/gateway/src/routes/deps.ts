@@ -1,27 +1,43 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import type { Health } from "@postrider/shared/health";
 import type { Logger } from "@postrider/shared/logger";
 import type { Admission } from "#src/clients/admission.ts";
+import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Locale } from "#src/domain/messages.ts";
+import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** What the routes stand on. */
 export interface ServerDeps {
   readonly admission: Admission;
-  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts">;
+  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly authorizations: Pick<
+    Client<typeof AuthorizationService>,
+    "findTicket" | "openTicket" | "finishAuthorization"
+  >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
+  readonly media: Pick<
+    Client<typeof MediaService>,
+    "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
+  >;
+  readonly mediaBytes: MediaBytes;
+  readonly links: MediaLinks;
   readonly health: Health;
   readonly logger: Logger;
   readonly publicUrl: string;
   readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
+  /** Web origins whose pages may upload. */
+  readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
 }
 
@@ -49,6 +65,12 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The scope that the operation needs; routes without one are open to everybody. */
     readonly scope?: Scope;
+    /** How long a request may take in all, where it is not what it is for most. */
+    readonly timeoutMs?: number;
+    /** The handler gets the body as a stream, whatever its type and length. */
+    readonly isRawBody?: boolean;
+    /** Pages of the configured web origins may call it. */
+    readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
     /** Set on every route that needs a key. */

@@ -16,14 +16,19 @@ export const IDEMPOTENCY_HEADERS = {
   ),
 };
 
-/** Headers of what they answer. */
-export const CREATED_HEADERS = {
-  Location: { type: "string", description: "Where it is from now on." },
+/** Header of an answer that was given before. */
+export const REPLAYED_HEADER = {
   "Idempotent-Replayed": {
     type: "string",
     const: "true",
     description: "An earlier request with the same key made it.",
   },
+};
+
+/** Headers of what they answer, where it can be read again. */
+export const CREATED_HEADERS = {
+  Location: { type: "string", description: "Where it is from now on." },
+  ...REPLAYED_HEADER,
 };
 
 /** The client's key with the fingerprint of what it stands for, or undefined when the client sent none. */

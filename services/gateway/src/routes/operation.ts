@@ -15,6 +15,8 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
+  /** For operations that take longer than a request usually may. */
+  readonly timeoutMs?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;
   readonly headers?: TProperties;
@@ -60,14 +62,14 @@ const ERRORS = {
 
 /** Route options of one operation: its schema, its place in the API description and the scope that it needs. */
 export function operation(options: Operation) {
-  const { scope, response, tags, headers, description, ...schema } = options;
+  const { scope, timeoutMs, response, tags, headers, description, ...schema } = options;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),
   ]);
   const needs = `Needs the scope \`${scope}\`.`;
   return {
-    config: { scope },
+    config: timeoutMs === undefined ? { scope } : { scope, timeoutMs },
     schema: {
       ...schema,
       description: description === undefined ? needs : `${description} ${needs}`,

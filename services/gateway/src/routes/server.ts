@@ -5,21 +5,27 @@ import { requestIdOf } from "#src/domain/request-id.ts";
 import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
+import { registerConnect } from "#src/routes/connect/routes.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
 import { addBodyRules } from "#src/routes/hooks/body.ts";
+import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
 import { addQueryRules } from "#src/routes/hooks/query.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
+import { registerDownload } from "#src/routes/media/download.ts";
+import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
 import { normalizeTarget } from "#src/routes/target.ts";
+import { createLongBodies } from "#src/routes/uploads/long-bodies.ts";
+import { registerUploads } from "#src/routes/uploads/routes.ts";
 
 const API_PREFIX = "/api/v1";
 
@@ -27,6 +33,7 @@ const API_PREFIX = "/api/v1";
 const MAX_BODY_BYTES = 1024 * 1024;
 /** A request that is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
 const RECEIVE_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
@@ -37,23 +44,43 @@ function addFormats(ajv: Ajv): void {
   ajv.addFormat("date", isDate);
 }
 
+function addApi(app: FastifyInstance, deps: ServerDeps): void {
+  void app.register(
+    (api, _options, done) => {
+      registerAccounts(api, deps);
+      registerMedia(api, deps);
+      registerPlatforms(api, deps);
+      registerPosts(api, deps);
+      registerQuota(api, deps);
+      registerQueueSlots(api, deps);
+      done();
+    },
+    { prefix: API_PREFIX },
+  );
+}
+
 /**
  * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
  * key and budget, unknown route, scope, verification, media type, size, schema; the handlers do the rest.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const longBodies = createLongBodies();
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     requestTimeout: RECEIVE_TIMEOUT_MS,
+    // Node looks every 30 s by itself, and takes the longer of the two limits for the whole request.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
     // What arrives on a kept-alive connection while we stop is answered like anything else, and the connection ends.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
     // Longer than any request target: what is no id is not found, however long it is.
     routerOptions: { maxParamLength: 65_536 },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.defaultLocale),
+    clientErrorHandler: longBodies.spare((error, socket) =>
+      answerClientError(error, socket, deps.defaultLocale),
+    ),
     ajv: {
       onCreate: addFormats,
       customOptions: {
@@ -71,6 +98,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   closeIdleConnectionsWhileClosing(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
+  addCrossOrigin(app, deps);
   addLoadShedding(app);
   addAdmission(app, deps);
   addKnownPaths(app);
@@ -79,16 +107,9 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addProbes(app, deps.health);
   await registerDescription(app, deps);
   registerDocs(app);
-  await app.register(
-    (api, _options, done) => {
-      registerAccounts(api, deps);
-      registerPlatforms(api, deps);
-      registerPosts(api, deps);
-      registerQuota(api, deps);
-      registerQueueSlots(api, deps);
-      done();
-    },
-    { prefix: API_PREFIX },
-  );
+  registerUploads(app, { ...deps, longBodies });
+  registerDownload(app, deps);
+  registerConnect(app, deps);
+  addApi(app, deps);
   return app;
 }

@@ -1,28 +1,223 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { MediaLease } from "#src/db/media-leases.ts";
+import type { CheckedMedia, Patch } from "#src/domain/checked-media.ts";
+import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-export interface MediaRow {
-  readonly id: string;
-  readonly workspaceId: string;
-  readonly status: "pending" | "ready" | "rejected" | "deleting";
-  readonly kind: "image" | "video";
-  readonly contentType: string;
-  readonly bytes: number;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly durationMs: number | null;
-  readonly sha256: string | null;
-  readonly fileName: string;
-  readonly createdAt: Date;
-}
+export const COLUMNS = [
+  "id",
+  "workspace_id",
+  "status",
+  "kind",
+  "content_type",
+  "bytes",
+  "width",
+  "height",
+  "duration_ms",
+  "sha256",
+  "file_name",
+  "version",
+  "object_key",
+  "delivery_key",
+  "delivery_patches",
+  "delivery_bytes",
+  "delivery_sha256",
+  "delivery_content_type",
+  "rejection",
+  "ready_at",
+  "created_at",
+] as const;
 
 export async function listMediaByIds(
   sql: ISql,
   workspaceId: string,
   ids: readonly string[],
-): Promise<readonly MediaRow[]> {
-  return await sql<MediaRow[]>`
-    select id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name, created_at
+): Promise<readonly StoredMedia[]> {
+  return await sql<StoredMedia[]>`
+    select ${sql(COLUMNS)}
     from media
     where workspace_id = ${workspaceId}
     and id = any(${ids as string[]}::uuid[])`;
+}
+
+export async function findMedia(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<StoredMedia | undefined> {
+  const [row] = await listMediaByIds(sql, workspaceId, [id]);
+  return row;
+}
+
+/** Media that a client is about to upload. */
+export interface NewUpload {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly kind: "image" | "video";
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly fileName: string;
+}
+
+/** Inserts pending media. */
+export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promise<void> {
+  await tx`
+    insert into media (id, workspace_id, status, kind, content_type, bytes, file_name)
+    values (
+      ${upload.id}, ${upload.workspaceId}, 'pending', ${upload.kind}, ${upload.contentType},
+      ${upload.bytes}, ${upload.fileName}
+    )`;
+}
+
+/** Where the bytes of checked media are in the store. */
+export interface ObjectKeys {
+  readonly objectKey: string;
+  /** Only for `rewritten`. */
+  readonly deliveryKey: string | null;
+}
+
+function toChecked(media: CheckedMedia) {
+  const { delivery } = media;
+  const patches: readonly Patch[] | null = delivery.kind === "blanked" ? delivery.patches : null;
+  const rewritten = delivery.kind === "rewritten" ? delivery : undefined;
+  return {
+    patches,
+    bytes: rewritten?.bytes ?? media.bytes,
+    sha256: delivery.kind === "same" ? media.sha256 : delivery.sha256,
+    contentType: rewritten?.contentType ?? media.contentType,
+  };
+}
+
+/** Media that were downloaded, ready at once. */
+export async function insertReadyMedia(
+  tx: TransactionSql,
+  { id, workspaceId, fileName }: Pick<NewUpload, "id" | "workspaceId" | "fileName">,
+  media: CheckedMedia,
+  keys: ObjectKeys,
+): Promise<StoredMedia> {
+  const delivery = toChecked(media);
+  const [row] = await tx<StoredMedia[]>`
+    insert into media (
+      id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name,
+      object_key, delivery_key, delivery_patches, delivery_bytes, delivery_sha256, delivery_content_type, ready_at
+    )
+    values (
+      ${id}, ${workspaceId}, 'ready', ${media.kind}, ${media.contentType}, ${media.bytes}, ${media.width},
+      ${media.height}, ${media.durationMs}, ${media.sha256}, ${fileName}, ${keys.objectKey}, ${keys.deliveryKey},
+      ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)}, ${delivery.bytes},
+      ${delivery.sha256}, ${delivery.contentType}, now()
+    )
+    returning ${tx(COLUMNS)}`;
+  if (row === undefined) throw new Error("an insert returned no row");
+  return row;
+}
+
+/**
+ * Makes media ready that a check of ours, which still holds the lease, found in order; undefined when it is no longer
+ * ours to decide: deleted, or taken over by another check.
+ */
+export async function markReady(
+  tx: TransactionSql,
+  lease: MediaLease,
+  media: CheckedMedia,
+  keys: ObjectKeys,
+): Promise<StoredMedia | undefined> {
+  const delivery = toChecked(media);
+  const [row] = await tx<StoredMedia[]>`
+    update media
+    set status = 'ready',
+      version = version + 1,
+      kind = ${media.kind},
+      content_type = ${media.contentType},
+      bytes = ${media.bytes},
+      width = ${media.width},
+      height = ${media.height},
+      duration_ms = ${media.durationMs},
+      sha256 = ${media.sha256},
+      object_key = ${keys.objectKey},
+      delivery_key = ${keys.deliveryKey},
+      delivery_patches = ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)},
+      delivery_bytes = ${delivery.bytes},
+      delivery_sha256 = ${delivery.sha256},
+      delivery_content_type = ${delivery.contentType},
+      ready_at = now(),
+      lease_token = null,
+      lease_until = null
+    where workspace_id = ${lease.workspaceId}
+    and id = ${lease.id}
+    and status = 'pending'
+    and lease_token = ${lease.token}
+    returning ${tx(COLUMNS)}`;
+  return row;
+}
+
+/** Notes why the bytes are not taken; undefined as `markReady`. */
+export async function markRejected(
+  sql: ISql,
+  lease: MediaLease,
+  rejection: Rejection,
+): Promise<StoredMedia | undefined> {
+  const [row] = await sql<StoredMedia[]>`
+    update media
+    set status = 'rejected',
+      rejection = ${sql.json({ ...rejection })},
+      lease_token = null,
+      lease_until = null
+    where workspace_id = ${lease.workspaceId}
+    and id = ${lease.id}
+    and status = 'pending'
+    and lease_token = ${lease.token}
+    returning ${sql(COLUMNS)}`;
+  return row;
+}
+
+/** Objects that media name, or may come to name. */
+export async function listNamedObjects(
+  sql: ISql,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select object_key as key
+    from media
+    where object_key = any(${keys as string[]}::text[])
+    union all
+    select delivery_key
+    from media
+    where delivery_key = any(${keys as string[]}::text[])`;
+  return rows.map(({ key }) => key);
+}
+
+/** Of these ids the pending media, whose upload may be in the store without being named yet. */
+export async function listPendingIds(
+  sql: ISql,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from media
+    where id = any(${ids as string[]}::uuid[])
+    and status = 'pending'`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletes up to `limit` media of all workspaces that nobody completed for `ageMs` and nobody checks right now, with their
+ * grants. Whoever is about to upload or check one finds nothing to write to.
+ */
+export async function deleteForgottenUploads(
+  sql: ISql,
+  { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
+): Promise<readonly Pick<StoredMedia, "id" | "objectKey">[]> {
+  return await sql<Pick<StoredMedia, "id" | "objectKey">[]>`
+    delete from media
+    where id in (
+      select id
+      from media
+      where status = 'pending'
+      and created_at < now() - ${ageMs} * interval '1 millisecond'
+      and (lease_until is null or lease_until < now())
+      order by created_at
+      limit ${limit}
+      for update skip locked
+    )
+    returning id, object_key`;
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { mediaUseHolds } from "#src/db/media-uses.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
@@ -58,9 +59,11 @@ export interface PostReplacement extends PostRef {
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
+  /** The database's time before uses of its media were noted. */
+  readonly notedAfter: Date;
 }
 
-/** Writes a locked post and raises its version. */
+/** Writes a locked post and raises its version; refuses itself when uses of its media are too old, see `refusalOf`. */
 export async function replacePost(tx: TransactionSql, post: PostReplacement): Promise<void> {
   await tx`
     update posts
@@ -76,16 +79,19 @@ export async function replacePost(tx: TransactionSql, post: PostReplacement): Pr
       version = version + 1,
       updated_at = greatest(updated_at, now())
     where workspace_id = ${post.workspaceId}
-    and id = ${post.postId}`;
+    and id = ${post.postId}
+    and ${mediaUseHolds(tx, post)}`;
 }
 
-/** Deletes a locked post with all that belongs to it. */
+/** Deletes a locked post with all that belongs to it, and tells what media it had. */
 export async function deletePostRow(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,
-): Promise<void> {
-  await tx`
+): Promise<readonly string[]> {
+  const [row] = await tx<{ mediaIds: string[] }[]>`
     delete from posts
     where workspace_id = ${workspaceId}
-    and id = ${postId}`;
+    and id = ${postId}
+    returning media_ids`;
+  return row?.mediaIds ?? [];
 }

@@ -2,6 +2,7 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { guardInsert } from "#src/db/duplicate-guards.ts";
+import { mediaUseHolds } from "#src/db/media-uses.ts";
 import { quotaReservation } from "#src/db/quota-usage.ts";
 import { slotInsert } from "#src/db/slot-assignments.ts";
 import type { PostOptions } from "#src/domain/post.ts";
@@ -18,6 +19,7 @@ export interface NewPost {
   /** What media said, as proto JSON. */
   readonly media: JsonValue[];
   readonly createdVia: string;
+  /** When it was judged; uses of its media were noted after that. */
   readonly acceptedAt: Date;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
@@ -107,6 +109,7 @@ function postInsert(sql: ISql, post: NewPost) {
       ${post.acceptedAt}::timestamptz
     from slotted
     where ok
+    and ${mediaUseHolds(sql, { mediaIds: post.mediaIds, notedAfter: post.acceptedAt })}
     returning id, workspace_id, created_at`;
 }
 

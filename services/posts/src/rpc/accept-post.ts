@@ -1,11 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import { conflict, unavailable, type ServiceError } from "@postrider/shared/errors";
+import { findReplay, takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "#src/db/clock.ts";
 import type { Guard } from "#src/db/duplicate-guards.ts";
 import { insertPost, type NewPost } from "#src/db/insert-post.ts";
+import { MEDIA_USE_EXPIRED } from "#src/db/media-uses.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { refusalOf } from "#src/db/refusal.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
@@ -13,7 +15,6 @@ import { nextFreeSlots, type QueueSlot } from "#src/domain/next-slots.ts";
 import { quotaDemands, type QuotaDemand, type QuotaLimits } from "#src/domain/quota.ts";
 import { postPublishRequested, postScheduled } from "#src/events.ts";
 import { toAcceptedPost } from "#src/rpc/build-post.ts";
-import { findReplay, takeKeyOrReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
 import { explainDuplicates, explainShortage } from "#src/rpc/refusals.ts";
 
 /** A checked request to accept a post. */
@@ -34,8 +35,11 @@ export type Accepted =
 /** A refusal whose reason is gone when it is looked at means: try again. More than once is rare, so often is a fault. */
 const MAX_TRIES = 5;
 
-/** Accepts a post whole or not at all: with its guards, slot, quota, key and event, or nothing of it. */
-export async function acceptPost(sql: Sql, request: Acceptable): Promise<Accepted> {
+/**
+ * Accepts a post whole or not at all: with its guards, slot, quota, key and event, or nothing of it. Undefined when its
+ * media have to be looked at again.
+ */
+export async function acceptPost(sql: Sql, request: Acceptable): Promise<Accepted | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const attempt: { post?: NewPost } = {};
     try {
@@ -43,6 +47,7 @@ export async function acceptPost(sql: Sql, request: Acceptable): Promise<Accepte
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal === undefined || attempt.post === undefined) throw error;
+      if (refusal === MEDIA_USE_EXPIRED) return undefined;
       const reason = await explain(sql, refusal, attempt.post, request.limits);
       if (reason !== undefined) throw reason;
     }

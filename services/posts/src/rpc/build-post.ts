@@ -13,6 +13,7 @@ import { toPost } from "#src/rpc/to-post.ts";
 
 /** A checked request with all that it names. */
 interface CheckedPost extends PostInput {
+  readonly postId: string;
   readonly workspaceId: string;
   readonly createdVia: string;
   readonly accounts: ReadonlyMap<string, PostAccount>;
@@ -36,7 +37,7 @@ export function buildPost(checked: CheckedPost, place: Placement): NewPost {
       ? null
       : { dueAt, publishBefore: new Date(dueAt.getTime() + checked.missedAfterMs) };
   return {
-    id: newId(),
+    id: checked.postId,
     workspaceId: checked.workspaceId,
     status: place.status,
     content: checked.content,

@@ -4,18 +4,24 @@ import type {
   CreatePostRequest,
   CreatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { unprocessable } from "@postrider/shared/errors";
+import { unavailable, unprocessable } from "@postrider/shared/errors";
 import { failpoint } from "@postrider/shared/failpoints";
+import { findReplay, type KeyedRequest } from "@postrider/shared/idempotency";
+import { newId } from "@postrider/shared/ids";
+import type { MediaClaim } from "#src/clients/media.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
 import { isDueNow } from "#src/domain/schedule.ts";
 import { acceptPost } from "#src/rpc/accept-post.ts";
 import { buildPost, type Placement } from "#src/rpc/build-post.ts";
-import { findReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
 import { inspectDraft, inspectPost } from "#src/rpc/inspect-post.ts";
+import { dropClaim, dropIfRefused, newClaim } from "#src/rpc/media-claim.ts";
 import { parseCreatePost, type CreateInput } from "#src/rpc/parse-create-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 
 type Response = MessageInitShape<typeof CreatePostResponseSchema>;
+
+/** How often a post may be judged: again after this process stood still. */
+const MAX_ROUNDS = 2;
 
 /** Accepts a post whole or not at all: published at once, scheduled, put into the next queue slot, or kept as a draft. */
 export async function createPost(
@@ -23,6 +29,24 @@ export async function createPost(
   request: CreatePostRequest,
 ): Promise<Response> {
   const input = parseCreatePost(request);
+  // Chosen before anything is asked: media note the post as their user before it is there.
+  const claim = { ...newClaim(request.workspaceId, newId()), postVersion: 1 };
+  return await dropIfRefused(deps.media, claim, input.mediaIds, async () => {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const answer = await tryToCreate(deps, request, { ...input, claim });
+      if (answer?.replayed) await dropClaim(deps.media, claim, input.mediaIds);
+      if (answer !== undefined) return answer;
+    }
+    throw unavailable();
+  });
+}
+
+/** Undefined when what it looked at is too long ago. */
+async function tryToCreate(
+  deps: PostServiceDeps,
+  request: CreatePostRequest,
+  input: CreateInput & { readonly claim: MediaClaim },
+): Promise<Response | undefined> {
   const { workspaceId, createdVia } = request;
   const keyed = toKeyed(request);
   const inspect = input.isDraft ? inspectDraft : inspectPost;
@@ -38,7 +62,8 @@ export async function createPost(
     throw unprocessable("validation_failed", violations);
   }
   const { missedAfterMs } = deps;
-  const checked = { ...input, ...known, workspaceId, createdVia, missedAfterMs };
+  const { postId } = input.claim;
+  const checked = { ...input, ...known, postId, workspaceId, createdVia, missedAfterMs };
   const accepted = await acceptPost(deps.sql, {
     keyed,
     limits,
@@ -46,6 +71,7 @@ export async function createPost(
     queueSlot: input.queueSlot,
     build: (slot) => buildPost(checked, placementOf(input, known.now, slot)),
   });
+  if (accepted === undefined) return undefined;
   if ("replay" in accepted) return toReplay(accepted.replay);
   failpoint("posts.after-accept-commit");
   const { post, answer } = accepted;

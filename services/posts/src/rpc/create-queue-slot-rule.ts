@@ -5,6 +5,7 @@ import {
   type CreateQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
+import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { isId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import {
@@ -15,7 +16,6 @@ import {
 import { lockRuleCount } from "#src/db/rule-count.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
-import { takeKeyOrReplay, type KeyedRequest } from "#src/rpc/idempotency.ts";
 import { assertRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import type { QueueSlotServiceDeps } from "#src/rpc/queue-slot-service.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";

@@ -11,6 +11,7 @@ import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { changeTargets } from "#src/change-targets.ts";
+import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef } from "#src/db/posts.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
@@ -22,8 +23,17 @@ import { toPost } from "#src/rpc/to-post.ts";
 import { moveHoldings } from "#src/target-holdings.ts";
 import { applyTargetNews } from "#src/target-news.ts";
 
-type Deps = Pick<PostServiceDeps, "sql" | "accounts" | "tasks" | "nudgeRelay" | "assertRoom">;
+type Deps = Pick<
+  PostServiceDeps,
+  "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom"
+>;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
+
+/** What was done, and the media that no post has now because of it. */
+interface Deleted {
+  readonly answer: Response;
+  readonly mediaIds: readonly string[];
+}
 
 /** How often a post may change between the look at it and its lock. */
 const MAX_ROUNDS = 5;
@@ -50,11 +60,13 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     const look = await lookAt(deps, { workspaceId, postId }, wanted);
     // What delivery has closed is as good as cancelled: from here on the post the client saw is being deleted.
     if (look.closed.size > 0) wanted = undefined;
-    const answer = await deps.sql.begin((tx) => deleteAsSeen(tx, look, wanted));
-    if (answer === undefined) continue;
+    const deleted = await deps.sql.begin((tx) => deleteAsSeen(tx, look, wanted));
+    if (deleted === undefined) continue;
     failpoint("posts.after-delete-commit");
     deps.nudgeRelay();
-    return answer;
+    const former = deleted.mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId }));
+    await releaseMedia(deps.media, former);
+    return deleted.answer;
   }
   throw unavailable();
 }
@@ -114,7 +126,7 @@ async function deleteAsSeen(
   tx: TransactionSql,
   look: Look,
   wanted: bigint | undefined,
-): Promise<Response | undefined> {
+): Promise<Deleted | undefined> {
   if (look.ended.length > 0) await applyTargetNews(tx, look.ended);
   const post = await lockPost(tx, look.post);
   if (post === undefined) throw notFound();
@@ -124,21 +136,23 @@ async function deleteAsSeen(
   const isKnown =
     !isUnbegun(look.post) &&
     targets.filter(isOpen).every((target) => look.closed.has(keyOf(target)));
-  return isKnown ? await cancel(tx, post, { targets, connected: look.connected }) : undefined;
+  if (!isKnown) return undefined;
+  const answer = await cancel(tx, post, { targets, connected: look.connected });
+  return { answer, mediaIds: [] };
 }
 
 async function remove(
   tx: TransactionSql,
   post: CommandPost,
   targets: readonly TargetRow[],
-): Promise<Response> {
+): Promise<Deleted> {
   await moveHoldings(
     tx,
     targets.map((before) => ({ before, after: undefined })),
   );
-  await deletePostRow(tx, post);
+  const mediaIds = await deletePostRow(tx, post);
   await appendEvents(tx, [postDeleted({ ...post, occurredAt: post.now })]);
-  return {};
+  return { answer: {}, mediaIds };
 }
 
 async function cancel(

@@ -1,9 +1,9 @@
 import type { Client, ServiceImpl } from "@connectrpc/connect";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
-import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
 import type { AccountDirectory } from "#src/clients/accounts.ts";
+import type { MediaClient } from "#src/clients/media.ts";
 import type { PlatformDirectory } from "#src/clients/platforms.ts";
 import type { WorkspaceDirectory } from "#src/clients/workspaces.ts";
 import type { DatabaseClock } from "#src/db/clock.ts";
@@ -22,7 +22,7 @@ export interface PostServiceDeps {
   readonly clock: DatabaseClock;
   readonly accounts: AccountDirectory;
   readonly platforms: PlatformDirectory;
-  readonly media: Client<typeof MediaService>;
+  readonly media: MediaClient;
   readonly tasks: Client<typeof TaskService>;
   /** Throws while too many events wait for the bus. */
   readonly assertRoom: () => Promise<void>;

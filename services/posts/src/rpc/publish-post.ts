@@ -9,6 +9,7 @@ import { isId } from "@postrider/shared/ids";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import { findRefusal } from "#src/domain/transitions.ts";
 import { inspectPost } from "#src/rpc/inspect-post.ts";
+import { newClaim } from "#src/rpc/media-claim.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { tryRewrite, type Placement } from "#src/rpc/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
@@ -45,8 +46,9 @@ async function tryToPublish(
   const { workspaceId, content, options, mediaIds } = seen;
   const accountIds = seen.targets.map(({ accountId }) => accountId);
   const input = { content, options, mediaIds, accountIds };
+  const claim = { ...newClaim(workspaceId, seen.id), postVersion: seen.version + 1 };
   const [{ violations, ...known }, limits] = await Promise.all([
-    inspectPost(deps, workspaceId, input),
+    inspectPost(deps, workspaceId, { ...input, claim }),
     deps.workspaces.findLimits(workspaceId),
     deps.assertRoom(),
   ]);

@@ -7,9 +7,10 @@ import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockPost, replacePost, type CommandPost } from "#src/db/command-posts.ts";
 import { freeGuards, takeGuards, type Guard } from "#src/db/duplicate-guards.ts";
+import { MEDIA_USE_EXPIRED } from "#src/db/media-uses.ts";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import { reserveQuota } from "#src/db/quota-usage.ts";
-import { isDeadlock } from "#src/db/refusal.ts";
+import { isDeadlock, refusalOf } from "#src/db/refusal.ts";
 import { replaceTargets, type PlannedTarget } from "#src/db/replace-targets.ts";
 import { freeSlot } from "#src/db/slot-assignments.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
@@ -50,13 +51,13 @@ export interface Rewrite {
 
 /**
  * Carries a rewrite out in a transaction of its own. Undefined also when it and another one each waited for content that
- * the other gave up, and this one had to yield.
+ * the other gave up, and this one had to yield; and when its media were looked at too long ago.
  */
 export async function tryRewrite(sql: Sql, rewrite: Rewrite): Promise<PostRow | undefined> {
   try {
     return await sql.begin((tx) => rewritePost(tx, rewrite));
   } catch (error) {
-    if (isDeadlock(error)) return undefined;
+    if (isDeadlock(error) || refusalOf(error) === MEDIA_USE_EXPIRED) return undefined;
     throw error;
   }
 }
@@ -95,6 +96,7 @@ async function rewritePost(tx: TransactionSql, rewrite: Rewrite): Promise<PostRo
     platforms: [...new Set(targets.map(({ platform }) => platform))].toSorted(),
     startedAt: place.status === "publishing" ? post.now : null,
     queueSlotRuleId: keepsSlot ? post.queueSlotRuleId : null,
+    notedAfter: known.now,
   });
   await appendEvents(tx, eventsOf(post, place, { targets, missedAfterMs: rewrite.missedAfterMs }));
   return await findPost(tx, post.workspaceId, post.postId);

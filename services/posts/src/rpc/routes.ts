@@ -1,9 +1,11 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import { createMediaUseService } from "#src/rpc/media-use-service.ts";
 import { createPostService, type PostServiceDeps } from "#src/rpc/post-service.ts";
 import { createQueueSlotService } from "#src/rpc/queue-slot-service.ts";
 import { createQuotaService, type QuotaServiceDeps } from "#src/rpc/quota-service.ts";
@@ -18,6 +20,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
     router.service(PostService, createPostService(deps));
     router.service(QuotaService, createQuotaService(deps));
     router.service(QueueSlotService, createQueueSlotService(deps));
+    router.service(MediaUseService, createMediaUseService(deps));
     router.service(TargetService, createTargetService(deps));
     router.service(ParkedEventService, deps.parkedEvents);
   };

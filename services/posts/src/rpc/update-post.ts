@@ -14,10 +14,17 @@ import {
 } from "@postrider/shared/errors";
 import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
+import type { MediaClaim } from "#src/clients/media.ts";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import type { PostInput } from "#src/domain/check-post.ts";
 import { findRefusal } from "#src/domain/transitions.ts";
-import { inspectDraft, inspectPost, type Inspection } from "#src/rpc/inspect-post.ts";
+import {
+  inspectDraft,
+  inspectPost,
+  type InspectedDraft,
+  type Inspection,
+} from "#src/rpc/inspect-post.ts";
+import { dropIfRefused, newClaim, releaseRemoved } from "#src/rpc/media-claim.ts";
 import { parseValidatePost } from "#src/rpc/parse-create-post.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { tryRewrite, type Placement } from "#src/rpc/rewrite-post.ts";
@@ -34,16 +41,31 @@ export async function updatePost(
   const { workspaceId, id } = request;
   if (!isId(workspaceId) || !isId(id)) throw notFound();
   if (isEmpty(request)) throw invalidRequest();
+  const claim = newClaim(workspaceId, id);
+  const row = await dropIfRefused(deps.media, claim, request.mediaIds?.values ?? [], () =>
+    updateInRounds(deps, request, claim),
+  );
+  if (row.status === "scheduled" && row.scheduledAt !== null) deps.nudgeScheduler(row.scheduledAt);
+  return { post: toPost(row) };
+}
+
+async function updateInRounds(
+  deps: PostServiceDeps,
+  request: UpdatePostRequest,
+  claim: Omit<MediaClaim, "postVersion">,
+): Promise<PostRow> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const seen = await findPost(deps.sql, workspaceId, id);
+    const seen = await findPost(deps.sql, claim.workspaceId, claim.postId);
     if (seen === undefined) throw notFound();
-    const row = await tryToUpdate(deps, request, seen);
+    const row = await tryToUpdate(deps, request, {
+      seen,
+      claim: { ...claim, postVersion: seen.version + 1 },
+    });
     if (row === undefined) continue;
     failpoint("posts.after-update-commit");
     deps.nudgeRelay();
-    if (row.status === "scheduled" && row.scheduledAt !== null)
-      deps.nudgeScheduler(row.scheduledAt);
-    return { post: toPost(row) };
+    await releaseRemoved(deps.media, seen.mediaIds, row);
+    return row;
   }
   throw unavailable();
 }
@@ -56,7 +78,7 @@ function isEmpty(request: UpdatePostRequest): boolean {
 async function tryToUpdate(
   deps: PostServiceDeps,
   request: UpdatePostRequest,
-  seen: PostRow,
+  { seen, claim }: { readonly seen: PostRow; readonly claim: MediaClaim },
 ): Promise<PostRow | undefined> {
   const { ifVersion, workspaceId } = request;
   if (ifVersion !== undefined && ifVersion !== BigInt(seen.version))
@@ -65,7 +87,7 @@ async function tryToUpdate(
   if (refusal !== undefined) throw conflict(refusal);
   const input = merge(request, seen);
   const [{ violations, ...known }, limits] = await Promise.all([
-    inspect(deps, input, { seen, scheduledAt: sentTime(request) }),
+    inspect(deps, { ...input, claim }, { seen, scheduledAt: sentTime(request) }),
     deps.workspaces.findLimits(workspaceId),
     deps.assertRoom(),
   ]);
@@ -97,7 +119,7 @@ function merge(request: UpdatePostRequest, seen: PostRow): PostInput {
 
 async function inspect(
   deps: PostServiceDeps,
-  input: PostInput,
+  input: InspectedDraft,
   { seen, scheduledAt }: { readonly seen: PostRow; readonly scheduledAt: Date | undefined },
 ): Promise<Inspection> {
   const { workspaceId } = seen;

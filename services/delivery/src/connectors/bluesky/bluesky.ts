@@ -1,17 +1,13 @@
 import { deleteRecord } from "#src/connectors/bluesky/delete.ts";
-import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
-import { createTid } from "#src/connectors/bluesky/tid.ts";
-import {
-  COLLECTION,
-  hostOf,
-  lookForRecord,
-  toFailure,
-  toRequest,
-} from "#src/connectors/bluesky/xrpc.ts";
-import { callPlatform, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { createRecordStep } from "#src/connectors/bluesky/record.ts";
+import { createImageStep } from "#src/connectors/bluesky/upload-image.ts";
+import { createVideoStep } from "#src/connectors/bluesky/upload-video.ts";
+import type { BlueskyUrls } from "#src/connectors/bluesky/video-calls.ts";
+import { COLLECTION, lookForRecord, toFailure, toRequest } from "#src/connectors/bluesky/xrpc.ts";
+import { text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import type {
   Connector,
-  Failure,
   Handles,
   Outcome,
   PrepareStep,
@@ -19,46 +15,6 @@ import type {
   SendGuard,
   Verdict,
 } from "#src/domain/connector.ts";
-
-/** DIDs of the handles that the text mentions; one that does not resolve is left out. */
-async function resolveMentions(
-  baseUrl: string,
-  publication: Publication,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string> | Failure> {
-  const dids = new Map<string, string>();
-  for (const { handle } of findMentions(publication.text)) {
-    const host = hostOf(baseUrl, publication);
-    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
-    const answer = await callPlatform({ method: "GET", url }, signal);
-    if (answer.kind === "no_answer")
-      return { kind: "retryable", code: "platform_unavailable", message: answer.message };
-    const did = text(answer.json, "did");
-    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
-  }
-  return dids;
-}
-
-/** Chooses the record key and fixes the whole record, so that every later call repeats the very same write. */
-function createRecordStep(baseUrl: string): PrepareStep {
-  return {
-    name: "record",
-    isDone: (handles) => handles.rkey !== undefined && handles.record !== undefined,
-    run: async (publication, _handles, signal) => {
-      const dids = await resolveMentions(baseUrl, publication, signal);
-      if ("kind" in dids) return dids;
-      const now = new Date();
-      const facets = createFacets(publication.text, dids);
-      const record = {
-        $type: COLLECTION,
-        text: publication.text,
-        createdAt: now.toISOString(),
-        ...(facets.length === 0 ? {} : { facets }),
-      };
-      return { rkey: createTid(now, Math.random()), record: JSON.stringify(record) };
-    },
-  };
-}
 
 /** With the DID, which stays when the handle changes. */
 function toPermalink({ externalId }: Publication, rkey: string): string {
@@ -80,6 +36,14 @@ function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: strin
   return toFailure(answer, name);
 }
 
+/** Every file is there before the record names it. */
+function prepareSteps(urls: BlueskyUrls, publication: Publication): readonly PrepareStep[] {
+  const uploads = publication.media.map(({ kind }, index) =>
+    kind === "video" ? createVideoStep(urls, index) : createImageStep(urls.baseUrl, index),
+  );
+  return [...uploads, createRecordStep(urls.baseUrl, publication)];
+}
+
 async function publish(
   baseUrl: string,
   publication: Publication,
@@ -99,11 +63,7 @@ async function publish(
     toRequest(baseUrl, publication, "com.atproto.repo.putRecord", body),
     guard,
   );
-  if (sent.kind === "answer") return toOutcome(sent, publication, rkey);
-  if (sent.kind === "not_sent") return { kind: "not_sent" };
-  if (sent.kind === "not_connected")
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return { kind: "unknown", message: sent.message };
+  return sent.kind === "answer" ? toOutcome(sent, publication, rkey) : toUnanswered(sent);
 }
 
 /**
@@ -130,11 +90,11 @@ async function reconcile(
  * Bluesky over XRPC: `putRecord` with our own record key. The same record under the same key is a no-op that answers like
  * the first time, so an unknown outcome is settled by reading it back or writing it again.
  */
-export function createBlueskyConnector(options: { readonly baseUrl: string }): Connector {
+export function createBlueskyConnector(options: BlueskyUrls): Connector {
   return {
     platform: "bluesky",
     maxResends: Number.MAX_SAFE_INTEGER,
-    prepare: [createRecordStep(options.baseUrl)],
+    steps: (publication) => prepareSteps(options, publication),
     publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(options.baseUrl, publication, handles, signal),

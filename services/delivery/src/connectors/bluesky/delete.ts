@@ -1,5 +1,6 @@
 import { COLLECTION, lookForRecord, toFailure, toRequest } from "#src/connectors/bluesky/xrpc.ts";
-import { callPlatform, text } from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { text } from "#src/connectors/platform-answer.ts";
 import type { AccountAccess, DeletionOutcome } from "#src/domain/connector.ts";
 
 /** `deleteRecord` answers 200 also for a record that is gone (platforms reference 7.3). */

@@ -1,11 +1,6 @@
-import {
-  callPlatform,
-  header,
-  shorten,
-  text,
-  type PlatformAnswer,
-  type PlatformRequest,
-} from "#src/connectors/http.ts";
+import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/connectors/http.ts";
+import { header, shorten, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { jsonBody } from "#src/connectors/request-body.ts";
 import type { AccountAccess, Failure } from "#src/domain/connector.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
@@ -17,6 +12,10 @@ const TOKEN_ERRORS = new Set([
   "AuthRequired",
 ]);
 const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
+/** The texts are no contract; "blob" in one is all that tells what a validation error is about. */
+const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
+/** The file was dropped before the record named it: it is uploaded again with a later try. */
+const BLOB_GONE = "BlobNotFound";
 
 /** Where the account's repository answers. */
 export function hostOf(baseUrl: string, account: AccountAccess): string {
@@ -34,7 +33,7 @@ export function toRequest(
     method: "POST",
     url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
     headers: { authorization: `Bearer ${account.accessToken}` },
-    body,
+    body: jsonBody(body),
   };
 }
 
@@ -53,9 +52,27 @@ export function toFailure(answer: PlatformAnswer, name: string): Failure {
       isLimit: true,
     };
   }
-  if (answer.status === 413) return { kind: "refused", code: "media_rejected", message };
+  if (name === BLOB_GONE) return { kind: "retryable", code: "platform_unavailable", message };
+  if (answer.status === 413 || ABOUT_MEDIA.test(message))
+    return { kind: "refused", code: "media_rejected", message };
   if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
   return { kind: "refused", code: "content_rejected", message };
+}
+
+/** Nothing is visible because of an upload, so what is not definite is tried again. */
+export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
+  if (answer.kind === "no_answer")
+    return { kind: "retryable", code: "platform_unavailable", message: answer.message };
+  const { status } = answer;
+  const name = text(answer.json, "error") ?? (status === 413 ? "PayloadTooLarge" : undefined);
+  if (name === undefined || status < 400 || status >= 500) {
+    const message = name ?? `HTTP ${status} without a readable answer`;
+    return { kind: "retryable", code: "platform_unavailable", message };
+  }
+  const failure = toFailure(answer, name);
+  return failure.kind === "refused" && failure.code === "content_rejected"
+    ? { ...failure, code: "media_rejected" }
+    : failure;
 }
 
 /** Whether the record is there. Nobody else knows our keys, so what is there is ours. */

@@ -1,4 +1,5 @@
-import { callPlatform, list, object, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { list, object, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
 import { limitedForMs, toFailure } from "#src/connectors/x/failures.ts";
 import type { AccountAccess, DeletionOutcome } from "#src/domain/connector.ts";
 

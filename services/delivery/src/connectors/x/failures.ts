@@ -1,5 +1,14 @@
-import { header, list, shorten, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import {
+  header,
+  list,
+  shorten,
+  text,
+  type PlatformAnswer,
+} from "#src/connectors/platform-answer.ts";
 import type { Failure } from "#src/domain/connector.ts";
+
+/** The texts are no contract; "media" in one is all that tells what a validation error is about. */
+const ABOUT_MEDIA = /\bmedia\b/i;
 
 /** Until the window ends, by the header that X sends with every answer. */
 export function limitedForMs(answer: PlatformAnswer): number {
@@ -23,12 +32,34 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
   return { kind: "refused", code: "account_action_needed", message };
 }
 
+/** Nothing is visible because of an upload, so its limit is a plain wait and what else is not definite is tried again. */
+export function toUploadFailure(answer: PlatformAnswer): Failure {
+  const message = describe(answer) || `HTTP ${answer.status}`;
+  switch (answer.status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return { kind: "refused", code: "media_rejected", message };
+    case 429: {
+      const retryAfterMs = limitedForMs(answer);
+      return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
+    }
+    default:
+      return toFailure(answer) ?? { kind: "retryable", code: "platform_unavailable", message };
+  }
+}
+
 /** What a parsed problem of X means (platforms reference 2.7); undefined when it says nothing definite. */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const message = describe(answer);
   switch (answer.status) {
     case 400:
-      return { kind: "refused", code: "content_rejected", message };
+      return {
+        kind: "refused",
+        code: ABOUT_MEDIA.test(message) ? "media_rejected" : "content_rejected",
+        message,
+      };
     case 401:
       return { kind: "token_refused", message };
     case 402:

@@ -1,5 +1,6 @@
 import { findUrls } from "@postrider/shared/platforms/urls";
-import { callPlatform, list, object, text } from "#src/connectors/http.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { list, object, text } from "#src/connectors/platform-answer.ts";
 import {
   compareSent,
   compareShown,
@@ -17,8 +18,15 @@ const PAGE_SIZE = 100;
 /** 3,200 posts are all that X shows of a timeline. */
 const MAX_PAGES = 32;
 
+/** What was sent: the post, and the keys under which X shows its media. */
+export interface Sent {
+  readonly publication: Publication;
+  readonly mediaKeys: readonly string[];
+}
+
 interface Entry {
   readonly id: string;
+  readonly mediaKeys: readonly unknown[];
   readonly shown: ComparableText;
 }
 
@@ -36,6 +44,7 @@ function toEntry(tweet: unknown): Entry {
   const source = note ?? tweet;
   return {
     id: text(tweet, "id") ?? "",
+    mediaKeys: list(object(tweet, "attachments"), "media_keys"),
     shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
   };
 }
@@ -76,17 +85,33 @@ async function readTimeline(
   return { failure: "incomplete" };
 }
 
-function judge(publication: Publication, entries: readonly Entry[]): Verdict | undefined {
+function toPresent({ username }: Publication, { id }: Entry): Verdict {
+  return { kind: "present", externalId: id, permalink: `https://x.com/${username}/status/${id}` };
+}
+
+/** Media was uploaded for this post alone, so its key decides, whatever the text is. */
+function judgeMedia(
+  { publication, mediaKeys }: Sent,
+  entries: readonly Entry[],
+): Verdict | undefined {
+  if (mediaKeys.length < publication.media.length)
+    return { kind: "cannot_tell", message: "it is not known which media was sent" };
+  const same = entries.find((entry) => mediaKeys.some((key) => entry.mediaKeys.includes(key)));
+  if (same !== undefined) return toPresent(publication, same);
+  const sent = compareSent(publication.text, findUrls(publication.text));
+  const isTwin = entries.some(
+    (entry) => entry.mediaKeys.length > 0 && entry.shown.skeleton === sent.skeleton,
+  );
+  return isTwin
+    ? { kind: "cannot_tell", message: "a post with the same text but other media is there" }
+    : undefined;
+}
+
+function judgeText({ publication }: Sent, entries: readonly Entry[]): Verdict | undefined {
   const sent = compareSent(publication.text, findUrls(publication.text));
   const sameText = entries.filter((entry) => entry.shown.skeleton === sent.skeleton);
   const same = sameText.find((entry) => entry.shown.urls.join("\n") === sent.urls.join("\n"));
-  if (same !== undefined) {
-    return {
-      kind: "present",
-      externalId: same.id,
-      permalink: `https://x.com/${publication.username}/status/${same.id}`,
-    };
-  }
+  if (same !== undefined) return toPresent(publication, same);
   if (sameText.length > 0)
     return { kind: "cannot_tell", message: "a post with the same text but other links is there" };
   return undefined;
@@ -95,10 +120,11 @@ function judge(publication: Publication, entries: readonly Entry[]): Verdict | u
 /** Looks for the post on the account's own timeline; ids that any target owns are never taken for it. */
 export async function reconcileByTimeline(
   baseUrl: string,
-  publication: Publication,
+  sent: Sent,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const { publication } = sent;
   const timeline = await readTimeline(
     baseUrl,
     publication,
@@ -111,10 +137,9 @@ export async function reconcileByTimeline(
     return { kind: "look_again", afterMs: MINUTE_MS * call.timeScale, isIncomplete: true };
   }
   const owned = await call.isOwned(timeline.entries.map((entry) => entry.id));
-  const verdict = judge(
-    publication,
-    timeline.entries.filter((entry) => !owned.has(entry.id)),
-  );
+  const entries = timeline.entries.filter((entry) => !owned.has(entry.id));
+  const judge = publication.media.length > 0 ? judgeMedia : judgeText;
+  const verdict = judge(sent, entries);
   if (verdict !== undefined) return verdict;
   return nextLook(call);
 }

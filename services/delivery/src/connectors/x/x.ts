@@ -1,8 +1,12 @@
-import { object, sendOnce, text, type PlatformAnswer } from "#src/connectors/http.ts";
+import { object, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { jsonBody, type RequestBody } from "#src/connectors/request-body.ts";
+import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import { deleteTweet } from "#src/connectors/x/delete.ts";
 import { limitedForMs, toFailure } from "#src/connectors/x/failures.ts";
 import { reconcileByTimeline } from "#src/connectors/x/reconcile.ts";
-import type { Connector, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
+import { readUpload, type Upload } from "#src/connectors/x/upload-state.ts";
+import { createUploadStep } from "#src/connectors/x/upload-step.ts";
+import type { Connector, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 
 function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const id = text(object(answer.json, "data"), "id");
@@ -22,21 +26,38 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   return { kind: "unknown", message };
 }
 
+function toUploads(publication: Publication, handles: Handles): readonly Upload[] {
+  return publication.media.flatMap((_media, index) => readUpload(handles, index) ?? []);
+}
+
+function toBody({ text: words }: Publication, uploads: readonly Upload[]): RequestBody {
+  const media = { media_ids: uploads.map(({ id }) => id) };
+  return jsonBody({
+    ...(words === "" ? {} : { text: words }),
+    ...(uploads.length === 0 ? {} : { media }),
+  });
+}
+
 async function publish(
   baseUrl: string,
   publication: Publication,
+  handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
+  const uploads = toUploads(publication, handles);
+  if (uploads.length < publication.media.length)
+    return { kind: "retryable", code: "internal_error", message: "the media is not uploaded" };
   const headers = { authorization: `Bearer ${publication.accessToken}` };
   const sent = await sendOnce(
-    { method: "POST", url: `${baseUrl}/2/tweets`, headers, body: { text: publication.text } },
+    {
+      method: "POST",
+      url: `${baseUrl}/2/tweets`,
+      headers,
+      body: toBody(publication, uploads),
+    },
     guard,
   );
-  if (sent.kind === "answer") return toOutcome(sent, publication);
-  if (sent.kind === "not_sent") return { kind: "not_sent" };
-  if (sent.kind === "not_connected")
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return { kind: "unknown", message: sent.message };
+  return sent.kind === "answer" ? toOutcome(sent, publication) : toUnanswered(sent);
 }
 
 /** X API v2: no key and no client id; an unknown outcome is settled by reading the account's own timeline. */
@@ -47,10 +68,12 @@ export function createXConnector(options: {
   return {
     platform: "x",
     maxResends: options.mayResend ? 1 : 0,
-    prepare: [],
-    publish: (publication, _handles, guard) => publish(options.baseUrl, publication, guard),
-    reconcile: (publication, _handles, call, signal) =>
-      reconcileByTimeline(options.baseUrl, publication, call, signal),
+    steps: ({ media }) => media.map((_media, index) => createUploadStep(options.baseUrl, index)),
+    publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
+    reconcile: (publication, handles, call, signal) => {
+      const mediaKeys = toUploads(publication, handles).map(({ key }) => key);
+      return reconcileByTimeline(options.baseUrl, { publication, mediaKeys }, call, signal);
+    },
     canDelete: true,
     delete: (account, externalId, signal) =>
       deleteTweet(options.baseUrl, account, externalId, signal),

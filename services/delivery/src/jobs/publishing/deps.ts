@@ -2,10 +2,12 @@ import type { Logger } from "@postrider/shared/logger";
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { AccountsClients } from "#src/clients/accounts.ts";
+import type { MediaSource } from "#src/clients/media.ts";
 import type { PostsClient } from "#src/clients/posts.ts";
 import type { Connector } from "#src/domain/connector.ts";
 import type { RetryPolicy } from "#src/domain/retry-policy.ts";
 import type { Clocks } from "#src/domain/send-guard.ts";
+import type { Spool } from "#src/storage/spool.ts";
 
 export interface PublishingSettings extends RetryPolicy {
   /** Deadline of a visible call. */
@@ -21,6 +23,8 @@ export interface PublishingDeps {
   readonly connectors: Partial<Record<PlatformId, Connector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
+  readonly media: Pick<MediaSource, "describe">;
+  readonly spool: Pick<Spool, "fetch">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   /** In [0, 1). */

@@ -1,9 +1,10 @@
 import { failpoint } from "@postrider/shared/failpoints";
-import { storeHandles } from "#src/db/handles.ts";
+import { withUploadTime } from "#src/connectors/upload-time.ts";
 import type { Failure, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 import { hashContent } from "#src/domain/content-hash.ts";
 import { createSendGuard } from "#src/domain/send-guard.ts";
 import type { MarkResult } from "#src/jobs/publishing/call-marker.ts";
+import { carry, isFailure, prepare, type Carried } from "#src/jobs/publishing/prepare.ts";
 import { renewRefused } from "#src/jobs/publishing/renew-refused.ts";
 import {
   giveUp,
@@ -36,62 +37,20 @@ export async function publishTarget(shop: Workshop, work: Work): Promise<void> {
 }
 
 async function tryOnce(shop: Workshop, work: Work): Promise<Try> {
-  const publication = toPublication(work);
+  const publication = toPublication(shop, work);
   const prepared = await prepare(shop, work, publication);
   if (prepared === undefined) return DONE;
   const { handles, failure } = prepared;
   if (failure !== undefined) return await onStepFailure(shop, work, failure, handles);
+  const carried = await carry(shop, work, publication, handles);
+  if (carried === undefined) return DONE;
+  if (isFailure(carried)) return await onStepFailure(shop, work, carried, handles);
+  await using here = carried;
   if (work.interrupted.aborted) {
     await release(shop, [work.task], 0);
     return DONE;
   }
-  return await call(shop, work, publication, handles);
-}
-
-interface Prepared {
-  readonly handles: Handles;
-  readonly failure?: Failure;
-}
-
-const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
-
-function isFailure(made: Handles | Failure): made is Failure {
-  return FAILURES.has(made.kind ?? "");
-}
-
-/** Runs the steps that are not done yet and stores what each makes before the next; undefined when the task was let go. */
-async function prepare(
-  shop: Workshop,
-  work: Work,
-  publication: Publication,
-): Promise<Prepared | undefined> {
-  const { task, connector, interrupted } = work;
-  let handles: Handles = task.handles ?? {};
-  for (const step of connector.prepare) {
-    if (step.isDone(handles)) continue;
-    const made = await runStep(shop, () => step.run(publication, handles, interrupted));
-    if (interrupted.aborted) {
-      await release(shop, [task], 0);
-      return undefined;
-    }
-    if (isFailure(made)) return { handles, failure: made };
-    handles = { ...handles, ...made };
-    if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
-  }
-  return { handles };
-}
-
-/** A step that throws is a fault of ours; it is tried again like any other failure. */
-async function runStep(
-  { deps }: Workshop,
-  run: () => Promise<Handles | Failure>,
-): Promise<Handles | Failure> {
-  try {
-    return await run();
-  } catch (error) {
-    deps.logger.error({ err: error }, "a step threw");
-    return { kind: "retryable", code: "internal_error", message: "" };
-  }
+  return await call(shop, work, here, handles);
 }
 
 async function onStepFailure(
@@ -109,14 +68,15 @@ async function onStepFailure(
 async function call(
   shop: Workshop,
   work: Work,
-  publication: Publication,
+  { publication, bytes }: Carried,
   handles: Handles,
 ): Promise<Try> {
   const { task, attemptNumber, content } = work;
   const { settings, clocks } = shop.deps;
   failpoint("delivery.before-mark");
   // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
-  const guard = createSendGuard(clocks, settings.visibleCallMs);
+  const callMs = withUploadTime(settings.visibleCallMs, bytes);
+  const guard = createSendGuard(clocks, callMs);
   const mark = await shop.marker.mark({
     targetId: task.targetId,
     generation: task.generation,
@@ -126,12 +86,13 @@ async function call(
       title: content.title,
       mediaIds: content.media.map(({ id }) => id),
     }),
-    callMs: settings.visibleCallMs,
+    callMs,
   });
   if (typeof mark === "string") {
     await onUnmarked(shop, work, mark);
     return DONE;
   }
+  using _inAir = shop.calls.begin(callMs);
   failpoint("delivery.after-mark");
   // A process that stops, or that was held up, begins nothing visible; the task is free again at once.
   const isStale = shop.stopping.aborted || !guard.mayStillSend();

@@ -1,4 +1,5 @@
 import { findOwnedIds } from "#src/db/attempts.ts";
+import { storeHandles } from "#src/db/handles.ts";
 import type { UnknownCall, Verdict } from "#src/domain/connector.ts";
 import {
   release,
@@ -24,6 +25,8 @@ function toUnknownCall(shop: Workshop, { task }: Work): UnknownCall {
     looks: task.looks,
     now: task.claimedAt,
     timeScale: settings.reconcileTimeScale,
+    // A call in doubt carries its reason.
+    isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
   };
 }
@@ -33,6 +36,10 @@ export async function reconcileTarget(shop: Workshop, work: Work): Promise<void>
   const { task, connector, interrupted } = work;
   const verdict = await look(shop, work);
   if (interrupted.aborted) return await release(shop, [task], 0);
+  // Before the verdict, so that no later try can meet what cannot be used again.
+  if (verdict.kind === "absent" && verdict.handles !== undefined) {
+    if (!(await storeHandles(shop.deps.sql, task, verdict.handles))) return;
+  }
   const { maxResends } = connector;
   await report(shop, task, { kind: "looked", fence: task.fence, verdict, maxResends });
 }
@@ -42,7 +49,7 @@ async function look(shop: Workshop, work: Work): Promise<Verdict> {
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
   try {
     const call = toUnknownCall(shop, work);
-    const publication = toPublication(work);
+    const publication = toPublication(shop, work);
     return await connector.reconcile(publication, task.handles ?? {}, call, signal);
   } catch (error) {
     const { logger, settings } = shop.deps;

@@ -3,6 +3,8 @@ import type { Logger } from "@postrider/shared/logger";
 import { appendEvents } from "@postrider/shared/outbox";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
 import { countFailures, holdAccounts, resetFailures } from "#src/db/account-gates.ts";
+import { insertQuestions } from "#src/db/detail-questions.ts";
+import { addHandles } from "#src/db/handles.ts";
 import { deleteHandles, lockTargets, updateAttempts, updateTasks } from "#src/db/outcomes.ts";
 import { attemptResult, type AccountEffect } from "#src/domain/decision.ts";
 import { nextAccountPauseMs } from "#src/domain/retry-policy.ts";
@@ -99,6 +101,8 @@ export class Recorder {
       ended.length > 0 ? deleteHandles(tx, ended) : undefined,
       appendEvents(tx, events),
     ]);
+    if (settlement.handles.length > 0) await addHandles(tx, settlement.handles);
+    if (settlement.questions.length > 0) await insertQuestions(tx, settlement.questions);
     await this.#gateAccounts(tx, settlement, now);
   }
 

@@ -6,6 +6,7 @@ import type { Happening } from "#src/domain/decision.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
 import type { Task } from "#src/domain/task.ts";
 import type { CallMarker } from "#src/jobs/publishing/call-marker.ts";
+import type { CallsInAir } from "#src/jobs/publishing/calls-in-air.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
 import type { LeaseKeeper } from "#src/jobs/publishing/lease-keeper.ts";
 import type { Recorder } from "#src/jobs/publishing/recorder.ts";
@@ -16,6 +17,7 @@ export interface Workshop {
   readonly marker: CallMarker;
   readonly recorder: Recorder;
   readonly leases: LeaseKeeper;
+  readonly calls: CallsInAir;
   /** Aborted when the process stops: nothing visible may begin any more, invisible steps end. */
   readonly stopping: AbortSignal;
 }
@@ -34,7 +36,10 @@ export interface Work {
 /** Peers or database away: the task costs nothing and is taken again after about this long. */
 const BACK_OFF_MS = 1_000;
 
-export function toPublication({ task, content, credential }: Work): Publication {
+export function toPublication(
+  { deps }: Workshop,
+  { task, content, credential }: Work,
+): Publication {
   return {
     targetId: task.targetId,
     text: content.text,
@@ -45,6 +50,7 @@ export function toPublication({ task, content, credential }: Work): Publication 
     username: credential.username,
     accessToken: credential.accessToken,
     attributes: credential.attributes,
+    media: content.media.map((media) => deps.media.describe(media)),
   };
 }
 

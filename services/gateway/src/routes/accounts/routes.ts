@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { toAccount } from "#src/routes/accounts/mapping.ts";
-import { AccountList } from "#src/routes/accounts/schemas.ts";
-import { callerOf } from "#src/routes/caller.ts";
+import { AccountList, REVOCATION_HEADERS } from "#src/routes/accounts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/caller.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { operation } from "#src/routes/operation.ts";
-import { NoQuery } from "#src/routes/schema.ts";
+import { IdParams, NoQuery } from "#src/routes/schema.ts";
 
 export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "accounts">): void {
   const list = operation({
@@ -19,5 +19,25 @@ export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "a
     const { workspaceId } = callerOf(request);
     const { accounts } = await deps.accounts.listAccounts({ workspaceId });
     return { accounts: accounts.map(toAccount) };
+  });
+
+  const disconnect = operation({
+    operationId: "disconnectAccount",
+    summary: "Disconnect an account",
+    description:
+      "The account's tokens are destroyed at once, and its scheduled posts fail when they are due. A 204 does not mean that the permission at the platform is gone: the headers say whether the platform was asked.",
+    tags: ["accounts"],
+    scope: "accounts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    response: { 204: { description: "Disconnected.", headers: REVOCATION_HEADERS } },
+  });
+  api.delete<{ Params: { id: string } }>("/accounts/:id", disconnect, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const ref = { workspaceId, accountId: pathId(request) };
+    const { revocation, reason } = await deps.accounts.disconnectAccount({ ref });
+    reply.header("x-provider-revocation", revocation);
+    if (reason !== undefined) reply.header("x-provider-revocation-reason", reason);
+    return await reply.status(204).send();
   });
 }

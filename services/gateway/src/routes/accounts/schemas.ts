@@ -21,3 +21,17 @@ export const AccountList = Type.Object(
   { accounts: Type.Array(ref(Account)) },
   { $id: "AccountList" },
 );
+
+/** What became of our permission at the platform. */
+export const REVOCATION_HEADERS = {
+  "X-Provider-Revocation": {
+    type: "string",
+    enum: ["not_attempted", "unconfirmed"],
+    description: "Whether the platform was asked to take the permission back.",
+  },
+  "X-Provider-Revocation-Reason": {
+    type: "string",
+    enum: ["app_wide_grant", "not_verified", "not_configured", "already_disconnected"],
+    description: "Why not; only with not_attempted.",
+  },
+};

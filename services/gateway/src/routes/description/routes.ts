@@ -4,6 +4,7 @@ import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
 import { API_PATH } from "#src/routes/hooks/open-paths.ts";
+import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
@@ -18,6 +19,7 @@ const SCHEMAS = [
   PlatformList,
   Account,
   AccountList,
+  ...MEDIA_SCHEMAS,
   ...POST_SCHEMAS,
   ...POST_REQUEST_SCHEMAS,
   ...QUOTA_SCHEMAS,

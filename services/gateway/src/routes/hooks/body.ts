@@ -41,7 +41,8 @@ export function addBodyRules(app: FastifyInstance): void {
     // Fastify refuses a malformed type also where there is nothing to read.
     const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
     if (isEmpty) delete request.raw.headers["content-type"];
-    done(hasBody && !request.is404 && !isJson(request) ? unsupported() : undefined);
+    const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
+    done(hasBody && needsJson && !isJson(request) ? unsupported() : undefined);
   });
   app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, bytes, done) => {
     request.bodyBytes = bytes.length;

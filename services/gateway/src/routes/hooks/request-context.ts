@@ -37,10 +37,11 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
 
   app.addHook("preHandler", (request, _reply, done) => {
     const { traceparent } = request.headers;
+    const { config } = request.routeOptions;
     const context = {
       requestId: request.id,
       createdVia: "rest",
-      deadlineAt: performance.now() + deps.requestTimeoutMs,
+      deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
       ...(typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
     };

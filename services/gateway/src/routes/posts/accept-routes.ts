@@ -17,7 +17,10 @@ type CreateBody = Static<typeof CreatePost>;
 type ValidateBody = Static<typeof ValidatePost>;
 
 /** Creating a post, and asking whether it could be created. */
-export function registerAccept(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): void {
+export function registerAccept(
+  api: FastifyInstance,
+  deps: Pick<ServerDeps, "posts" | "links">,
+): void {
   registerCreate(api, deps);
   registerValidate(api, deps);
 }
@@ -45,7 +48,10 @@ function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody):
   if (violations.length > 0) throw invalidRequest(violations);
 }
 
-function registerCreate(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+function registerCreate(
+  api: FastifyInstance,
+  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+): void {
   const create = operation({
     operationId: "createPost",
     summary: "Publish a post, schedule it or keep it as a draft",
@@ -78,7 +84,7 @@ function registerCreate(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts
     });
     if (replayed) reply.header("idempotent-replayed", "true");
     reply.status(202).header("location", `/api/v1/posts/${post?.id ?? ""}`);
-    return sendPost(reply, post);
+    return sendPost(reply, post, links);
   });
 }
 

@@ -16,7 +16,10 @@ type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;
 
 /** Editing and deleting a post, if it is still as the client saw it. */
-export function registerChanges(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): void {
+export function registerChanges(
+  api: FastifyInstance,
+  deps: Pick<ServerDeps, "posts" | "links">,
+): void {
   registerUpdate(api, deps);
   registerDelete(api, deps);
 }
@@ -32,7 +35,7 @@ function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: Upda
   });
 }
 
-function registerUpdate(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): void {
+function registerUpdate(api: FastifyInstance, deps: Pick<ServerDeps, "posts" | "links">): void {
   const update = operation({
     operationId: "updatePost",
     summary: "Edit a draft or scheduled post",
@@ -53,7 +56,7 @@ function registerUpdate(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): 
       ...defined({ workspaceId, id, ifVersion }),
       ...toChanges(request.body),
     });
-    return sendPost(reply, post);
+    return sendPost(reply, post, deps.links);
   });
 }
 

@@ -13,7 +13,10 @@ type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
 /** Publishing a post now, and sending again what failed; a client that lost the answer reads the post. */
-export function registerCommands(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+export function registerCommands(
+  api: FastifyInstance,
+  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+): void {
   const publish = operation({
     operationId: "publishPost",
     summary: "Publish a draft or scheduled post now",
@@ -32,7 +35,7 @@ export function registerCommands(api: FastifyInstance, { posts }: Pick<ServerDep
       if (request.body === null) throw invalidRequest([{ code: "type", path: "" }]);
       const force = request.body?.force ?? false;
       const { post } = await posts.publishPost({ workspaceId, id: pathId(request), force });
-      return sendPost(reply.status(202), post);
+      return sendPost(reply.status(202), post, links);
     },
   );
 
@@ -55,6 +58,6 @@ export function registerCommands(api: FastifyInstance, { posts }: Pick<ServerDep
   api.post<{ Params: Params }>("/posts/:id/retry", retry, async (request, reply) => {
     const { workspaceId } = callerOf(request);
     const { post } = await posts.retryPost({ workspaceId, id: pathId(request) });
-    return sendPost(reply.status(202), post);
+    return sendPost(reply.status(202), post, links);
   });
 }

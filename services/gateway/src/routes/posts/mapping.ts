@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type {
   Attempt,
   Post,
@@ -15,6 +14,8 @@ import type {
 import type { Static } from "typebox";
 import { targetMessageFor, type Locale } from "#src/domain/messages.ts";
 import { toOptionalInstant } from "#src/routes/instant.ts";
+import type { MediaLinks } from "#src/routes/media/links.ts";
+import { toReadyMedia } from "#src/routes/media/mapping.ts";
 import type { CreatePost } from "#src/routes/posts/request-schemas.ts";
 
 type OptionBody = NonNullable<Static<typeof CreatePost>["options"]>[string];
@@ -65,22 +66,6 @@ function toTarget(target: Target, locale: Locale) {
   };
 }
 
-function toMedia(media: Media) {
-  return {
-    id: media.id,
-    status: "ready",
-    kind: media.kind,
-    contentType: media.contentType,
-    bytes: Number(media.bytes),
-    width: media.width,
-    height: media.height,
-    durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
-    sha256: media.sha256,
-    fileName: media.fileName,
-    createdAt: toOptionalInstant(media.createdAt),
-  };
-}
-
 function toAttempt(attempt: Attempt) {
   return {
     accountId: attempt.accountId,
@@ -121,14 +106,14 @@ export function toPostSummary(post: Post) {
 }
 
 /** A post with everything that is known of its targets. */
-export function toPostDetail(post: Post, locale: Locale) {
+export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toCommon(post),
     options: Object.fromEntries(
       Object.entries(post.options).map(([key, option]) => [key, toOption(option)]),
     ),
     queueSlotRuleId: post.queueSlotRuleId ?? null,
-    media: post.media.map(toMedia),
+    media: post.media.map((media) => toReadyMedia(post.workspaceId, media, links)),
     targets: post.targets.map((target) => toTarget(target, locale)),
     attempts: post.attempts.map(toAttempt),
   };

@@ -14,7 +14,10 @@ import { IdParams, NoQuery } from "#src/routes/schema.ts";
 const DEFAULT_LIMIT = 20;
 
 /** One post, and pages of them. */
-export function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+export function registerReads(
+  api: FastifyInstance,
+  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+): void {
   const reader = createPostReader(posts);
   const get = operation({
     operationId: "getPost",
@@ -27,7 +30,7 @@ export function registerReads(api: FastifyInstance, { posts }: Pick<ServerDeps, 
   });
   api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    return sendPost(reply, await reader.get(workspaceId, pathId(request)));
+    return sendPost(reply, await reader.get(workspaceId, pathId(request)), links);
   });
 
   const list = operation({

@@ -6,7 +6,10 @@ import { registerCommands } from "#src/routes/posts/command-routes.ts";
 import { registerReads } from "#src/routes/posts/read-routes.ts";
 
 /** Every operation on posts. */
-export function registerPosts(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): void {
+export function registerPosts(
+  api: FastifyInstance,
+  deps: Pick<ServerDeps, "posts" | "links">,
+): void {
   registerAccept(api, deps);
   registerReads(api, deps);
   registerChanges(api, deps);

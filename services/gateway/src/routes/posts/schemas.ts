@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { ReadyMedia } from "#src/routes/media/schemas.ts";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
 import { Id, Instant, nullable, ref } from "#src/routes/schema.ts";
 
@@ -71,23 +72,6 @@ const PostTarget = Type.Object(
     metrics: Metrics,
   },
   { $id: "PostTarget" },
-);
-
-const ReadyMedia = Type.Object(
-  {
-    id: Id,
-    status: Type.Unsafe<string>({ type: "string", const: "ready" }),
-    kind: Type.Unsafe<string>({ type: "string", enum: ["image", "video"] }),
-    contentType: Type.String(),
-    bytes: Type.Integer(),
-    width: Type.Integer(),
-    height: Type.Integer(),
-    durationMs: nullable(Type.Integer()),
-    sha256: Type.String(),
-    fileName: Type.String(),
-    createdAt: Instant,
-  },
-  { $id: "ReadyMedia" },
 );
 
 const Attempt = Type.Object(
@@ -186,7 +170,6 @@ export const POST_SCHEMAS = [
   PostOption,
   TargetError,
   PostTarget,
-  ReadyMedia,
   Attempt,
   PostSummary,
   PostDetail,

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/account_service.proto.
  */
 export const file_postrider_accounts_v1_account_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2Uy+wMKDkFjY291bnRTZXJ2aWNlEmwKDExpc3RBY2NvdW50cxIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QWNjb3VudHNSZXF1ZXN0GisucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBY2NvdW50c1Jlc3BvbnNlIgOQAgESeAoQQmF0Y2hHZXRBY2NvdW50cxIuLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldEFjY291bnRzUmVxdWVzdBovLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldEFjY291bnRzUmVzcG9uc2UiA5ACARKLAQoYQ29ubmVjdFNpbXVsYXRlZEFjY291bnRzEjYucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RTaW11bGF0ZWRBY2NvdW50c1JlcXVlc3QaNy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdFNpbXVsYXRlZEFjY291bnRzUmVzcG9uc2UScwoQUmVxdWlyZVJlY29ubmVjdBIuLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXF1aXJlUmVjb25uZWN0UmVxdWVzdBovLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXF1aXJlUmVjb25uZWN0UmVzcG9uc2ViBnByb3RvMw", [file_postrider_accounts_v1_account]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UitQEKFUNvbm5lY3RBY2NvdW50UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSRgoFbG9naW4YAyADKAsyNy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdEFjY291bnRSZXF1ZXN0LkxvZ2luRW50cnkaLAoKTG9naW5FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKFkNvbm5lY3RBY2NvdW50UmVzcG9uc2USLwoHYWNjb3VudBgBIAEoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50IkoKGERpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJPChlEaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlEhIKCnJldm9jYXRpb24YASABKAkSEwoGcmVhc29uGAIgASgJSACIAQFCCQoHX3JlYXNvbjLiBQoOQWNjb3VudFNlcnZpY2USbAoMTGlzdEFjY291bnRzEioucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBY2NvdW50c1JlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVzcG9uc2UiA5ACARJ4ChBCYXRjaEdldEFjY291bnRzEi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Gi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0QWNjb3VudHNSZXNwb25zZSIDkAIBEosBChhDb25uZWN0U2ltdWxhdGVkQWNjb3VudHMSNi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdFNpbXVsYXRlZEFjY291bnRzUmVxdWVzdBo3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRJzChBSZXF1aXJlUmVjb25uZWN0Ei4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Gi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlcXVpcmVSZWNvbm5lY3RSZXNwb25zZRJtCg5Db25uZWN0QWNjb3VudBIsLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QaLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdEFjY291bnRSZXNwb25zZRJ2ChFEaXNjb25uZWN0QWNjb3VudBIvLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlcXVlc3QaMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuRGlzY29ubmVjdEFjY291bnRSZXNwb25zZWIGcHJvdG8z", [file_postrider_accounts_v1_account]);
 
 /**
  * ListAccountsRequest names the workspace.
@@ -233,6 +233,111 @@ export const RequireReconnectResponseSchema: GenMessage<RequireReconnectResponse
   messageDesc(file_postrider_accounts_v1_account_service, 8);
 
 /**
+ * ConnectAccountRequest carries a login.
+ *
+ * @generated from message postrider.accounts.v1.ConnectAccountRequest
+ */
+export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccountRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 2;
+   */
+  platform: string;
+
+  /**
+   * What was typed, by the names that the platform's connector knows; secret.
+   *
+   * @generated from field: map<string, string> login = 3;
+   */
+  login: { [key: string]: string };
+};
+
+/**
+ * Describes the message postrider.accounts.v1.ConnectAccountRequest.
+ * Use `create(ConnectAccountRequestSchema)` to create a new message.
+ */
+export const ConnectAccountRequestSchema: GenMessage<ConnectAccountRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 9);
+
+/**
+ * ConnectAccountResponse carries the connected account.
+ *
+ * @generated from message postrider.accounts.v1.ConnectAccountResponse
+ */
+export type ConnectAccountResponse = Message<"postrider.accounts.v1.ConnectAccountResponse"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: postrider.accounts.v1.Account account = 1;
+   */
+  account?: Account | undefined;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.ConnectAccountResponse.
+ * Use `create(ConnectAccountResponseSchema)` to create a new message.
+ */
+export const ConnectAccountResponseSchema: GenMessage<ConnectAccountResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 10);
+
+/**
+ * DisconnectAccountRequest names the account.
+ *
+ * @generated from message postrider.accounts.v1.DisconnectAccountRequest
+ */
+export type DisconnectAccountRequest = Message<"postrider.accounts.v1.DisconnectAccountRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
+   */
+  ref?: AccountRef | undefined;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.DisconnectAccountRequest.
+ * Use `create(DisconnectAccountRequestSchema)` to create a new message.
+ */
+export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 11);
+
+/**
+ * DisconnectAccountResponse says what became of the permission at the platform.
+ *
+ * @generated from message postrider.accounts.v1.DisconnectAccountResponse
+ */
+export type DisconnectAccountResponse = Message<"postrider.accounts.v1.DisconnectAccountResponse"> & {
+  /**
+   * `unconfirmed` when the platform was asked, whatever it answered, else `not_attempted`.
+   *
+   * @generated from field: string revocation = 1;
+   */
+  revocation: string;
+
+  /**
+   * Why it was not asked: `app_wide_grant`, `not_verified`, `not_configured` or `already_disconnected`.
+   *
+   * @generated from field: optional string reason = 2;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.DisconnectAccountResponse.
+ * Use `create(DisconnectAccountResponseSchema)` to create a new message.
+ */
+export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 12);
+
+/**
  * AccountService lists and connects social accounts.
  *
  * @generated from service postrider.accounts.v1.AccountService
@@ -282,6 +387,29 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof RequireReconnectRequestSchema;
     output: typeof RequireReconnectResponseSchema;
+  },
+  /**
+   * ConnectAccount connects an account with what a person typed in, where the platform has no authorization page.
+   * Errors: not_found for the workspace; invalid_request with `not_configured`, `not_available` or `login_refused`; unavailable.
+   *
+   * @generated from rpc postrider.accounts.v1.AccountService.ConnectAccount
+   */
+  connectAccount: {
+    methodKind: "unary";
+    input: typeof ConnectAccountRequestSchema;
+    output: typeof ConnectAccountResponseSchema;
+  },
+  /**
+   * DisconnectAccount destroys an account's tokens and then asks the platform to take its permission back.
+   * The first part is complete whenever this answers. Repeating it changes nothing.
+   * Errors: not_found.
+   *
+   * @generated from rpc postrider.accounts.v1.AccountService.DisconnectAccount
+   */
+  disconnectAccount: {
+    methodKind: "unary";
+    input: typeof DisconnectAccountRequestSchema;
+    output: typeof DisconnectAccountResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_accounts_v1_account_service, 0);

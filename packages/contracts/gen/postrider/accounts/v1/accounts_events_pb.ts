@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/accounts_events.proto.
  */
 export const file_postrider_accounts_v1_accounts_events: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudHNfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEikAEKEEFjY291bnRDb25uZWN0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcGxhdGZvcm0YAyABKAkSDwoHdmVyc2lvbhgEIAEoAxIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKGEFjY291bnRSZWNvbm5lY3RSZXF1aXJlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgDEi8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudHNfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEikAEKEEFjY291bnRDb25uZWN0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEAoIcGxhdGZvcm0YAyABKAkSDwoHdmVyc2lvbhgEIAEoAxIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKGEFjY291bnRSZWNvbm5lY3RSZXF1aXJlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgDEi8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKTAQoTQWNjb3VudERpc2Nvbm5lY3RlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRIPCgd2ZXJzaW9uGAQgASgDEi8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * AccountConnected: an account was connected, or connected again.
@@ -111,4 +111,53 @@ export type AccountReconnectRequired = Message<"postrider.accounts.v1.AccountRec
  */
 export const AccountReconnectRequiredSchema: GenMessage<AccountReconnectRequired> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_accounts_events, 1);
+
+/**
+ * AccountDisconnected: somebody disconnected the account; its tokens are destroyed.
+ *
+ * @generated from message postrider.accounts.v1.AccountDisconnected
+ */
+export type AccountDisconnected = Message<"postrider.accounts.v1.AccountDisconnected"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the account.
+   *
+   * @generated from field: string account_id = 2;
+   */
+  accountId: string;
+
+  /**
+   * Platform id.
+   *
+   * @generated from field: string platform = 3;
+   */
+  platform: string;
+
+  /**
+   * Version of the account after the change.
+   *
+   * @generated from field: int64 version = 4;
+   */
+  version: bigint;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 5;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.AccountDisconnected.
+ * Use `create(AccountDisconnectedSchema)` to create a new message.
+ */
+export const AccountDisconnectedSchema: GenMessage<AccountDisconnected> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_accounts_events, 2);
 

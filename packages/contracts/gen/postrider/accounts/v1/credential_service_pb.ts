@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/credential_service.proto.
  */
 export const file_postrider_accounts_v1_credential_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbDKJAgoRQ3JlZGVudGlhbFNlcnZpY2USfAoTQmF0Y2hHZXRDcmVkZW50aWFscxIxLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBoyLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldENyZWRlbnRpYWxzUmVzcG9uc2USdgoRUmVmcmVzaENyZWRlbnRpYWwSLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0GjAucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
+  fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbCIYChZMaXN0U2VhbGluZ0tleXNSZXF1ZXN0IkoKF0xpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlEi8KBGtleXMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VhbGluZ0tleSJWCgpTZWFsaW5nS2V5EgoKAmlkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSDgoGbmV3ZXN0GAMgASgIEhgKEGNyZWRlbnRpYWxfY291bnQYBCABKAMygAMKEUNyZWRlbnRpYWxTZXJ2aWNlEnwKE0JhdGNoR2V0Q3JlZGVudGlhbHMSMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1JlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEnYKEVJlZnJlc2hDcmVkZW50aWFsEi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEnUKD0xpc3RTZWFsaW5nS2V5cxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0U2VhbGluZ0tleXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
 
 /**
  * Credential is what a connector needs to act for an account.
@@ -178,6 +178,84 @@ export const RefreshCredentialResponseSchema: GenMessage<RefreshCredentialRespon
   messageDesc(file_postrider_accounts_v1_credential_service, 4);
 
 /**
+ * ListSealingKeysRequest has no parameters.
+ *
+ * @generated from message postrider.accounts.v1.ListSealingKeysRequest
+ */
+export type ListSealingKeysRequest = Message<"postrider.accounts.v1.ListSealingKeysRequest"> & {
+};
+
+/**
+ * Describes the message postrider.accounts.v1.ListSealingKeysRequest.
+ * Use `create(ListSealingKeysRequestSchema)` to create a new message.
+ */
+export const ListSealingKeysRequestSchema: GenMessage<ListSealingKeysRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_credential_service, 5);
+
+/**
+ * ListSealingKeysResponse carries the keys.
+ *
+ * @generated from message postrider.accounts.v1.ListSealingKeysResponse
+ */
+export type ListSealingKeysResponse = Message<"postrider.accounts.v1.ListSealingKeysResponse"> & {
+  /**
+   * Configured keys, newest first, then keys that are still needed and not configured.
+   *
+   * @generated from field: repeated postrider.accounts.v1.SealingKey keys = 1;
+   */
+  keys: SealingKey[];
+};
+
+/**
+ * Describes the message postrider.accounts.v1.ListSealingKeysResponse.
+ * Use `create(ListSealingKeysResponseSchema)` to create a new message.
+ */
+export const ListSealingKeysResponseSchema: GenMessage<ListSealingKeysResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_credential_service, 6);
+
+/**
+ * SealingKey is a key that tokens are encrypted with, without its secret.
+ *
+ * @generated from message postrider.accounts.v1.SealingKey
+ */
+export type SealingKey = Message<"postrider.accounts.v1.SealingKey"> & {
+  /**
+   * Its id in the configuration.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Whether this process has it.
+   *
+   * @generated from field: bool configured = 2;
+   */
+  configured: boolean;
+
+  /**
+   * Whether it is the one that encrypts.
+   *
+   * @generated from field: bool newest = 3;
+   */
+  newest: boolean;
+
+  /**
+   * How many credentials need it.
+   *
+   * @generated from field: int64 credential_count = 4;
+   */
+  credentialCount: bigint;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.SealingKey.
+ * Use `create(SealingKeySchema)` to create a new message.
+ */
+export const SealingKeySchema: GenMessage<SealingKey> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_credential_service, 7);
+
+/**
  * CredentialService hands decrypted credentials to delivery, which keeps them for one step and never stores them.
  *
  * @generated from service postrider.accounts.v1.CredentialService
@@ -204,6 +282,17 @@ export const CredentialService: GenService<{
     methodKind: "unary";
     input: typeof RefreshCredentialRequestSchema;
     output: typeof RefreshCredentialResponseSchema;
+  },
+  /**
+   * ListSealingKeys says how many credentials are sealed with each key, for the operator who wants to remove one.
+   * Errors: none of its own.
+   *
+   * @generated from rpc postrider.accounts.v1.CredentialService.ListSealingKeys
+   */
+  listSealingKeys: {
+    methodKind: "unary";
+    input: typeof ListSealingKeysRequestSchema;
+    output: typeof ListSealingKeysResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_accounts_v1_credential_service, 0);

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media.proto.
  */
 export const file_postrider_media_v1_media: GenFile = /*@__PURE__*/
-  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSKIAgoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9kdXJhdGlvbl9tc2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSLYAgoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAlCDgoMX2R1cmF0aW9uX21zYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Media is an uploaded image or video.
@@ -105,6 +105,27 @@ export type Media = Message<"postrider.media.v1.Media"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 12;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Length in bytes of what platforms receive: the bytes without their location and other metadata.
+   *
+   * @generated from field: int64 delivery_bytes = 13;
+   */
+  deliveryBytes: bigint;
+
+  /**
+   * Lower-case hex SHA-256 of what platforms receive.
+   *
+   * @generated from field: string delivery_sha256 = 14;
+   */
+  deliverySha256: string;
+
+  /**
+   * Media type of what platforms receive.
+   *
+   * @generated from field: string delivery_content_type = 15;
+   */
+  deliveryContentType: string;
 };
 
 /**

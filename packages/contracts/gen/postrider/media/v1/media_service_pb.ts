@@ -4,15 +4,19 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Media } from "./media_pb.ts";
 import { file_postrider_media_v1_media } from "./media_pb.ts";
+import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
+import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file postrider/media/v1/media_service.proto.
  */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhMnkKDE1lZGlhU2VydmljZRJpCg1CYXRjaEdldE1lZGlhEigucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXF1ZXN0GikucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_postrider_media_v1_media]);
+  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCI2ChJEZWxldGVNZWRpYVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIiMKE0RlbGV0ZU1lZGlhUmVzcG9uc2USDAoEZ29uZRgBIAEoCDK/BQoMTWVkaWFTZXJ2aWNlEmkKDUJhdGNoR2V0TWVkaWESKC5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlcXVlc3QaKS5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlc3BvbnNlIgOQAgESVQoIVXNlTWVkaWESIy5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXF1ZXN0GiQucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVzcG9uc2USYQoMUmVsZWFzZU1lZGlhEicucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVzcG9uc2USYQoMQ3JlYXRlVXBsb2FkEicucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVzcG9uc2USZwoOQ29tcGxldGVVcGxvYWQSKS5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GioucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USXgoLSW1wb3J0TWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVzcG9uc2USXgoLRGVsZXRlTWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
 /**
  * BatchGetMediaRequest names media.
@@ -64,7 +68,416 @@ export const BatchGetMediaResponseSchema: GenMessage<BatchGetMediaResponse> = /*
   messageDesc(file_postrider_media_v1_media_service, 1);
 
 /**
- * MediaService answers questions about media.
+ * UseMediaRequest names media and the post that is about to use them.
+ *
+ * @generated from message postrider.media.v1.UseMediaRequest
+ */
+export type UseMediaRequest = Message<"postrider.media.v1.UseMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post, which need not exist yet.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * UUIDs, at most 500.
+   *
+   * @generated from field: repeated string ids = 3;
+   */
+  ids: string[];
+
+  /**
+   * Version that the post has once it is committed: 1 when it is created, else the version it was seen at, plus 1.
+   *
+   * @generated from field: int64 post_version = 4;
+   */
+  postVersion: bigint;
+
+  /**
+   * UUID of the request on whose behalf it is noted, by which it can be taken back.
+   *
+   * @generated from field: string claim_id = 5;
+   */
+  claimId: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.UseMediaRequest.
+ * Use `create(UseMediaRequestSchema)` to create a new message.
+ */
+export const UseMediaRequestSchema: GenMessage<UseMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 2);
+
+/**
+ * UseMediaResponse carries the media found, in no order; those that are being deleted are not used.
+ *
+ * @generated from message postrider.media.v1.UseMediaResponse
+ */
+export type UseMediaResponse = Message<"postrider.media.v1.UseMediaResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: repeated postrider.media.v1.Media media = 1;
+   */
+  media: Media[];
+};
+
+/**
+ * Describes the message postrider.media.v1.UseMediaResponse.
+ * Use `create(UseMediaResponseSchema)` to create a new message.
+ */
+export const UseMediaResponseSchema: GenMessage<UseMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 3);
+
+/**
+ * ReleaseMediaRequest names what is used no more.
+ *
+ * @generated from message postrider.media.v1.ReleaseMediaRequest
+ */
+export type ReleaseMediaRequest = Message<"postrider.media.v1.ReleaseMediaRequest"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated postrider.media.v1.MediaUse uses = 1;
+   */
+  uses: MediaUse[];
+};
+
+/**
+ * Describes the message postrider.media.v1.ReleaseMediaRequest.
+ * Use `create(ReleaseMediaRequestSchema)` to create a new message.
+ */
+export const ReleaseMediaRequestSchema: GenMessage<ReleaseMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 4);
+
+/**
+ * MediaUse is a post that used media.
+ *
+ * @generated from message postrider.media.v1.MediaUse
+ */
+export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string media_id = 3;
+   */
+  mediaId: string;
+
+  /**
+   * Only uses noted for this version of the post or an older one: a newer one may be about to be committed. Absent = all,
+   * because the post is gone.
+   *
+   * @generated from field: optional int64 post_version = 4;
+   */
+  postVersion?: bigint | undefined;
+
+  /**
+   * Only a use that this request noted, and no other with it or since: the request was refused. Absent = whoever noted it.
+   *
+   * @generated from field: optional string claim_id = 5;
+   */
+  claimId?: string | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.MediaUse.
+ * Use `create(MediaUseSchema)` to create a new message.
+ */
+export const MediaUseSchema: GenMessage<MediaUse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 5);
+
+/**
+ * ReleaseMediaResponse is empty.
+ *
+ * @generated from message postrider.media.v1.ReleaseMediaResponse
+ */
+export type ReleaseMediaResponse = Message<"postrider.media.v1.ReleaseMediaResponse"> & {
+};
+
+/**
+ * Describes the message postrider.media.v1.ReleaseMediaResponse.
+ * Use `create(ReleaseMediaResponseSchema)` to create a new message.
+ */
+export const ReleaseMediaResponseSchema: GenMessage<ReleaseMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 6);
+
+/**
+ * CreateUploadRequest declares what is to be uploaded.
+ *
+ * @generated from message postrider.media.v1.CreateUploadRequest
+ */
+export type CreateUploadRequest = Message<"postrider.media.v1.CreateUploadRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * Name that the client gave, for people only.
+   *
+   * @generated from field: string file_name = 2;
+   */
+  fileName: string;
+
+  /**
+   * Declared media type.
+   *
+   * @generated from field: string content_type = 3;
+   */
+  contentType: string;
+
+  /**
+   * Declared length.
+   *
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+};
+
+/**
+ * Describes the message postrider.media.v1.CreateUploadRequest.
+ * Use `create(CreateUploadRequestSchema)` to create a new message.
+ */
+export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 7);
+
+/**
+ * CreateUploadResponse is the grant; it is shown once.
+ *
+ * @generated from message postrider.media.v1.CreateUploadResponse
+ */
+export type CreateUploadResponse = Message<"postrider.media.v1.CreateUploadResponse"> & {
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * One path segment: `PUT /uploads/{upload_path}` takes the bytes.
+   *
+   * @generated from field: string upload_path = 2;
+   */
+  uploadPath: string;
+
+  /**
+   * Secret that the upload is authorized with.
+   *
+   * @generated from field: string upload_token = 3;
+   */
+  uploadToken: string;
+
+  /**
+   * Where the store itself takes the bytes; absent when it does not.
+   *
+   * @generated from field: optional string upload_url = 4;
+   */
+  uploadUrl?: string | undefined;
+
+  /**
+   * When the grant ends.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 5;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.CreateUploadResponse.
+ * Use `create(CreateUploadResponseSchema)` to create a new message.
+ */
+export const CreateUploadResponseSchema: GenMessage<CreateUploadResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 8);
+
+/**
+ * CompleteUploadRequest names uploaded media.
+ *
+ * @generated from message postrider.media.v1.CompleteUploadRequest
+ */
+export type CompleteUploadRequest = Message<"postrider.media.v1.CompleteUploadRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.CompleteUploadRequest.
+ * Use `create(CompleteUploadRequestSchema)` to create a new message.
+ */
+export const CompleteUploadRequestSchema: GenMessage<CompleteUploadRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 9);
+
+/**
+ * CompleteUploadResponse carries ready media.
+ *
+ * @generated from message postrider.media.v1.CompleteUploadResponse
+ */
+export type CompleteUploadResponse = Message<"postrider.media.v1.CompleteUploadResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.CompleteUploadResponse.
+ * Use `create(CompleteUploadResponseSchema)` to create a new message.
+ */
+export const CompleteUploadResponseSchema: GenMessage<CompleteUploadResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 10);
+
+/**
+ * ImportMediaRequest names an address to download from.
+ *
+ * @generated from message postrider.media.v1.ImportMediaRequest
+ */
+export type ImportMediaRequest = Message<"postrider.media.v1.ImportMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * http or https.
+   *
+   * @generated from field: string url = 2;
+   */
+  url: string;
+
+  /**
+   * Absent = every request imports anew.
+   *
+   * @generated from field: postrider.operations.v1.Idempotency idempotency = 3;
+   */
+  idempotency?: Idempotency | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.ImportMediaRequest.
+ * Use `create(ImportMediaRequestSchema)` to create a new message.
+ */
+export const ImportMediaRequestSchema: GenMessage<ImportMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 11);
+
+/**
+ * ImportMediaResponse carries ready media.
+ *
+ * @generated from message postrider.media.v1.ImportMediaResponse
+ */
+export type ImportMediaResponse = Message<"postrider.media.v1.ImportMediaResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+
+  /**
+   * True: an earlier request with the same key imported it.
+   *
+   * @generated from field: bool replayed = 2;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message postrider.media.v1.ImportMediaResponse.
+ * Use `create(ImportMediaResponseSchema)` to create a new message.
+ */
+export const ImportMediaResponseSchema: GenMessage<ImportMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 12);
+
+/**
+ * DeleteMediaRequest names media.
+ *
+ * @generated from message postrider.media.v1.DeleteMediaRequest
+ */
+export type DeleteMediaRequest = Message<"postrider.media.v1.DeleteMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.DeleteMediaRequest.
+ * Use `create(DeleteMediaRequestSchema)` to create a new message.
+ */
+export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 13);
+
+/**
+ * DeleteMediaResponse says how far it is.
+ *
+ * @generated from message postrider.media.v1.DeleteMediaResponse
+ */
+export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaResponse"> & {
+  /**
+   * True: gone at once. False: `deleting`, a job removes the object and then the row.
+   *
+   * @generated from field: bool gone = 1;
+   */
+  gone: boolean;
+};
+
+/**
+ * Describes the message postrider.media.v1.DeleteMediaResponse.
+ * Use `create(DeleteMediaResponseSchema)` to create a new message.
+ */
+export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 14);
+
+/**
+ * MediaService takes images and videos in, checks them, and knows which post uses them. Bytes travel over plain HTTP beside
+ * it: `PUT /uploads/{upload_path}` and `GET /objects/{workspace_id}/{media_id}`, see services/media/README.md.
  *
  * @generated from service postrider.media.v1.MediaService
  */
@@ -79,6 +492,76 @@ export const MediaService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetMediaRequestSchema;
     output: typeof BatchGetMediaResponseSchema;
+  },
+  /**
+   * UseMedia returns what BatchGetMedia does, and notes the post as a user of those that are not being deleted. It comes
+   * before the post is committed: from then on ready media cannot be deleted. A use is good for 10 minutes; who commits
+   * later than that has to note it again. Repeating it is harmless.
+   * Errors: invalid_request.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.UseMedia
+   */
+  useMedia: {
+    methodKind: "unary";
+    input: typeof UseMediaRequestSchema;
+    output: typeof UseMediaResponseSchema;
+  },
+  /**
+   * ReleaseMedia forgets that posts use media, for those posts that no longer do or never came to. Best effort of the
+   * caller: what is not released is found out when the media is to be deleted. Repeating it is harmless, and so is one that
+   * comes late.
+   * Errors: none of its own.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia
+   */
+  releaseMedia: {
+    methodKind: "unary";
+    input: typeof ReleaseMediaRequestSchema;
+    output: typeof ReleaseMediaResponseSchema;
+  },
+  /**
+   * CreateUpload grants one upload.
+   * Errors: invalid_request, media_rejected for a type or a length that is not taken.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.CreateUpload
+   */
+  createUpload: {
+    methodKind: "unary";
+    input: typeof CreateUploadRequestSchema;
+    output: typeof CreateUploadResponseSchema;
+  },
+  /**
+   * CompleteUpload checks what was uploaded. Repeating it on ready media answers the same; concurrent ones share one check.
+   * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the check takes longer than 120 s.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.CompleteUpload
+   */
+  completeUpload: {
+    methodKind: "unary";
+    input: typeof CompleteUploadRequestSchema;
+    output: typeof CompleteUploadResponseSchema;
+  },
+  /**
+   * ImportMedia downloads from a public address and checks what came.
+   * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused, idempotency_conflict.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.ImportMedia
+   */
+  importMedia: {
+    methodKind: "unary";
+    input: typeof ImportMediaRequestSchema;
+    output: typeof ImportMediaResponseSchema;
+  },
+  /**
+   * DeleteMedia removes media that no post uses.
+   * Errors: not_found, media_in_use, unavailable when posts does not answer.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.DeleteMedia
+   */
+  deleteMedia: {
+    methodKind: "unary";
+    input: typeof DeleteMediaRequestSchema;
+    output: typeof DeleteMediaResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_media_v1_media_service, 0);

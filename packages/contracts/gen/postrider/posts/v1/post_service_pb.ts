@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
+import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Post, PostOption, TargetError } from "./post_pb.ts";
 import { file_postrider_posts_v1_post } from "./post_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEiqQMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjQKC2lkZW1wb3RlbmN5GAggASgLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5EhAKCGlzX2RyYWZ0GAkgASgIEhIKCnF1ZXVlX3Nsb3QYCiABKAgSDQoFZm9yY2UYCyABKAgaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASIvCgtJZGVtcG90ZW5jeRILCgNrZXkYASABKAkSEwoLZmluZ2VycHJpbnQYAiABKAkiTgoSQ3JlYXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIQCghyZXBsYXllZBgCIAEoCCKtAgoTVmFsaWRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHY29udGVudBgCIAEoCRITCgthY2NvdW50X2lkcxgDIAMoCRIRCgltZWRpYV9pZHMYBCADKAkSRQoHb3B0aW9ucxgFIAMoCzI0LnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGk4KDE9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSLQoFdmFsdWUYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE9wdGlvbjoCOAEiegoUVmFsaWRhdGVQb3N0UmVzcG9uc2USMAoMc2NoZWR1bGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgd0YXJnZXRzGAIgAygLMh8ucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkVGFyZ2V0IjMKC1ZhbGlkVGFyZ2V0EhIKCmFjY291bnRfaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkiMgoOR2V0UG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIjkKD0dldFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiQQoUQmF0Y2hHZXRQb3N0c1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIkAKFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IvkBChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBARITCgZzdGF0dXMYBCABKAlIAYgBARIVCghwbGF0Zm9ybRgFIAEoCUgCiAEBEhEKBGZyb20YBiABKAlIA4gBARIPCgJ0bxgHIAEoCUgEiAEBEhgKC2NyZWF0ZWRfdmlhGAggASgJSAWIAQFCCQoHX2N1cnNvckIJCgdfc3RhdHVzQgsKCV9wbGF0Zm9ybUIHCgVfZnJvbUIFCgNfdG9CDgoMX2NyZWF0ZWRfdmlhImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiwQIKEVVwZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQESFAoHY29udGVudBgEIAEoCUgBiAEBEi8KC2FjY291bnRfaWRzGAUgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBItCgltZWRpYV9pZHMYBiABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei4KB29wdGlvbnMYByABKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwEjAKDHNjaGVkdWxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2lmX3ZlcnNpb25CCgoIX2NvbnRlbnQiGAoGSWRMaXN0Eg4KBnZhbHVlcxgBIAMoCSKVAQoJT3B0aW9uTWFwEjkKBnZhbHVlcxgBIAMoCzIpLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXAuVmFsdWVzRW50cnkaTQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIjwKElVwZGF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiRQoSUHVibGlzaFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRINCgVmb3JjZRgDIAEoCCI9ChNQdWJsaXNoUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCI0ChBSZXRyeVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiXQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBAUINCgtfaWZfdmVyc2lvbiJvChJEZWxldGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EjEKB3RhcmdldHMYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlVGFyZ2V0InQKDERlbGV0ZVRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIuCgVlcnJvchgEIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvcjLpBgoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEirgMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kSEAoIaXNfZHJhZnQYCSABKAgSEgoKcXVldWVfc2xvdBgKIAEoCBINCgVmb3JjZRgLIAEoCBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgirQIKE1ZhbGlkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEwoLYWNjb3VudF9pZHMYAyADKAkSEQoJbWVkaWFfaWRzGAQgAygJEkUKB29wdGlvbnMYBSADKAsyNC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBInoKFFZhbGlkYXRlUG9zdFJlc3BvbnNlEjAKDHNjaGVkdWxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoHdGFyZ2V0cxgCIAMoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZFRhcmdldCIzCgtWYWxpZFRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJIjIKDkdldFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI5Cg9HZXRQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkEKFEJhdGNoR2V0UG9zdHNSZXF1ZXN0EikKBHJlZnMYASADKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZiIrCgdQb3N0UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJAChVCYXRjaEdldFBvc3RzUmVzcG9uc2USJwoFcG9zdHMYASADKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCL5AQoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQESEwoGc3RhdHVzGAQgASgJSAGIAQESFQoIcGxhdGZvcm0YBSABKAlIAogBARIRCgRmcm9tGAYgASgJSAOIAQESDwoCdG8YByABKAlIBIgBARIYCgtjcmVhdGVkX3ZpYRgIIAEoCUgFiAEBQgkKB19jdXJzb3JCCQoHX3N0YXR1c0ILCglfcGxhdGZvcm1CBwoFX2Zyb21CBQoDX3RvQg4KDF9jcmVhdGVkX3ZpYSJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIsECChFVcGRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSFwoKaWZfdmVyc2lvbhgDIAEoA0gAiAEBEhQKB2NvbnRlbnQYBCABKAlIAYgBARIvCgthY2NvdW50X2lkcxgFIAEoCzIaLnBvc3RyaWRlci5wb3N0cy52MS5JZExpc3QSLQoJbWVkaWFfaWRzGAYgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBIuCgdvcHRpb25zGAcgASgLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLk9wdGlvbk1hcBIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19pZl92ZXJzaW9uQgoKCF9jb250ZW50IhgKBklkTGlzdBIOCgZ2YWx1ZXMYASADKAkilQEKCU9wdGlvbk1hcBI5CgZ2YWx1ZXMYASADKAsyKS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwLlZhbHVlc0VudHJ5Gk0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASI8ChJVcGRhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkUKElB1Ymxpc2hQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSDQoFZm9yY2UYAyABKAgiPQoTUHVibGlzaFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiNAoQUmV0cnlQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOwoRUmV0cnlQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Il0KEURlbGV0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQFCDQoLX2lmX3ZlcnNpb24ibwoSRGVsZXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIxCgd0YXJnZXRzGAIgAygLMiAucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVRhcmdldCJ0CgxEZWxldGVUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSLgoFZXJyb3IYBCABKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0RXJyb3Iy6QYKC1Bvc3RTZXJ2aWNlElsKCkNyZWF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlc3BvbnNlEmYKDFZhbGlkYXRlUG9zdBInLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0GigucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlc3BvbnNlIgOQAgESVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEl0KCUxpc3RQb3N0cxIkLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1Jlc3BvbnNlIgOQAgESWwoKVXBkYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVQb3N0UmVzcG9uc2USXgoLUHVibGlzaFBvc3QSJi5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXF1ZXN0GicucG9zdHJpZGVyLnBvc3RzLnYxLlB1Ymxpc2hQb3N0UmVzcG9uc2USWAoJUmV0cnlQb3N0EiQucG9zdHJpZGVyLnBvc3RzLnYxLlJldHJ5UG9zdFJlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVzcG9uc2USWwoKRGVsZXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVQb3N0UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -74,7 +76,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   /**
    * Absent = every request makes a post of its own.
    *
-   * @generated from field: postrider.posts.v1.Idempotency idempotency = 8;
+   * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
    */
   idempotency?: Idempotency | undefined;
 
@@ -108,34 +110,6 @@ export const CreatePostRequestSchema: GenMessage<CreatePostRequest> = /*@__PURE_
   messageDesc(file_postrider_posts_v1_post_service, 0);
 
 /**
- * Idempotency makes repeated requests with one key count once, within a workspace and an operation, for 24 hours.
- *
- * @generated from message postrider.posts.v1.Idempotency
- */
-export type Idempotency = Message<"postrider.posts.v1.Idempotency"> & {
-  /**
-   * The client's key, taken literally: 1 to 255 visible ASCII characters.
-   *
-   * @generated from field: string key = 1;
-   */
-  key: string;
-
-  /**
-   * Tells requests apart; the same for the same body.
-   *
-   * @generated from field: string fingerprint = 2;
-   */
-  fingerprint: string;
-};
-
-/**
- * Describes the message postrider.posts.v1.Idempotency.
- * Use `create(IdempotencySchema)` to create a new message.
- */
-export const IdempotencySchema: GenMessage<Idempotency> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 1);
-
-/**
  * CreatePostResponse carries the accepted post.
  *
  * @generated from message postrider.posts.v1.CreatePostResponse
@@ -161,7 +135,7 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
  * Use `create(CreatePostResponseSchema)` to create a new message.
  */
 export const CreatePostResponseSchema: GenMessage<CreatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 2);
+  messageDesc(file_postrider_posts_v1_post_service, 1);
 
 /**
  * ValidatePostRequest is the post to check.
@@ -217,7 +191,7 @@ export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostReques
  * Use `create(ValidatePostRequestSchema)` to create a new message.
  */
 export const ValidatePostRequestSchema: GenMessage<ValidatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 3);
+  messageDesc(file_postrider_posts_v1_post_service, 2);
 
 /**
  * ValidatePostResponse says where a valid post would go.
@@ -245,7 +219,7 @@ export type ValidatePostResponse = Message<"postrider.posts.v1.ValidatePostRespo
  * Use `create(ValidatePostResponseSchema)` to create a new message.
  */
 export const ValidatePostResponseSchema: GenMessage<ValidatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 4);
+  messageDesc(file_postrider_posts_v1_post_service, 3);
 
 /**
  * ValidTarget is an account that a post could go to.
@@ -273,7 +247,7 @@ export type ValidTarget = Message<"postrider.posts.v1.ValidTarget"> & {
  * Use `create(ValidTargetSchema)` to create a new message.
  */
 export const ValidTargetSchema: GenMessage<ValidTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 5);
+  messageDesc(file_postrider_posts_v1_post_service, 4);
 
 /**
  * GetPostRequest names a post.
@@ -301,7 +275,7 @@ export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
  * Use `create(GetPostRequestSchema)` to create a new message.
  */
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 6);
+  messageDesc(file_postrider_posts_v1_post_service, 5);
 
 /**
  * GetPostResponse carries the post.
@@ -322,7 +296,7 @@ export type GetPostResponse = Message<"postrider.posts.v1.GetPostResponse"> & {
  * Use `create(GetPostResponseSchema)` to create a new message.
  */
 export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 7);
+  messageDesc(file_postrider_posts_v1_post_service, 6);
 
 /**
  * BatchGetPostsRequest names posts, of any workspaces.
@@ -343,7 +317,7 @@ export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequ
  * Use `create(BatchGetPostsRequestSchema)` to create a new message.
  */
 export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 8);
+  messageDesc(file_postrider_posts_v1_post_service, 7);
 
 /**
  * PostRef is a post of a workspace.
@@ -371,7 +345,7 @@ export type PostRef = Message<"postrider.posts.v1.PostRef"> & {
  * Use `create(PostRefSchema)` to create a new message.
  */
 export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 9);
+  messageDesc(file_postrider_posts_v1_post_service, 8);
 
 /**
  * BatchGetPostsResponse carries the posts found, in no order.
@@ -392,7 +366,7 @@ export type BatchGetPostsResponse = Message<"postrider.posts.v1.BatchGetPostsRes
  * Use `create(BatchGetPostsResponseSchema)` to create a new message.
  */
 export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 10);
+  messageDesc(file_postrider_posts_v1_post_service, 9);
 
 /**
  * ListPostsRequest asks for a page. Filters combine.
@@ -462,7 +436,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 11);
+  messageDesc(file_postrider_posts_v1_post_service, 10);
 
 /**
  * ListPostsResponse carries a page.
@@ -490,7 +464,7 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 12);
+  messageDesc(file_postrider_posts_v1_post_service, 11);
 
 /**
  * UpdatePostRequest carries the fields to replace; at least one.
@@ -560,7 +534,7 @@ export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> 
  * Use `create(UpdatePostRequestSchema)` to create a new message.
  */
 export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 13);
+  messageDesc(file_postrider_posts_v1_post_service, 12);
 
 /**
  * IdList is a list of ids that can be absent.
@@ -581,7 +555,7 @@ export type IdList = Message<"postrider.posts.v1.IdList"> & {
  * Use `create(IdListSchema)` to create a new message.
  */
 export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 14);
+  messageDesc(file_postrider_posts_v1_post_service, 13);
 
 /**
  * OptionMap is a map of options that can be absent.
@@ -602,7 +576,7 @@ export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
  * Use `create(OptionMapSchema)` to create a new message.
  */
 export const OptionMapSchema: GenMessage<OptionMap> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 15);
+  messageDesc(file_postrider_posts_v1_post_service, 14);
 
 /**
  * UpdatePostResponse carries the changed post.
@@ -623,7 +597,7 @@ export type UpdatePostResponse = Message<"postrider.posts.v1.UpdatePostResponse"
  * Use `create(UpdatePostResponseSchema)` to create a new message.
  */
 export const UpdatePostResponseSchema: GenMessage<UpdatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 16);
+  messageDesc(file_postrider_posts_v1_post_service, 15);
 
 /**
  * PublishPostRequest names a post.
@@ -658,7 +632,7 @@ export type PublishPostRequest = Message<"postrider.posts.v1.PublishPostRequest"
  * Use `create(PublishPostRequestSchema)` to create a new message.
  */
 export const PublishPostRequestSchema: GenMessage<PublishPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 17);
+  messageDesc(file_postrider_posts_v1_post_service, 16);
 
 /**
  * PublishPostResponse carries the post, now publishing.
@@ -679,7 +653,7 @@ export type PublishPostResponse = Message<"postrider.posts.v1.PublishPostRespons
  * Use `create(PublishPostResponseSchema)` to create a new message.
  */
 export const PublishPostResponseSchema: GenMessage<PublishPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 18);
+  messageDesc(file_postrider_posts_v1_post_service, 17);
 
 /**
  * RetryPostRequest names a post.
@@ -707,7 +681,7 @@ export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & 
  * Use `create(RetryPostRequestSchema)` to create a new message.
  */
 export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 19);
+  messageDesc(file_postrider_posts_v1_post_service, 18);
 
 /**
  * RetryPostResponse carries the post, now publishing.
@@ -728,7 +702,7 @@ export type RetryPostResponse = Message<"postrider.posts.v1.RetryPostResponse"> 
  * Use `create(RetryPostResponseSchema)` to create a new message.
  */
 export const RetryPostResponseSchema: GenMessage<RetryPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 20);
+  messageDesc(file_postrider_posts_v1_post_service, 19);
 
 /**
  * DeletePostRequest names a post.
@@ -763,7 +737,7 @@ export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> 
  * Use `create(DeletePostRequestSchema)` to create a new message.
  */
 export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 21);
+  messageDesc(file_postrider_posts_v1_post_service, 20);
 
 /**
  * DeletePostResponse says what is left of the post.
@@ -791,7 +765,7 @@ export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"
  * Use `create(DeletePostResponseSchema)` to create a new message.
  */
 export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 22);
+  messageDesc(file_postrider_posts_v1_post_service, 21);
 
 /**
  * DeleteTarget says what becomes of one target of a deleted post.
@@ -833,7 +807,7 @@ export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
  * Use `create(DeleteTargetSchema)` to create a new message.
  */
 export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 23);
+  messageDesc(file_postrider_posts_v1_post_service, 22);
 
 /**
  * PostService accepts, changes and reads posts.

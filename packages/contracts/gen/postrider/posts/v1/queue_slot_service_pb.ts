@@ -6,13 +6,15 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
+import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file postrider/posts/v1/queue_slot_service.proto.
  */
 export const file_postrider_posts_v1_queue_slot_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvcG9zdHMvdjEvcXVldWVfc2xvdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEixAIKDVF1ZXVlU2xvdFJ1bGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCgh3ZWVrZGF5cxgDIAMoCRINCgV0aW1lcxgEIAMoCRIQCgh0aW1lem9uZRgFIAEoCRIWCglzdGFydHNfb24YBiABKAlIAIgBARIUCgdlbmRzX29uGAcgASgJSAGIAQESDgoGc3RhdHVzGAggASgJEi4KCm5leHRfc2xvdHMYCSADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zdGFydHNfb25CCgoIX2VuZHNfb24iMQoZTGlzdFF1ZXVlU2xvdFJ1bGVzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiTgoaTGlzdFF1ZXVlU2xvdFJ1bGVzUmVzcG9uc2USMAoFcnVsZXMYASADKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUXVldWVTbG90UnVsZSL0AQoaQ3JlYXRlUXVldWVTbG90UnVsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoId2Vla2RheXMYAyADKAkSDQoFdGltZXMYBCADKAkSEAoIdGltZXpvbmUYBSABKAkSFgoJc3RhcnRzX29uGAYgASgJSACIAQESFAoHZW5kc19vbhgHIAEoCUgBiAEBEjcKC2lkZW1wb3RlbmN5GAggASgLMiIucG9zdHJpZGVyLnBvc3RzLnYxLklkZW1wb3RlbmN5S2V5QgwKCl9zdGFydHNfb25CCgoIX2VuZHNfb24iMgoOSWRlbXBvdGVuY3lLZXkSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJImAKG0NyZWF0ZVF1ZXVlU2xvdFJ1bGVSZXNwb25zZRIvCgRydWxlGAEgASgLMiEucG9zdHJpZGVyLnBvc3RzLnYxLlF1ZXVlU2xvdFJ1bGUSEAoIcmVwbGF5ZWQYAiABKAgihwIKGlVwZGF0ZVF1ZXVlU2xvdFJ1bGVSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIRCgRuYW1lGAMgASgJSACIAQESEAoId2Vla2RheXMYBCADKAkSDQoFdGltZXMYBSADKAkSFQoIdGltZXpvbmUYBiABKAlIAYgBARIWCglzdGFydHNfb24YByABKAlIAogBARIUCgdlbmRzX29uGAggASgJSAOIAQESEwoGc3RhdHVzGAkgASgJSASIAQFCBwoFX25hbWVCCwoJX3RpbWV6b25lQgwKCl9zdGFydHNfb25CCgoIX2VuZHNfb25CCQoHX3N0YXR1cyJOChtVcGRhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USLwoEcnVsZRgBIAEoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5RdWV1ZVNsb3RSdWxlIj4KGkRlbGV0ZVF1ZXVlU2xvdFJ1bGVSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSIdChtEZWxldGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2Uy9AMKEFF1ZXVlU2xvdFNlcnZpY2USeAoSTGlzdFF1ZXVlU2xvdFJ1bGVzEi0ucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RRdWV1ZVNsb3RSdWxlc1JlcXVlc3QaLi5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFF1ZXVlU2xvdFJ1bGVzUmVzcG9uc2UiA5ACARJ2ChNDcmVhdGVRdWV1ZVNsb3RSdWxlEi4ucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVF1ZXVlU2xvdFJ1bGVSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVF1ZXVlU2xvdFJ1bGVSZXNwb25zZRJ2ChNVcGRhdGVRdWV1ZVNsb3RSdWxlEi4ucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVF1ZXVlU2xvdFJ1bGVSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVF1ZXVlU2xvdFJ1bGVSZXNwb25zZRJ2ChNEZWxldGVRdWV1ZVNsb3RSdWxlEi4ucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVF1ZXVlU2xvdFJ1bGVSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVF1ZXVlU2xvdFJ1bGVSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Citwb3N0cmlkZXIvcG9zdHMvdjEvcXVldWVfc2xvdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEixAIKDVF1ZXVlU2xvdFJ1bGUSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCgh3ZWVrZGF5cxgDIAMoCRINCgV0aW1lcxgEIAMoCRIQCgh0aW1lem9uZRgFIAEoCRIWCglzdGFydHNfb24YBiABKAlIAIgBARIUCgdlbmRzX29uGAcgASgJSAGIAQESDgoGc3RhdHVzGAggASgJEi4KCm5leHRfc2xvdHMYCSADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zdGFydHNfb25CCgoIX2VuZHNfb24iMQoZTGlzdFF1ZXVlU2xvdFJ1bGVzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiTgoaTGlzdFF1ZXVlU2xvdFJ1bGVzUmVzcG9uc2USMAoFcnVsZXMYASADKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUXVldWVTbG90UnVsZSL2AQoaQ3JlYXRlUXVldWVTbG90UnVsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoId2Vla2RheXMYAyADKAkSDQoFdGltZXMYBCADKAkSEAoIdGltZXpvbmUYBSABKAkSFgoJc3RhcnRzX29uGAYgASgJSACIAQESFAoHZW5kc19vbhgHIAEoCUgBiAEBEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3lCDAoKX3N0YXJ0c19vbkIKCghfZW5kc19vbiJgChtDcmVhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USLwoEcnVsZRgBIAEoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5RdWV1ZVNsb3RSdWxlEhAKCHJlcGxheWVkGAIgASgIIocCChpVcGRhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSEQoEbmFtZRgDIAEoCUgAiAEBEhAKCHdlZWtkYXlzGAQgAygJEg0KBXRpbWVzGAUgAygJEhUKCHRpbWV6b25lGAYgASgJSAGIAQESFgoJc3RhcnRzX29uGAcgASgJSAKIAQESFAoHZW5kc19vbhgIIAEoCUgDiAEBEhMKBnN0YXR1cxgJIAEoCUgEiAEBQgcKBV9uYW1lQgsKCV90aW1lem9uZUIMCgpfc3RhcnRzX29uQgoKCF9lbmRzX29uQgkKB19zdGF0dXMiTgobVXBkYXRlUXVldWVTbG90UnVsZVJlc3BvbnNlEi8KBHJ1bGUYASABKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUXVldWVTbG90UnVsZSI+ChpEZWxldGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiHQobRGVsZXRlUXVldWVTbG90UnVsZVJlc3BvbnNlMvQDChBRdWV1ZVNsb3RTZXJ2aWNlEngKEkxpc3RRdWV1ZVNsb3RSdWxlcxItLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UXVldWVTbG90UnVsZXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RRdWV1ZVNsb3RSdWxlc1Jlc3BvbnNlIgOQAgESdgoTQ3JlYXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USdgoTVXBkYXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5VcGRhdGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2USdgoTRGVsZXRlUXVldWVTbG90UnVsZRIuLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVRdWV1ZVNsb3RSdWxlUmVxdWVzdBovLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVRdWV1ZVNsb3RSdWxlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency]);
 
 /**
  * QueueSlotRule is a weekly timetable in a time zone.
@@ -205,9 +207,9 @@ export type CreateQueueSlotRuleRequest = Message<"postrider.posts.v1.CreateQueue
   /**
    * Absent = every request makes a rule of its own.
    *
-   * @generated from field: postrider.posts.v1.IdempotencyKey idempotency = 8;
+   * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
    */
-  idempotency?: IdempotencyKey | undefined;
+  idempotency?: Idempotency | undefined;
 };
 
 /**
@@ -216,34 +218,6 @@ export type CreateQueueSlotRuleRequest = Message<"postrider.posts.v1.CreateQueue
  */
 export const CreateQueueSlotRuleRequestSchema: GenMessage<CreateQueueSlotRuleRequest> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_queue_slot_service, 3);
-
-/**
- * IdempotencyKey makes repeated requests with one key count once, for 24 hours.
- *
- * @generated from message postrider.posts.v1.IdempotencyKey
- */
-export type IdempotencyKey = Message<"postrider.posts.v1.IdempotencyKey"> & {
-  /**
-   * The client's key, taken literally: 1 to 255 visible ASCII characters.
-   *
-   * @generated from field: string key = 1;
-   */
-  key: string;
-
-  /**
-   * Tells requests apart; the same for the same body.
-   *
-   * @generated from field: string fingerprint = 2;
-   */
-  fingerprint: string;
-};
-
-/**
- * Describes the message postrider.posts.v1.IdempotencyKey.
- * Use `create(IdempotencyKeySchema)` to create a new message.
- */
-export const IdempotencyKeySchema: GenMessage<IdempotencyKey> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 4);
 
 /**
  * CreateQueueSlotRuleResponse carries the rule.
@@ -271,7 +245,7 @@ export type CreateQueueSlotRuleResponse = Message<"postrider.posts.v1.CreateQueu
  * Use `create(CreateQueueSlotRuleResponseSchema)` to create a new message.
  */
 export const CreateQueueSlotRuleResponseSchema: GenMessage<CreateQueueSlotRuleResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 5);
+  messageDesc(file_postrider_posts_v1_queue_slot_service, 4);
 
 /**
  * UpdateQueueSlotRuleRequest carries the fields to replace; at least one.
@@ -348,7 +322,7 @@ export type UpdateQueueSlotRuleRequest = Message<"postrider.posts.v1.UpdateQueue
  * Use `create(UpdateQueueSlotRuleRequestSchema)` to create a new message.
  */
 export const UpdateQueueSlotRuleRequestSchema: GenMessage<UpdateQueueSlotRuleRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 6);
+  messageDesc(file_postrider_posts_v1_queue_slot_service, 5);
 
 /**
  * UpdateQueueSlotRuleResponse carries the changed rule.
@@ -369,7 +343,7 @@ export type UpdateQueueSlotRuleResponse = Message<"postrider.posts.v1.UpdateQueu
  * Use `create(UpdateQueueSlotRuleResponseSchema)` to create a new message.
  */
 export const UpdateQueueSlotRuleResponseSchema: GenMessage<UpdateQueueSlotRuleResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 7);
+  messageDesc(file_postrider_posts_v1_queue_slot_service, 6);
 
 /**
  * DeleteQueueSlotRuleRequest names a rule.
@@ -397,7 +371,7 @@ export type DeleteQueueSlotRuleRequest = Message<"postrider.posts.v1.DeleteQueue
  * Use `create(DeleteQueueSlotRuleRequestSchema)` to create a new message.
  */
 export const DeleteQueueSlotRuleRequestSchema: GenMessage<DeleteQueueSlotRuleRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 8);
+  messageDesc(file_postrider_posts_v1_queue_slot_service, 7);
 
 /**
  * DeleteQueueSlotRuleResponse is empty.
@@ -412,7 +386,7 @@ export type DeleteQueueSlotRuleResponse = Message<"postrider.posts.v1.DeleteQueu
  * Use `create(DeleteQueueSlotRuleResponseSchema)` to create a new message.
  */
 export const DeleteQueueSlotRuleResponseSchema: GenMessage<DeleteQueueSlotRuleResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_queue_slot_service, 9);
+  messageDesc(file_postrider_posts_v1_queue_slot_service, 8);
 
 /**
  * QueueSlotService keeps the recurring times at which a workspace likes to publish.

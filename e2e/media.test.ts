@@ -1,0 +1,299 @@
+import { createHash } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cutUpload, presign, upload, type File, type ReadyMedia } from "./support/media.ts";
+import { create, detailsOf, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/posts.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+const PNG: File = { fileName: "고양이.png", contentType: "image/png", bytes: samplePng() };
+const FILM: File = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4() };
+const ORIGIN = "https://app.example.com";
+
+let system: System;
+let tenant: Tenant;
+let stranger: Tenant;
+let bluesky: string;
+/** Somebody else's server, with files to import. */
+let elsewhere: Server;
+let elsewhereUrl: string;
+
+beforeAll(async () => {
+  elsewhere = createServer((request, response) => {
+    if (request.url === "/film.mp4") response.writeHead(200).end(FILM.bytes);
+    else if (request.url === "/page.png") response.writeHead(200).end("<html></html>");
+    else if (request.url === "/loop") response.writeHead(302, { location: "/loop" }).end();
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => {
+    elsewhere.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = elsewhere.address() as AddressInfo;
+  elsewhereUrl = `http://127.0.0.1:${port}`;
+  const env = { OUTBOUND_ALLOW: `127.0.0.1:${port}`, UPLOAD_ORIGINS: ORIGIN };
+  system = await startSystem("postgres", { env });
+  tenant = await openTenant(system);
+  stranger = await openTenant(system);
+  bluesky = await tenant.connect("bluesky");
+});
+afterAll(async () => {
+  elsewhere.close();
+  await system[Symbol.asyncDispose]();
+});
+
+const call = <T = ReadyMedia>(method: string, path: string, options = {}) =>
+  tenant.api.call<T>(method, path, options);
+const fromUrl = (path: string, headers = {}) =>
+  call("POST", "/media/from-url", { body: { url: elsewhereUrl + path }, headers });
+const put = (url: string, init: RequestInit) => fetch(url, { method: "PUT", ...init });
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+async function refusal(answer: Response): Promise<string> {
+  const { error } = (await answer.json()) as { error: { code: string } };
+  return `${answer.status} ${error.code}`;
+}
+
+describe("a file that is uploaded", () => {
+  test.each([
+    ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
+    ["a film", FILM, { kind: "video", contentType: "video/mp4" }],
+  ])("%s is known by its bytes, and can be fetched whole and in parts", async (_, file, found) => {
+    const media = await upload(tenant.api, file);
+    expect(media).toMatchObject({
+      ...found,
+      status: "ready",
+      bytes: file.bytes.length,
+      sha256: sha256(file.bytes),
+      fileName: file.fileName,
+    });
+    const whole = await fetch(media.url);
+    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, file.contentType]);
+    expect(Buffer.from(await whole.arrayBuffer()).equals(file.bytes)).toBe(true);
+    const part = await fetch(media.url, { headers: { range: "bytes=10-19" } });
+    expect([part.status, part.headers.get("content-range")]).toEqual([
+      206,
+      `bytes 10-19/${file.bytes.length}`,
+    ]);
+    expect(Buffer.from(await part.arrayBuffer()).equals(file.bytes.subarray(10, 20))).toBe(true);
+    const head = await fetch(media.url, { method: "HEAD" });
+    expect(head.headers.get("content-length")).toBe(String(file.bytes.length));
+    const etag = head.headers.get("etag") ?? "";
+    const again = await fetch(media.url, { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test("stays as long as a post uses it, a draft too, and is shown by that post", async () => {
+    const media = await upload(tenant.api, PNG);
+    const post = await create(tenant.api, {
+      content: "With a picture",
+      accountIds: [bluesky],
+      mediaIds: [media.id],
+      isDraft: true,
+    });
+    const shown = await call<PostDetail & { media: ReadyMedia[] }>("GET", `/posts/${post.id}`);
+    expect(shown.body.media).toMatchObject([{ id: media.id, sha256: media.sha256 }]);
+    expect((await fetch(shown.body.media[0]?.url ?? "")).status).toBe(200);
+    expect(refusalOf(await call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
+    expect((await call("DELETE", `/posts/${post.id}`)).status).toBe(204);
+    const deleted = await call("DELETE", `/media/${media.id}`);
+    expect([deleted.status, deleted.body]).toEqual([202, { id: media.id, status: "deleting" }]);
+    expect(await refusal(await fetch(media.url))).toBe("404 not_found");
+    await eventually(async () =>
+      expect(refusalOf(await call("DELETE", `/media/${media.id}`))).toBe("404 not_found"),
+    );
+  });
+
+  test("is completed once for all who ask, and with the same answer", async () => {
+    const grant = await presign(tenant.api, FILM);
+    await put(grant.uploadUrl, { body: FILM.bytes });
+    const path = `/media/${grant.id}/complete`;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call("POST", path)));
+    answers.push(await call("POST", path));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const records = answers.map(({ body }) => JSON.stringify({ ...body, url: "" }));
+    expect(new Set(records).size).toBe(1);
+  });
+});
+
+describe("an upload", () => {
+  test("may carry its grant as a bearer token, once", async () => {
+    const { uploadPath, uploadToken, uploadUrl, id } = await presign(tenant.api, PNG);
+    const url = `${system.local().baseUrl}/uploads/${uploadPath}`;
+    const headers = { authorization: `Bearer ${uploadToken}`, "content-type": "image/png" };
+    expect((await put(url, { body: PNG.bytes, headers })).status).toBe(204);
+    for (const address of [url, uploadUrl])
+      expect(await refusal(await put(address, { body: PNG.bytes, headers }))).toBe(
+        "409 upload_already_received",
+      );
+    expect((await call("POST", `/media/${id}/complete`)).status).toBe(200);
+  });
+
+  test("that was cut off leaves nothing and can be repeated", async () => {
+    const grant = await presign(tenant.api, FILM);
+    await cutUpload(grant, FILM);
+    expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe(
+      "409 media_not_uploaded",
+    );
+    expect((await put(grant.uploadUrl, { body: FILM.bytes })).status).toBe(204);
+    const { status, body } = await call("POST", `/media/${grant.id}/complete`);
+    expect([status, body.sha256]).toEqual([200, sha256(FILM.bytes)]);
+  });
+
+  test("that is not what was declared is refused and leaves its grant open", async () => {
+    const { uploadUrl } = await presign(tenant.api, PNG);
+    const { bytes } = PNG;
+    const longer = new Uint8Array(bytes.length + 1);
+    const digest = `sha-256=:${createHash("sha256").update("other").digest("base64")}:`;
+    const refusals: [RequestInit, string][] = [
+      [{ body: longer }, "413 payload_too_large"],
+      [{ body: bytes.subarray(1) }, "400 invalid_request"],
+      [{ body: null }, "422 media_rejected"],
+      [{ body: bytes, headers: { "content-type": "image/gif" } }, "415 unsupported_media_type"],
+      [{ body: bytes, headers: { "content-digest": digest } }, "400 invalid_request"],
+      [{ body: new Blob([longer]).stream(), duplex: "half" }, "413 payload_too_large"],
+    ];
+    for (const [init, expected] of refusals)
+      expect(await refusal(await put(uploadUrl, init))).toBe(expected);
+    expect((await put(uploadUrl, { body: bytes })).status).toBe(204);
+  });
+
+  test("with a token of another grant, a damaged one or none is not found", async () => {
+    const [one, other] = [await presign(tenant.api, PNG), await presign(tenant.api, PNG)];
+    const path = `${system.local().baseUrl}/uploads/${one.uploadPath}`;
+    for (const query of ["", "?token=", "?token=x", `?token=${other.uploadToken}`])
+      expect(await refusal(await put(path + query, { body: PNG.bytes }))).toBe("404 not_found");
+    const unknown = `${system.local().baseUrl}/uploads/${crypto.randomUUID()}?token=${one.uploadToken}`;
+    expect(await refusal(await put(unknown, { body: PNG.bytes }))).toBe("404 not_found");
+  });
+
+  test("may come from a page of a configured origin", async () => {
+    const { uploadUrl } = await presign(tenant.api, PNG);
+    const headers = { origin: ORIGIN, "access-control-request-method": "PUT" };
+    const preflight = await fetch(uploadUrl, { method: "OPTIONS", headers });
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+    const answer = await put(uploadUrl, { body: PNG.bytes, headers: { origin: ORIGIN } });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+      204,
+      ORIGIN,
+    ]);
+  });
+});
+
+describe("what is no accepted file", () => {
+  test.each([
+    ["image/svg+xml", 1, { code: "media_type_unsupported", path: "/contentType" }],
+    ["image/png", 20_000_001, { code: "media_too_large", limit: 20e6, actual: 20_000_001 }],
+    ["video/mp4", 1_000_000_001, { code: "media_too_large", limit: 1e9, actual: 1_000_000_001 }],
+  ])("a %s of %i bytes gets no grant", async (contentType, bytes, detail) => {
+    const body = { fileName: "a", contentType, bytes };
+    const answer = await call("POST", "/media/presign", { body });
+    expect(refusalOf(answer)).toBe(`422 media_rejected ${detail.code}`);
+    expect(detailsOf(answer)).toMatchObject([detail]);
+  });
+
+  test("is rejected when it is completed, for good, and can be deleted at once", async () => {
+    const bytes = new TextEncoder().encode("<html><script>alert(1)</script></html>");
+    const grant = await presign(tenant.api, { ...PNG, bytes });
+    expect((await put(grant.uploadUrl, { body: bytes })).status).toBe(204);
+    for (let times = 0; times < 2; times++)
+      expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toMatch(
+        /^422 media_rejected/,
+      );
+    expect((await call("DELETE", `/media/${grant.id}`)).status).toBe(204);
+    expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe("404 not_found");
+  });
+
+  test("and not there yet, is not ready for posts", async () => {
+    const { id } = await presign(tenant.api, PNG);
+    const answer = await call("POST", "/posts", {
+      body: { content: "Early", accountIds: [bluesky], mediaIds: [id] },
+    });
+    expect(refusalOf(answer)).toBe("422 validation_failed media_not_ready");
+    expect((await call("DELETE", `/media/${id}`)).status).toBe(204);
+  });
+});
+
+test("another workspace finds nothing", async () => {
+  const media = await upload(tenant.api, PNG);
+  const grant = await presign(tenant.api, PNG);
+  const { api } = stranger;
+  for (const { id } of [media, grant]) {
+    expect(refusalOf(await api.call("POST", `/media/${id}/complete`))).toBe("404 not_found");
+    expect(refusalOf(await api.call("DELETE", `/media/${id}`))).toBe("404 not_found");
+  }
+  const account = await stranger.connect("bluesky");
+  const body = { content: "Theirs", accountIds: [account], mediaIds: [media.id] };
+  const foreign = await api.call("POST", "/posts", { body });
+  const invented = await api.call("POST", "/posts", {
+    body: { ...body, mediaIds: [crypto.randomUUID()] },
+  });
+  for (const answer of [foreign, invented])
+    expect(refusalOf(answer)).toBe("422 validation_failed unknown_media");
+  expect((await fetch(media.url)).status).toBe(200);
+});
+
+describe("an import", () => {
+  test("is the same media for the same key, with an address made anew", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const first = await fromUrl("/film.mp4", headers);
+    expect([first.status, first.body]).toMatchObject([
+      201,
+      { fileName: "film.mp4", contentType: "video/mp4", sha256: sha256(FILM.bytes) },
+    ]);
+    const again = await fromUrl("/film.mp4", headers);
+    expect([again.status, again.body.id, again.headers.get("idempotent-replayed")]).toEqual([
+      201,
+      first.body.id,
+      "true",
+    ]);
+    expect((await fetch(again.body.url)).status).toBe(200);
+    expect((await fromUrl("/film.mp4")).body.id).not.toBe(first.body.id);
+    expect(refusalOf(await fromUrl("/other.mp4", headers))).toBe("422 idempotency_key_reused");
+  });
+
+  test.each([
+    ["/missing.png", "422 import_failed"],
+    ["/loop", "422 import_failed"],
+    ["/page.png", "422 media_rejected media_type_unsupported"],
+  ])("of %s is %s", async (path, expected) => {
+    expect(refusalOf(await fromUrl(path))).toBe(expected);
+  });
+
+  test.each(["http://127.0.0.1:1/a.png", "http://[::1]/a.png", "http://169.254.169.254/latest"])(
+    "never asks %s",
+    async (url) => {
+      const answer = await call("POST", "/media/from-url", { body: { url } });
+      expect(refusalOf(answer)).toMatch(/^422 address_not_allowed/);
+    },
+  );
+});
+
+test("media of a scheduled post can be exchanged, and the old one is free again", async () => {
+  const [old, fresh] = [await upload(tenant.api, PNG), await upload(tenant.api, PNG)];
+  const post = await create(tenant.api, {
+    content: "Exchanged",
+    accountIds: [bluesky],
+    mediaIds: [old.id],
+    scheduledAt: inMs(HOUR_MS),
+  });
+  const edited = await call<PostDetail>("PATCH", `/posts/${post.id}`, {
+    body: { mediaIds: [fresh.id] },
+  });
+  expect(edited.status).toBe(200);
+  expect(refusalOf(await call("DELETE", `/media/${fresh.id}`))).toBe("409 media_in_use");
+  expect((await call("DELETE", `/media/${old.id}`)).status).toBe(202);
+});
+
+test("tokens of uploads and addresses are in no log", async () => {
+  const grant = await presign(tenant.api, PNG);
+  await put(grant.uploadUrl, { body: PNG.bytes });
+  const { body } = await call("POST", `/media/${grant.id}/complete`);
+  await fetch(body.url);
+  const logs = system.logs();
+  expect(logs).toContain("/media/:token");
+  expect(logs).not.toContain(grant.uploadToken);
+  expect(logs).not.toContain(body.url.split("/").at(-1));
+});

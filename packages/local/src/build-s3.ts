@@ -1,0 +1,9 @@
+import { ensureS3Program } from "#src/s3-program.ts";
+
+// `npm test` runs this beside its other checks, so that no test waits for it.
+try {
+  await ensureS3Program();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { environment } from "#src/config.ts";
+import { findStablePorts } from "#src/free-port.ts";
+import type { RunningPart } from "#src/running-part.ts";
+import { ensureS3Program, type GoEnvironment } from "#src/s3-program.ts";
+import { startServerProcess } from "#src/server-process.ts";
+
+/** An S3 server of our own with one bucket. Disposing of it stops the server and keeps its data. */
+export interface EmbeddedS3 extends RunningPart {
+  /** Where its data is: the objects in `buckets`. */
+  readonly dataDir: string;
+  readonly port: number;
+  readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** What makes the media service use it. */
+  readonly settings: Readonly<Record<`S3_${string}`, string>>;
+}
+
+/** How to start it. */
+export interface S3Options {
+  /** Where its data is, or is to be. */
+  readonly dataDir: string;
+  /** A free one is chosen when absent. */
+  readonly port?: number;
+  /** Those of an earlier start; new ones are made when absent. */
+  readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
+  /** Where it writes its messages; `<dataDir>.log` when absent. */
+  readonly logFile?: string;
+  /** Finds Go. */
+  readonly env?: GoEnvironment;
+}
+
+const bucket = "postrider-media";
+const region = "us-east-1";
+
+/**
+ * Starts an S3 server on the loopback address that checks signatures. It is for tests: nothing of it is synchronised to
+ * the disk.
+ *
+ * @throws Error in one line: Go is missing, or what Go or the server itself said.
+ */
+export async function startS3(options: S3Options): Promise<EmbeddedS3> {
+  const dataDir = resolve(options.dataDir);
+  const program = await ensureS3Program(options.env ?? environment);
+  const [spare = 0] = await findStablePorts(1);
+  const port = options.port ?? spare;
+  const { accessKeyId, secretAccessKey } = options.keys ?? {
+    accessKeyId: `PR${randomBytes(9).toString("hex").toUpperCase()}`,
+    secretAccessKey: randomBytes(30).toString("base64url"),
+  };
+  // A folder in its root is a bucket. Facts about objects go beside them, for not every file system takes attributes.
+  const [buckets, facts] = [join(dataDir, "buckets"), join(dataDir, "facts")];
+  for (const folder of [join(buckets, bucket), join(facts, bucket)]) {
+    mkdirSync(folder, { recursive: true });
+  }
+  const server = await startServerProcess({
+    name: "The S3 server",
+    program,
+    args: [
+      `--port=127.0.0.1:${port}`,
+      "--quiet",
+      "--keep-alive",
+      "posix",
+      `--sidecar=${facts}`,
+      buckets,
+    ],
+    env: { ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey },
+    port,
+    logFile: options.logFile ?? `${dataDir}.log`,
+    graceMs: 5_000,
+  });
+  const settings = {
+    S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    S3_REGION: region,
+    S3_BUCKET: bucket,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+    S3_FORCE_PATH_STYLE: "true",
+  } as const;
+  return { ...server, accessKeyId, secretAccessKey, dataDir, port, bucket, settings };
+}

@@ -1,0 +1,156 @@
+/** What a made film is like. */
+export interface SampleFilm {
+  readonly brand: string;
+  readonly seconds: number;
+  /** Degrees by which a player turns the picture: 0, 90, 180 or 270. */
+  readonly rotation: number;
+  /** Boxes put at the end of `moov`, of its track, and of the file. */
+  readonly inMovie: readonly Buffer[];
+  readonly inTrack: readonly Buffer[];
+  readonly behind: readonly Buffer[];
+}
+
+const FRAMES_PER_SECOND = 10;
+const WIDTH = 128;
+const HEIGHT = 96;
+const MACROBLOCKS = (WIDTH / 16) * (HEIGHT / 16);
+/** H.264 baseline, 128 x 96, every picture an IDR of uncompressed macroblocks: no encoder is needed to make one. */
+const SEQUENCE = Buffer.from("6742000af841a2", "hex");
+const PICTURE = Buffer.from("68ce3880", "hex");
+const SLICE = Buffer.from("6588840868", "hex");
+const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
+
+/** A short valid film: H.264 of 128 x 96 pixels, 10 pictures a second, no sound, `moov` in front. */
+export function sampleMp4(options: Partial<SampleFilm> = {}): Uint8Array<ArrayBuffer> {
+  const film: SampleFilm = {
+    brand: "isom",
+    seconds: 1,
+    rotation: 0,
+    inMovie: [],
+    inTrack: [],
+    behind: [],
+    ...options,
+  };
+  const count = Math.max(1, Math.round(film.seconds * FRAMES_PER_SECOND));
+  const frames = Array.from({ length: count }, (_, index) => frame(index));
+  const type = box("ftyp", ascii(film.brand), u32(512), ascii(film.brand));
+  // The offset of the pictures has the same length whatever it is.
+  const movieBytes = movie(film, frames, 0).length;
+  const data = type.length + movieBytes + 8;
+  return Uint8Array.from(
+    Buffer.concat([type, movie(film, frames, data), box("mdat", ...frames), ...film.behind]),
+  );
+}
+
+/** A box of an ISO base media file. */
+export function box(type: string, ...payload: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(payload);
+  return Buffer.concat([u32(content.length + 8), ascii(type), content]);
+}
+
+/** Four bytes, big-endian. */
+export function u32(...values: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, 4 * index));
+  return bytes;
+}
+
+/** One byte for each character. */
+export function ascii(text: string): Buffer {
+  return Buffer.from(text, "latin1");
+}
+
+function u16(...values: readonly number[]): Buffer {
+  return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
+}
+
+/** A picture with its length in front. Samples are never 0, so that no start code appears among them. */
+function frame(index: number): Buffer {
+  const macroblocks = Array.from({ length: MACROBLOCKS }, (_, at) => {
+    const luma = Buffer.alloc(256, 32 + ((at * 4 + index * 8) % 200));
+    // The header of the first macroblock is the end of the slice's.
+    const header = at === 0 ? zeros(0) : PCM_MACROBLOCK;
+    return Buffer.concat([header, luma, Buffer.alloc(128, 128)]);
+  });
+  const unit = Buffer.concat([SLICE, ...macroblocks, Buffer.from([0x80])]);
+  return Buffer.concat([u32(unit.length), unit]);
+}
+
+function movie(film: SampleFilm, frames: readonly Buffer[], dataAt: number): Buffer {
+  const duration = frames.length * (1000 / FRAMES_PER_SECOND);
+  const header = box(
+    "mvhd",
+    u32(0, 0, 0, 1000, duration, 0x10000),
+    u16(0x100),
+    zeros(10),
+    matrix(0),
+    zeros(24),
+    u32(2),
+  );
+  return box("moov", header, track(film, frames, dataAt, duration), ...film.inMovie);
+}
+
+function track(
+  film: SampleFilm,
+  frames: readonly Buffer[],
+  dataAt: number,
+  duration: number,
+): Buffer {
+  const size = u32(WIDTH << 16, HEIGHT << 16);
+  const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(film.rotation), size);
+  const mediaHeader = box("mdhd", u32(0, 0, 0, 1000, duration), u16(0x55c4, 0));
+  const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Film\0"));
+  const place = box("dinf", box("dref", u32(0, 1), box("url ", u32(1))));
+  const information = box(
+    "minf",
+    box("vmhd", u32(1), zeros(8)),
+    place,
+    sampleTable(frames, dataAt),
+  );
+  return box("trak", header, box("mdia", mediaHeader, handler, information), ...film.inTrack);
+}
+
+function sampleTable(frames: readonly Buffer[], dataAt: number): Buffer {
+  const configuration = box(
+    "avcC",
+    Buffer.from([1, 0x42, 0, 0x0a, 0xff, 0xe1]),
+    u16(SEQUENCE.length),
+    SEQUENCE,
+    Buffer.from([1]),
+    u16(PICTURE.length),
+    PICTURE,
+  );
+  const entry = box(
+    "avc1",
+    zeros(6),
+    u16(1),
+    zeros(16),
+    u16(WIDTH, HEIGHT),
+    u32(0x480000, 0x480000, 0),
+    u16(1),
+    zeros(32),
+    u16(24, 0xffff),
+    configuration,
+  );
+  return box(
+    "stbl",
+    box("stsd", u32(0, 1), entry),
+    box("stts", u32(0, 1, frames.length, 1000 / FRAMES_PER_SECOND)),
+    box("stsc", u32(0, 1, 1, frames.length, 1)),
+    box("stsz", u32(0, 0, frames.length, ...frames.map(({ length }) => length))),
+    box("stco", u32(0, 1, dataAt)),
+  );
+}
+
+/** Rows {a b u, c d v, x y w} for a turn to the right. */
+function matrix(rotation: number): Buffer {
+  const one = 0x10000;
+  const [a, b, c, d] = { 90: [0, one, -one, 0], 180: [-one, 0, 0, -one], 270: [0, -one, one, 0] }[
+    rotation
+  ] ?? [one, 0, 0, one];
+  return u32(a ?? 0, b ?? 0, 0, c ?? 0, d ?? 0, 0, 0, 0, 0x40000000);
+}
+
+function zeros(length: number): Buffer {
+  return Buffer.alloc(length);
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { childExit, endChild } from "#src/child-exit.ts";
+import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import { poll } from "#src/poll.ts";
+import type { RunningPart } from "#src/running-part.ts";
+
+/** A server that is not ours, for example a broker. */
+export interface ServerProcessOptions {
+  /** For messages. */
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** It listens here, on the loopback address, when it is ready. */
+  readonly port: number;
+  /** Its output is appended here. */
+  readonly logFile: string;
+  /** How long a polite stop may take before it is killed. */
+  readonly graceMs: number;
+}
+
+const startTimeoutMs = 60_000;
+
+/**
+ * Starts a server and waits until it accepts connections.
+ *
+ * @throws Error that ends with what the server itself said last.
+ */
+export async function startServerProcess(options: ServerProcessOptions): Promise<RunningPart> {
+  const { name, program, port, logFile } = options;
+  const log = openSync(logFile, "a", 0o600);
+  const before = readFileSync(logFile).length;
+  // Its own process group: a Ctrl-C in the terminal must not stop the server before its clients.
+  const child = spawn(program, options.args, {
+    detached: true,
+    env: options.env,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  child.once("error", () => {});
+  const listening = await poll(
+    async () => {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+        return false;
+      }
+      return (await accepts(port)) ? true : undefined;
+    },
+    { everyMs: 50, timeoutMs: startTimeoutMs },
+  );
+  if (listening === true) {
+    return running(child, options.graceMs);
+  }
+  child.kill("SIGKILL");
+  const said = readFileSync(logFile).subarray(before).toString().trim();
+  throw new Error(
+    `${name} did not start on port ${port}: ${said.split("\n").slice(-5).join("\n")}`,
+  );
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    socket.once("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once("error", () => done(false));
+  });
+}
+
+function running(child: ChildProcess, graceMs: number): RunningPart {
+  const pid = child.pid ?? 0;
+  guardProcess(pid, "TERM");
+  const exited = childExit(child).then(async (how) => {
+    await unguardProcess(pid);
+    return how;
+  });
+  return {
+    pid,
+    exited,
+    async [Symbol.asyncDispose]() {
+      await endChild(child, [
+        ["SIGTERM", graceMs],
+        ["SIGKILL", 1_000],
+      ]);
+      await exited;
+    },
+  };
+}

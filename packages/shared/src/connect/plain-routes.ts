@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { FastifyInstance } from "fastify";
+import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { mapServerError } from "#src/errors/connect.ts";
+import type { Logger } from "#src/logger.ts";
+import { runInContext } from "#src/request-context.ts";
+
+/** Adds routes of plain HTTP, for bytes that no message could hold. */
+export type PlainRoutes = (app: FastifyInstance) => void;
+
+/** How long a body that nobody wants may still come, so that its sender gets to read why. */
+const LINGER_MS = 2_000;
+
+function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** A sender that goes on after its answer is cut off: the connection is of no use to anybody else meanwhile. */
+function endUnreadBody(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  request.resume();
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, LINGER_MS);
+  timer.unref();
+  request.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Serves `routes` beside the RPCs, under the same rules: the caller has the internal secret, its ids are in the request
+ * context, and a `ServiceError` is answered as Connect writes it, so that `toServiceError` reads it. Bodies are left alone:
+ * a handler reads `request.raw` itself.
+ */
+export async function addPlainRoutes(
+  app: FastifyInstance,
+  options: {
+    readonly routes: PlainRoutes;
+    readonly internalSecret: string;
+    readonly logger: Logger;
+  },
+): Promise<void> {
+  const authorize = createAuthorizer(options.internalSecret);
+  await app.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
+    scope.addHook("onRequest", (request, _reply, next) => {
+      authorize(request.headers.authorization ?? "");
+      runInContext(
+        toRequestContext((name) => firstHeader(request.raw, name)),
+        next,
+      );
+    });
+    scope.addHook("onResponse", (request, _reply, next) => {
+      endUnreadBody(request.raw);
+      next();
+    });
+    scope.setErrorHandler(async (error, request, reply) => {
+      const route = `${request.method} ${request.routeOptions.url ?? ""}`;
+      const mapped = mapServerError(error, route, options.logger);
+      return await reply
+        .status(codeToHttpStatus(mapped.code))
+        .type("application/json")
+        .send(Buffer.from(errorToJsonBytes(mapped, undefined)));
+    });
+    options.routes(scope);
+    done();
+  });
+}

@@ -1,0 +1,50 @@
+import ipaddr from "ipaddr.js";
+import type { EnvReader } from "#src/config.ts";
+
+/** A private address that the operator lets through, on ports from `fromPort` to `toPort`. */
+export interface AllowedAddress {
+  /** In its shortest form. */
+  readonly address: string;
+  readonly fromPort: number;
+  readonly toPort: number;
+}
+
+const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})(?:-(\d{1,5}))?$/i;
+
+/** Reads `ip:port` or `ip:port-port`, IPv6 in brackets; undefined when it is neither. */
+export function parseAllowedAddress(text: string): AllowedAddress | undefined {
+  const [, v6, v4, from = "", to = from] = ENTRY.exec(text) ?? [];
+  const address = v6 ?? v4;
+  if (address === undefined || !isStrictAddress(address)) return undefined;
+  const [fromPort, toPort] = [Number(from), Number(to)];
+  if (fromPort < 1 || toPort < fromPort || toPort > 65_535) return undefined;
+  return { address: ipaddr.process(address).toString(), fromPort, toPort };
+}
+
+/** IPv4 in four decimal parts only: what `0177.1` means is not for us to guess. */
+function isStrictAddress(address: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+}
+
+/** `OUTBOUND_ALLOW`: comma-separated, default empty. */
+export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
+  return read.list("OUTBOUND_ALLOW").flatMap((entry) => {
+    const allowed = parseAllowedAddress(entry);
+    if (allowed === undefined)
+      read.fail("OUTBOUND_ALLOW", `is no ip:port or ip:port-port: ${entry}`);
+    return allowed ?? [];
+  });
+}
+
+/** Whether exactly this address and port is let through. */
+export function isAllowed(
+  allow: readonly AllowedAddress[],
+  address: string,
+  port: number,
+): boolean {
+  if (allow.length === 0 || !ipaddr.isValid(address)) return false;
+  const canonical = ipaddr.process(address).toString();
+  return allow.some(
+    (entry) => entry.address === canonical && entry.fromPort <= port && port <= entry.toPort,
+  );
+}

@@ -1,0 +1,35 @@
+import { OutboundError } from "#src/http/outbound-error.ts";
+
+/** The end of a whole exchange: its signal fires with `timed_out`, or when the caller breaks off. */
+export class Deadline implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(totalMs: number, callerSignal: AbortSignal | undefined) {
+    const controller = new AbortController();
+    this.#timer = setTimeout(() => controller.abort(new OutboundError("timed_out")), totalMs);
+    this.signal =
+      callerSignal === undefined
+        ? controller.signal
+        : AbortSignal.any([controller.signal, callerSignal]);
+  }
+
+  /** Waits for `work`, but not after the end. What `work` does later is nobody's. */
+  async race<T>(work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    // A signal's reason is what `abort` was given, here always an error.
+    const onAbort = () => reject(this.signal.reason as Error);
+    this.signal.addEventListener("abort", onAbort);
+    try {
+      this.signal.throwIfAborted();
+      return await Promise.race([work, promise]);
+    } finally {
+      this.signal.removeEventListener("abort", onAbort);
+      work.catch(() => undefined);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}

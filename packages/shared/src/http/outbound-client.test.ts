@@ -1,0 +1,524 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import {
+  connect,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { OutboundClient, type OutboundClientOptions } from "#src/http/outbound-client.ts";
+import { OutboundError } from "#src/http/outbound-error.ts";
+import type { OutboundRequest } from "#src/http/outbound-exchange.ts";
+import { connectPinned } from "#src/http/pinned-connection.ts";
+import { selfSignedCertificate } from "#src/testing/certificate.ts";
+import { eventually } from "#src/testing/poll.ts";
+
+/** Stands for the internet; 127.0.0.2 stands for the private network. */
+const PUBLIC = "127.0.0.1";
+const PRIVATE = "127.0.0.2";
+const allow = [{ address: PUBLIC, fromPort: 1, toPort: 65_535 }];
+
+const open: (Server | TcpServer)[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const server of open.splice(0)) {
+    if ("closeAllConnections" in server) server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  }
+});
+
+async function listen(server: Server | TcpServer, host = PUBLIC, port = 0): Promise<number> {
+  server.listen(port, host);
+  await once(server, "listening");
+  open.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+async function serve(listener: RequestListener, host = PUBLIC, port = 0) {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    listener(request, response);
+  });
+  return { port: await listen(server, host, port), requests };
+}
+
+/** A server that says what no decent one does. */
+async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.once("data", () => talk(socket));
+  });
+  server.on("close", () => undefined);
+  const closing = server.close.bind(server);
+  server.close = (callback) => {
+    for (const socket of sockets) socket.destroy();
+    return closing(callback);
+  };
+  return await listen(server);
+}
+
+/** A name server that gives each name its answers one after the other, and the last one again and again. */
+function fakeDns(names: Record<string, readonly (readonly string[])[]>) {
+  const asked: string[] = [];
+  const resolve = async (hostname: string) => {
+    const count = asked.filter((name) => name === hostname).length;
+    asked.push(hostname);
+    const answers = names[hostname];
+    if (answers === undefined) throw new Error(`queryA ENOTFOUND ${hostname}`);
+    return await Promise.resolve(answers[Math.min(count, answers.length - 1)] ?? []);
+  };
+  return { resolve, asked };
+}
+
+const dns = (names: Record<string, readonly string[]>) =>
+  fakeDns(Object.fromEntries(Object.entries(names).map(([name, list]) => [name, [list]]))).resolve;
+
+type Options = Partial<OutboundClientOptions>;
+
+/** The whole answer, or why there is none. */
+async function get(url: string, request: Partial<OutboundRequest> = {}, options: Options = {}) {
+  const client = new OutboundClient({ allow, ...options });
+  try {
+    await using answer = await client.send({
+      method: "GET",
+      url,
+      totalMs: 5000,
+      ...request,
+    } as OutboundRequest);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of answer.body) chunks.push(chunk);
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      url: answer.url.href,
+      body: Buffer.concat(chunks),
+    };
+  } catch (error) {
+    if (error instanceof OutboundError) return error.failure;
+    throw error;
+  }
+}
+
+describe("a request to an address that a customer named", () => {
+  test("goes to the address of the name, with the name, and asks for the bytes as they are", async () => {
+    const { port, requests } = await serve((_request, response) => response.end("hello"));
+    const answer = await get(
+      `http://files.example.com:${port}/a%20b?x=1#y`,
+      {},
+      { resolve: dns({ "files.example.com": [PUBLIC] }) },
+    );
+    expect(answer).toMatchObject({ status: 200, body: Buffer.from("hello") });
+    expect(requests[0]).toMatchObject({
+      url: "/a%20b?x=1",
+      headers: {
+        host: `files.example.com:${port}`,
+        "accept-encoding": "identity",
+        "user-agent": "Postrider",
+        connection: "close",
+      },
+    });
+  });
+
+  test("sends a body and leaves a redirect of it to the caller", async () => {
+    const { port, requests } = await serve((request, response) => {
+      request.resume().on("end", () => response.writeHead(307, { location: "/b" }).end());
+    });
+    const client = new OutboundClient({ allow });
+    await using answer = await client.send({
+      method: "POST",
+      url: `http://${PUBLIC}:${port}/a`,
+      headers: { "content-type": "application/json" },
+      body: "{}",
+      totalMs: 5000,
+    });
+    expect(answer.status).toBe(307);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ method: "POST", headers: { "content-length": "2" } });
+  });
+
+  test("ignores the proxies of the environment", async () => {
+    const { port } = await serve((_request, response) => response.end("direct"));
+    const proxy = await serve((_request, response) => response.end("by proxy"));
+    for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"])
+      vi.stubEnv(name, `http://${PUBLIC}:${proxy.port}`);
+    const answer = await get(`http://${PUBLIC}:${port}/`);
+    expect(answer).toMatchObject({ body: Buffer.from("direct") });
+    expect(proxy.requests).toHaveLength(0);
+  });
+
+  test("tries the next address when the first one does not answer", async () => {
+    const { port } = await serve((_request, response) => response.end("second"));
+    const both = [...allow, { address: "127.0.0.3", fromPort: 1, toPort: 65_535 }];
+    const options = { allow: both, resolve: dns({ "two.example.com": ["127.0.0.3", PUBLIC] }) };
+    expect(await get(`http://two.example.com:${port}/`, {}, options)).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe("a name", () => {
+  test("that has one private address among public ones is refused", async () => {
+    const { port, requests } = await serve((_request, response) => response.end());
+    for (const addresses of [
+      [PUBLIC, PRIVATE],
+      [PRIVATE, PUBLIC],
+      [PUBLIC, "::1"],
+      [PUBLIC, "8.8.8.8", "fd00::1"],
+      [PUBLIC, "not an address"],
+    ]) {
+      const options = { resolve: dns({ "mixed.example.com": addresses }) };
+      expect(await get(`http://mixed.example.com:${port}/`, {}, options)).toBe(
+        "address_not_allowed",
+      );
+    }
+    expect(requests).toHaveLength(0);
+  });
+
+  test("that changes its address after the check is still connected to at the checked one", async () => {
+    const target = await serve((_request, response) => response.end("public"));
+    const victim = await serve(
+      (_request, response) => response.end("private"),
+      PRIVATE,
+      target.port,
+    );
+    const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PRIVATE]] });
+    const url = `http://rebind.example.com:${target.port}/`;
+    expect(await get(url, {}, rebinding)).toMatchObject({ body: Buffer.from("public") });
+    expect(rebinding.asked).toHaveLength(1);
+    expect(await get(url, {}, rebinding)).toBe("address_not_allowed");
+    expect(victim.requests).toHaveLength(0);
+  });
+
+  test("that changes its address between two redirects is checked again", async () => {
+    const target = await serve((_request, response) =>
+      response.writeHead(302, { location: "/again" }).end(),
+    );
+    const victim = await serve((_request, response) => response.end(), PRIVATE, target.port);
+    const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PUBLIC], [PRIVATE]] });
+    const url = `http://rebind.example.com:${target.port}/`;
+    expect(await get(url, { redirects: 3 }, rebinding)).toBe("address_not_allowed");
+    expect(target.requests).toHaveLength(2);
+    expect(victim.requests).toHaveLength(0);
+  });
+
+  test("of a private network is not even looked up", async () => {
+    const names = fakeDns({});
+    expect(await get("http://db.internal/", {}, names)).toBe("address_not_allowed");
+    expect(names.asked).toEqual([]);
+  });
+
+  test.each([
+    ["has no address", { resolve: dns({ "a.example.com": [] }) }, "unreachable"],
+    ["does not exist", { resolve: dns({}) }, "unreachable"],
+    [
+      "is never answered",
+      { resolve: () => new Promise<readonly string[]>(() => undefined) },
+      "timed_out",
+    ],
+  ])("that %s fails", async (_name, options, failure) => {
+    expect(await get("http://a.example.com/", { totalMs: 100 }, options)).toBe(failure);
+  });
+});
+
+test("a socket that is connected to what is not allowed sends no byte", async () => {
+  let received = 0;
+  const server = createTcpServer((socket) =>
+    socket.on("data", (chunk) => (received += chunk.length)),
+  );
+  const port = await listen(server, PRIVATE);
+  const accepted = once(server, "connection");
+  const target = { hostname: "a.example.com", addresses: [PRIVATE], port, tls: true };
+  const options = { allow, connectMs: 1000, signal: new AbortController().signal, ca: undefined };
+  await expect(connectPinned(target, options)).rejects.toMatchObject({ failure: "unreachable" });
+  const [socket] = (await accepted) as [Socket];
+  await eventually(() => socket.destroyed || socket.readableEnded);
+  expect(received).toBe(0);
+});
+
+describe("a redirect", () => {
+  /** /3 leads over /2 and /1 to /0. */
+  const countdown: RequestListener = (request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left === 0) response.end("there");
+    else response.writeHead(302, { location: `/${left - 1}` }).end("not there");
+  };
+
+  test("is an answer unless redirects are asked for", async () => {
+    const { port } = await serve(countdown);
+    expect(await get(`http://${PUBLIC}:${port}/3`)).toMatchObject({ status: 302 });
+  });
+
+  test("is followed as often as allowed and not once more", async () => {
+    const { port, requests } = await serve(countdown);
+    expect(await get(`http://${PUBLIC}:${port}/3`, { redirects: 3 })).toMatchObject({
+      status: 200,
+      url: `http://${PUBLIC}:${port}/0`,
+      body: Buffer.from("there"),
+    });
+    requests.length = 0;
+    expect(await get(`http://${PUBLIC}:${port}/4`, { redirects: 3 })).toBe("redirect_refused");
+    expect(requests).toHaveLength(4);
+    expect(await get(`http://${PUBLIC}:${port}/1`, { redirects: 0 })).toBe("redirect_refused");
+  });
+
+  test("that leads in a circle ends", async () => {
+    const { port } = await serve((_request, response) =>
+      response.writeHead(301, { location: "/" }).end(),
+    );
+    expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 })).toBe("redirect_refused");
+  });
+
+  test.each([
+    ["http://127.0.0.2/", "address_not_allowed"],
+    ["http://169.254.169.254/latest/meta-data/", "address_not_allowed"],
+    ["http://2130706434/", "address_not_allowed"],
+    ["//[::1]/", "address_not_allowed"],
+    ["\\\\127.0.0.2\\", "address_not_allowed"],
+    ["http://localhost/", "address_not_allowed"],
+    ["http://private.example.com/", "address_not_allowed"],
+    ["file:///etc/passwd", "redirect_refused"],
+    ["ftp://example.com/", "redirect_refused"],
+    ["data:text/plain,hello", "redirect_refused"],
+    ["http://user:secret@example.com/", "redirect_refused"],
+    ["http://[", "redirect_refused"],
+  ])("to %s is refused", async (location, failure) => {
+    const { port } = await serve((_request, response) =>
+      response.writeHead(302, { location }).end(),
+    );
+    const options = { resolve: dns({ "private.example.com": [PRIVATE] }) };
+    expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 }, options)).toBe(failure);
+  });
+
+  test("without one place to go to is refused", async () => {
+    const none = await serve((_request, response) => response.writeHead(302).end());
+    expect(await get(`http://${PUBLIC}:${none.port}/`, { redirects: 3 })).toBe("redirect_refused");
+    const two = await serveRaw((socket) =>
+      socket.end("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\n\r\n"),
+    );
+    expect(await get(`http://${PUBLIC}:${two}/`, { redirects: 3 })).toBe("redirect_refused");
+  });
+
+  test("takes the caller's headers along on the same host and nowhere else", async () => {
+    const other = await serve((_request, response) => response.end());
+    const { port, requests } = await serve((request, response) => {
+      const location = request.url === "/" ? "/same" : `http://${PUBLIC}:${other.port}/`;
+      response.writeHead(302, { location, "set-cookie": "a=b" }).end();
+    });
+    const headers = { authorization: "Bearer secret", "x-secret": "secret" };
+    await get(`http://${PUBLIC}:${port}/`, { redirects: 3, headers });
+    expect(requests[1]?.headers).toMatchObject(headers);
+    expect(other.requests[0]?.headers).not.toHaveProperty("authorization");
+    expect(other.requests[0]?.headers).not.toHaveProperty("x-secret");
+    expect(other.requests[0]?.headers).not.toHaveProperty("cookie");
+  });
+
+  test("does not begin the time anew", async () => {
+    const { port } = await serve((_request, response) => {
+      setTimeout(() => response.writeHead(302, { location: "/" }).end(), 60);
+    });
+    const url = `http://${PUBLIC}:${port}/`;
+    expect(await get(url, { redirects: 20, totalMs: 200 })).toBe("timed_out");
+  });
+});
+
+describe("TLS", () => {
+  const { key, certificate } = selfSignedCertificate("files.example.com");
+  const resolve = dns({ "files.example.com": [PUBLIC], "other.example.com": [PUBLIC] });
+
+  async function serveTls(listener: RequestListener): Promise<number> {
+    return await listen(createTlsServer({ key, cert: certificate }, listener));
+  }
+
+  test("proves the name, not the address", async () => {
+    const port = await serveTls((_request, response) => response.end("secret"));
+    const options = { resolve, ca: certificate };
+    expect(await get(`https://files.example.com:${port}/`, {}, options)).toMatchObject({
+      status: 200,
+    });
+    expect(await get(`https://other.example.com:${port}/`, {}, options)).toBe("unreachable");
+    expect(await get(`https://${PUBLIC}:${port}/`, {}, options)).toBe("unreachable");
+  });
+
+  test("with a certificate that nobody vouches for is refused, whatever the environment says", async () => {
+    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+    const port = await serveTls((_request, response) => response.end("secret"));
+    expect(await get(`https://files.example.com:${port}/`, {}, { resolve })).toBe("unreachable");
+  });
+
+  test("is not given up by a redirect", async () => {
+    const plain = await serve((_request, response) => response.end());
+    const location = `http://${PUBLIC}:${plain.port}/`;
+    const port = await serveTls((_request, response) =>
+      response.writeHead(302, { location }).end(),
+    );
+    const options = { resolve, ca: certificate };
+    const url = `https://files.example.com:${port}/`;
+    expect(await get(url, { redirects: 3 }, options)).toBe("redirect_refused");
+    expect(plain.requests).toHaveLength(0);
+  });
+
+  test("that never begins is given up in the time for connecting", async () => {
+    const port = await serveRaw(() => undefined);
+    expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
+  });
+
+  test("that never begins ends with the time for everything, and with the caller's patience", async () => {
+    let closed = 0;
+    const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
+    const url = `https://${PUBLIC}:${port}/`;
+    const started = performance.now();
+    expect(await get(url, { totalMs: 100 })).toBe("timed_out");
+    await expect(get(url, { signal: AbortSignal.timeout(100) })).rejects.toThrow("timeout");
+    expect(performance.now() - started).toBeLessThan(2000);
+    await eventually(() => closed === 2);
+  });
+
+  test("at a port without TLS fails", async () => {
+    const { port } = await serve((_request, response) => response.end());
+    expect(await get(`https://${PUBLIC}:${port}/`)).toBe("unreachable");
+  });
+});
+
+describe("a hostile answer", () => {
+  const at = (port: number) => `http://${PUBLIC}:${port}/`;
+
+  test("that comes a byte at a time ends with the time for all of it", async () => {
+    const port = await serveRaw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+      const drip = setInterval(() => socket.write("x"), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+  });
+
+  test("whose headers come a byte at a time ends too", async () => {
+    const port = await serveRaw((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
+      const drip = setInterval(() => socket.write("x"), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+  });
+
+  test("that is announced again and again ends too", async () => {
+    const port = await serveRaw((socket) => {
+      const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+  });
+
+  test("that never ends is cut off", async () => {
+    let sent = 0;
+    const { port } = await serve((_request, response) => {
+      const flood = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024))) sent += 64 * 1024;
+      };
+      response.on("drain", flood).on("error", () => undefined);
+      flood();
+    });
+    expect(await get(at(port), { maxBytes: 1_000_000 })).toBe("too_large");
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  test("of exactly as many bytes as are taken is taken", async () => {
+    const { port } = await serve((_request, response) => response.end("12345"));
+    expect(await get(at(port), { maxBytes: 5 })).toMatchObject({ body: Buffer.from("12345") });
+    expect(await get(at(port), { maxBytes: 4 })).toBe("too_large");
+  });
+
+  test("that is compressed stays compressed", async () => {
+    const packed = gzipSync(Buffer.alloc(1_000_000));
+    const { port } = await serve((_request, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
+    );
+    expect(await get(at(port))).toMatchObject({
+      headers: { "content-encoding": "gzip" },
+      body: packed,
+    });
+  });
+
+  test.each([
+    ["with huge headers", `HTTP/1.1 200 OK\r\nX-Huge: ${"x".repeat(20_000)}\r\n\r\n`],
+    ["with many headers", `HTTP/1.1 200 OK\r\n${"X-A: aaaaaaaaaa\r\n".repeat(2000)}\r\n`],
+    ["that is no HTTP", "220 mail.example.com ESMTP\r\n"],
+    ["that is empty", ""],
+    ["that is cut in its headers", "HTTP/1.1 200 OK\r\nContent-"],
+    ["that is cut", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"],
+    [
+      "that is cut between chunks",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+    ],
+    ["with two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12"],
+    ["that changes the protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"],
+  ])("%s is broken", async (_name, text) => {
+    const port = await serveRaw((socket) => socket.end(text, "latin1"));
+    expect(await get(at(port))).toBe("broken");
+  });
+
+  test("that ends with a reset is broken", async () => {
+    const port = await serveRaw((socket) => socket.resetAndDestroy());
+    expect(await get(at(port))).toBe("broken");
+  });
+
+  test("that nobody gives is unreachable", async () => {
+    const { port } = await serve(() => undefined);
+    const [server] = open.splice(0);
+    server?.close();
+    expect(await get(at(port))).toBe("unreachable");
+  });
+});
+
+test("who breaks off gets their own reason back, and the connection closes", async () => {
+  const { port, requests } = await serve(() => undefined);
+  const controller = new AbortController();
+  const asked = get(`http://${PUBLIC}:${port}/`, { signal: controller.signal });
+  await eventually(() => requests.length === 1);
+  controller.abort(new RangeError("enough"));
+  await expect(asked).rejects.toThrow(RangeError);
+  await eventually(() => requests[0]?.socket.destroyed === true);
+});
+
+test("an answer that is not read closes its connection", async () => {
+  const { port, requests } = await serve((_request, response) =>
+    response.write(Buffer.alloc(100_000)),
+  );
+  const client = new OutboundClient({ allow });
+  const answer = await client.send({
+    method: "GET",
+    url: `http://${PUBLIC}:${port}/`,
+    totalMs: 60_000,
+  });
+  await answer[Symbol.asyncDispose]();
+  await eventually(() => requests[0]?.socket.destroyed === true);
+});
+
+test("a private address and a closed port read the same, and no message tells an address", async () => {
+  const messages = new Set<string>();
+  const client = new OutboundClient({ allow, resolve: dns({ "private.example.com": [PRIVATE] }) });
+  for (const url of [
+    "http://private.example.com/",
+    `http://${PUBLIC}:1/`,
+    "http://gone.example.com/",
+  ]) {
+    const sent = client.send({ method: "GET", url, totalMs: 5000 });
+    const error: unknown = await sent.catch((reason: unknown) => reason);
+    if (error instanceof OutboundError) messages.add(error.message);
+  }
+  expect([...messages]).toEqual(["the address cannot be reached"]);
+});
+
+test("the machine's loopback answers, so that the tests above test what they say", async () => {
+  const { port } = await serve((_request, response) => response.end(), PRIVATE);
+  const socket = connect(port, PRIVATE);
+  await once(socket, "connect");
+  socket.destroy();
+});

@@ -1,0 +1,187 @@
+import type { Readable } from "node:stream";
+import { Client } from "undici";
+import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
+import { Deadline } from "#src/http/deadline.ts";
+import { OutboundError, type OutboundFailure } from "#src/http/outbound-error.ts";
+import type { OutboundAnswer, OutboundRequest } from "#src/http/outbound-exchange.ts";
+import { mayConnect, parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+import { connectPinned } from "#src/http/pinned-connection.ts";
+import { followRedirect } from "#src/http/redirect.ts";
+import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
+
+export interface OutboundClientOptions {
+  /** Private addresses that the operator lets through. */
+  readonly allow: readonly AllowedAddress[];
+  readonly resolve?: ResolveName;
+  /** Certificates to trust instead of Node's, in PEM. */
+  readonly ca?: string;
+}
+
+const CONNECT_MS = 5000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const BASE_HEADERS = { accept: "*/*", "user-agent": "Postrider", "accept-encoding": "identity" };
+
+interface Hop {
+  readonly request: OutboundRequest;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly deadline: Deadline;
+}
+
+/**
+ * Sends requests to addresses that customers name, over HTTP/1.1 and on a connection of its own each: only to public
+ * addresses and to those that the operator lets through, whatever the name server says and wherever redirects lead. No
+ * proxy of the environment is asked.
+ */
+export class OutboundClient {
+  readonly #allow: readonly AllowedAddress[];
+  readonly #resolve: ResolveName;
+  readonly #ca: string | undefined;
+
+  constructor({ allow, resolve = createNameResolver(), ca }: OutboundClientOptions) {
+    this.#allow = allow;
+    this.#resolve = resolve;
+    this.#ca = ca;
+  }
+
+  /** @throws OutboundError, or the reason of the caller's signal. */
+  async send(request: OutboundRequest): Promise<OutboundAnswer> {
+    let target = parseOutboundUrl(request.url, this.#allow);
+    const deadline = new Deadline(request.totalMs, request.signal);
+    let headers = { ...BASE_HEADERS, ...request.headers };
+    try {
+      for (let followed = 0; ; followed += 1) {
+        const answer = await this.#exchange(target, { request, headers, deadline });
+        const next = await this.#follow(request, target, answer);
+        if (next === undefined) return withDeadline(answer, deadline);
+        if ("redirects" in request && followed === request.redirects)
+          throw new OutboundError("redirect_refused");
+        if (next.url.origin !== target.url.origin) headers = BASE_HEADERS;
+        target = next;
+      }
+    } catch (error) {
+      deadline[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #follow(
+    request: OutboundRequest,
+    target: OutboundUrl,
+    answer: OutboundAnswer,
+  ): Promise<OutboundUrl | undefined> {
+    if (request.method !== "GET" || request.redirects === undefined) return undefined;
+    return await followRedirect(target, answer, this.#allow);
+  }
+
+  async #exchange(target: OutboundUrl, hop: Hop): Promise<OutboundAnswer> {
+    const { request, headers, deadline } = hop;
+    const addresses = await this.#addressesOf(target, deadline);
+    const client = this.#createClient(target, addresses, hop);
+    // While it connects, undici does not hear the signal of the request.
+    const abort = () => void client.destroy(deadline.signal.reason as Error);
+    deadline.signal.addEventListener("abort", abort);
+    const close = async () => {
+      deadline.signal.removeEventListener("abort", abort);
+      await client.destroy();
+    };
+    try {
+      const answer = await client.request({
+        method: request.method,
+        path: target.url.pathname + target.url.search,
+        headers,
+        body: request.method === "POST" ? request.body : null,
+        signal: deadline.signal,
+        reset: true,
+      });
+      // Whoever does not read the body does not care how it ends either.
+      answer.body.on("error", () => undefined);
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        url: target.url,
+        body: readBody(answer.body, request.maxBytes, deadline.signal),
+        [Symbol.asyncDispose]: close,
+      };
+    } catch (error) {
+      await close();
+      throw toOutboundError(error, deadline.signal, "broken");
+    }
+  }
+
+  #createClient({ url, hostname, port }: OutboundUrl, addresses: readonly string[], hop: Hop) {
+    const { deadline, request } = hop;
+    const options = {
+      allow: this.#allow,
+      connectMs: request.connectMs ?? CONNECT_MS,
+      signal: deadline.signal,
+      ca: this.#ca,
+    };
+    const tls = url.protocol === "https:";
+    return new Client(url.origin, {
+      connect: (_options, callback) => {
+        connectPinned({ hostname, addresses, port, tls }, options).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+      allowH2: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The deadline ends the exchange, however slowly it goes on.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Every address that the name has; one that is not public refuses the name. */
+  async #addressesOf(target: OutboundUrl, deadline: Deadline): Promise<readonly string[]> {
+    if (target.isLiteral) return [target.hostname];
+    const addresses = await this.#lookUp(target.hostname, deadline);
+    if (!addresses.every((address) => mayConnect(this.#allow, address, target.port)))
+      throw new OutboundError("address_not_allowed");
+    return addresses;
+  }
+
+  async #lookUp(hostname: string, deadline: Deadline): Promise<readonly string[]> {
+    try {
+      const addresses = await deadline.race(this.#resolve(hostname, deadline.signal));
+      if (addresses.length === 0) throw new Error("the name has no address");
+      return addresses;
+    } catch (error) {
+      throw toOutboundError(error, deadline.signal, "unreachable");
+    }
+  }
+}
+
+/** The deadline goes on until the whole exchange is over, redirects included. */
+function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
+  return {
+    ...answer,
+    async [Symbol.asyncDispose]() {
+      deadline[Symbol.dispose]();
+      await answer[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function* readBody(
+  body: Readable,
+  maxBytes = Number.POSITIVE_INFINITY,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new OutboundError("too_large");
+      yield chunk;
+    }
+  } catch (error) {
+    throw toOutboundError(error, signal, "broken");
+  }
+}
+
+/** Once the signal has fired, whatever else went wrong is a consequence of it. */
+function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
+  if (signal.aborted) return signal.reason as Error;
+  return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });
+}

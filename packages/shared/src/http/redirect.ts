@@ -1,0 +1,33 @@
+import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
+import { OutboundError } from "#src/http/outbound-error.ts";
+import type { OutboundAnswer } from "#src/http/outbound-exchange.ts";
+import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Where an answer leads, checked like the first address; undefined when it is no redirect. A redirect closes its answer.
+ *
+ * @throws OutboundError `redirect_refused` for what is no http(s) address and for the way from https back to http,
+ * `address_not_allowed` as for any address.
+ */
+export async function followRedirect(
+  from: OutboundUrl,
+  answer: OutboundAnswer,
+  allow: readonly AllowedAddress[],
+): Promise<OutboundUrl | undefined> {
+  if (!REDIRECTS.has(answer.status)) return undefined;
+  await answer[Symbol.asyncDispose]();
+  const { location } = answer.headers;
+  const url = typeof location === "string" ? URL.parse(location, from.url.href) : null;
+  if (url === null) throw new OutboundError("redirect_refused");
+  if (from.url.protocol === "https:" && url.protocol === "http:")
+    throw new OutboundError("redirect_refused");
+  try {
+    return parseOutboundUrl(url.href, allow);
+  } catch (error) {
+    if (error instanceof OutboundError && error.failure === "url_invalid")
+      throw new OutboundError("redirect_refused");
+    throw error;
+  }
+}

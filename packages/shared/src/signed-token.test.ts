@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { signToken, verifyToken } from "./signed-token.ts";
+
+const KEY = "k".repeat(32);
+const EXPIRES = new Date("2026-11-20T09:00:00.000Z");
+const BEFORE = new Date("2026-11-20T08:59:59.999Z");
+const token = signToken(KEY, "media", { id: "a", rendition: "original" }, EXPIRES);
+
+test("a token says what it was made with until it expires", () => {
+  expect(verifyToken(KEY, "media", token, BEFORE)).toEqual({ id: "a", rendition: "original" });
+  expect(verifyToken(KEY, "media", token, EXPIRES)).toBeUndefined();
+});
+
+test("a token is one path segment", () => {
+  expect(token).toMatch(/^[\w.-]+$/);
+});
+
+test("a token of another key or purpose, or one that was changed anywhere, says nothing", () => {
+  expect(verifyToken("x".repeat(32), "media", token, BEFORE)).toBeUndefined();
+  expect(verifyToken(KEY, "cursor", token, BEFORE)).toBeUndefined();
+  for (let index = 0; index < token.length; index += 1) {
+    for (const other of ["A", "B", "."]) {
+      if (token[index] === other) continue;
+      const changed = token.slice(0, index) + other + token.slice(index + 1);
+      expect(verifyToken(KEY, "media", changed, BEFORE)).toBeUndefined();
+    }
+    expect(verifyToken(KEY, "media", token.slice(0, index), BEFORE)).toBeUndefined();
+  }
+  expect(verifyToken(KEY, "media", `${token}.`, BEFORE)).toBeUndefined();
+  expect(verifyToken(KEY, "media", `${token}=`, BEFORE)).toBeUndefined();
+});

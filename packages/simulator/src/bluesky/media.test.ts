@@ -1,0 +1,287 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
+import type { Answer, TestAccount } from "#src/testing.ts";
+
+const COLLECTION = "app.bsky.feed.post";
+
+let simulator: TestSimulator;
+let account: TestAccount;
+let accessJwt: string;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  await login();
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+async function login(): Promise<void> {
+  account = await simulator.account("bluesky", "ada");
+  const { identifier, appPassword: password } = account.credentials;
+  const session = await simulator.call("POST", "/bluesky/xrpc/com.atproto.server.createSession", {
+    json: { identifier, password },
+  });
+  accessJwt = textOf(session.body["accessJwt"]);
+}
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+async function send(
+  nsid: string,
+  bytes: Buffer,
+  type: string | undefined,
+  token = accessJwt,
+): Promise<Answer> {
+  const response = await fetch(`${simulator.url}/bluesky/xrpc/${nsid}`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(type === undefined ? {} : { "content-type": type }),
+    },
+    body: new Uint8Array(bytes),
+  });
+  const body = (await response.json()) as Answer["body"];
+  return { status: response.status, headers: response.headers, body };
+}
+
+const query = (nsid: string, parameters: Record<string, string>, token = accessJwt) =>
+  simulator.call("GET", `/bluesky/xrpc/${nsid}?${String(new URLSearchParams(parameters))}`, {
+    token,
+  });
+
+async function upload(bytes: Buffer, type = "image/png"): Promise<unknown> {
+  const answer = await send("com.atproto.repo.uploadBlob", bytes, type);
+  expect(answer.status).toBe(200);
+  return answer.body["blob"];
+}
+
+let rkeys = 0;
+
+function put(embed: unknown): Promise<Answer> {
+  rkeys += 1;
+  const rkey = `3lbexample${"234567abcdefghijklmnopqrstuvwxyz"[rkeys] ?? ""}22`;
+  const record = { text: "", createdAt: "2026-11-20T10:00:00.000Z", embed };
+  return simulator.call("POST", "/bluesky/xrpc/com.atproto.repo.putRecord", {
+    token: accessJwt,
+    json: { repo: account.externalId, collection: COLLECTION, rkey, record, swapRecord: null },
+  });
+}
+
+const images = (...blobs: readonly unknown[]) => ({
+  $type: "app.bsky.embed.images",
+  images: blobs.map((image) => ({ image, alt: "", aspectRatio: { width: 1, height: 1 } })),
+});
+const video = (blob: unknown) => ({ $type: "app.bsky.embed.video", video: blob });
+const visible = async () =>
+  itemsOf(await simulator.control("/visible?platform=bluesky")).map((entry) => entry["media"]);
+
+function serverDid(): string {
+  return `did:web:${encodeURIComponent(new URL(simulator.url).host)}`;
+}
+
+async function serviceToken(part: Record<string, string> = {}): Promise<string> {
+  const lxm = "com.atproto.repo.uploadBlob";
+  const answer = await query("com.atproto.server.getServiceAuth", {
+    aud: serverDid(),
+    lxm,
+    ...part,
+  });
+  return textOf(answer.body["token"]);
+}
+
+async function uploadVideo(bytes: Buffer, part: Record<string, string> = {}): Promise<Answer> {
+  const parameters = new URLSearchParams({ did: account.externalId, name: "a.mp4", ...part });
+  const nsid = `app.bsky.video.uploadVideo?${String(parameters)}`;
+  return send(nsid, bytes, "video/mp4", await serviceToken());
+}
+
+async function jobOf(answer: Answer): Promise<Answer["body"]> {
+  const jobId = textOf(answer.body["jobStatus"]?.["jobId"]);
+  const found = await query("app.bsky.video.getJobStatus", { jobId });
+  return found.body["jobStatus"] as Answer["body"];
+}
+
+describe("images", () => {
+  test("are uploaded, named by their content, and shown by the post that names them", async () => {
+    const [first, second] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
+    expect(first).toEqual({
+      $type: "blob",
+      ref: { $link: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/) as string },
+      mimeType: "image/png",
+      size: pngBytes(1).length,
+    });
+    expect(await upload(pngBytes(1), "application/octet-stream")).toEqual(first);
+    expect((await put(images(second, first))).status).toBe(200);
+    expect(await visible()).toEqual([
+      [
+        { kind: "image", sha256: sha256(pngBytes(2)) },
+        { kind: "image", sha256: sha256(pngBytes(1)) },
+      ],
+    ]);
+  });
+
+  test("are gone after an hour unless a post names them", async () => {
+    const [used, unused] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
+    await put(images(used));
+    await simulator.control("/clock", { advanceMs: 3_600_000 });
+    expect((await put(images(used))).status).toBe(200);
+    const answer = await put(images(unused));
+    expect([answer.status, answer.body["error"]]).toEqual([400, "BlobNotFound"]);
+    await upload(pngBytes(2));
+    expect((await put(images(unused))).status).toBe(200);
+  });
+
+  test("of another account, of another size or type than they have, are not found", async () => {
+    const blob = (await upload(pngBytes(1))) as Record<string, unknown>;
+    const errors = [
+      await put(images({ ...blob, ref: { $link: "bafkreiunknown" } })),
+      await put(images({ ...blob, size: 1 })),
+      await put(images({ ...blob, mimeType: "image/jpeg" })),
+    ].map((answer) => answer.body["error"]);
+    expect(errors).toEqual(["BlobNotFound", "InvalidSize", "InvalidMimeType"]);
+    account = await simulator.account("bluesky");
+    const { identifier, appPassword: password } = account.credentials;
+    const nsid = "/bluesky/xrpc/com.atproto.server.createSession";
+    const session = await simulator.call("POST", nsid, { json: { identifier, password } });
+    accessJwt = textOf(session.body["accessJwt"]);
+    expect((await put(images(blob))).body["error"]).toBe("BlobNotFound");
+    expect(await visible()).toEqual([]);
+  });
+
+  test.each([
+    ["five images", 5, {}, "array too big (maximum 4, got 5)"],
+    ["no alternative text", 1, { alt: undefined }, "expected string value type (got undefined)"],
+    ["a ratio of fractions", 1, { aspectRatio: { width: 1.5, height: 1 } }, "expected width"],
+    ["no blob", 1, { image: "https://example.com/a.png" }, "expected a blob"],
+  ])("with %s break the lexicon", async (_name, count, part, message) => {
+    const blob = await upload(pngBytes());
+    const image = { image: blob, alt: "", ...part };
+    const embed = {
+      $type: "app.bsky.embed.images",
+      images: Array.from({ length: count }, () => image),
+    };
+    const answer = await put(embed);
+    expect([answer.status, answer.body["error"]]).toEqual([400, "InvalidRequest"]);
+    expect(answer.body["message"]).toContain(message);
+  });
+
+  test("over two million bytes are uploaded and then refused by the record", async () => {
+    const blob = await upload(Buffer.concat([pngBytes(), Buffer.alloc(2_000_000)]));
+    const answer = await put(images(blob));
+    expect(answer.body["message"]).toMatch(/blob too big \(maximum 2000000, got 20000\d\d\)/);
+  });
+
+  test("over the server's limit, empty or without a type are refused", async () => {
+    const nsid = "com.atproto.repo.uploadBlob";
+    const large = await send(nsid, Buffer.alloc(50_000_001), "image/png");
+    expect([large.status, large.body["error"]]).toEqual([413, "PayloadTooLarge"]);
+    expect((await send(nsid, pngBytes(), undefined)).body["error"]).toBe("InvalidRequest");
+    expect((await send(nsid, Buffer.alloc(0), "image/png")).body["error"]).toBe("InvalidRequest");
+    const foreign = await send(nsid, pngBytes(), "image/png", "nonsense");
+    expect(foreign.body["error"]).toBe("InvalidToken");
+  });
+});
+
+describe("a film", () => {
+  test("is processed, and then posted by its blob", async () => {
+    const begun = await uploadVideo(mp4Bytes());
+    expect(begun.body["jobStatus"]).toMatchObject({ state: "JOB_STATE_CREATED" });
+    await simulator.control("/clock", { advanceMs: 600 });
+    const working = await jobOf(begun);
+    expect(working["state"]).toBe("JOB_STATE_SCANNING");
+    expect(working["blob"]).toBeUndefined();
+    await simulator.control("/clock", { advanceMs: 600 });
+    const done = await jobOf(begun);
+    expect(done["state"]).toBe("JOB_STATE_COMPLETED");
+    expect((await put(video(done["blob"]))).status).toBe(200);
+    expect(await visible()).toEqual([[{ kind: "video", sha256: sha256(mp4Bytes()) }]]);
+  });
+
+  test("with the same bytes again is the same job", async () => {
+    const begun = await uploadVideo(mp4Bytes());
+    const again = await uploadVideo(mp4Bytes());
+    expect(again.status).toBe(409);
+    expect(again.body).toMatchObject({
+      jobId: begun.body["jobStatus"]?.["jobId"],
+      error: "already_exists",
+    });
+    await simulator.control("/clock", { advanceMs: 1200 });
+    expect((await uploadVideo(mp4Bytes())).body["blob"]).toBeDefined();
+    await simulator.control("/clock", { advanceMs: 3_600_000 });
+    expect((await uploadVideo(mp4Bytes())).status).toBe(200);
+  });
+
+  test("whose bytes are none fails in processing", async () => {
+    const begun = await uploadVideo(pngBytes());
+    await simulator.control("/clock", { advanceMs: 1200 });
+    expect(await jobOf(begun)).toMatchObject({
+      state: "JOB_STATE_FAILED",
+      failureCode: "validation_failure",
+    });
+  });
+
+  test("may be uploaded as any blob, and an image is none", async () => {
+    const blob = await upload(mp4Bytes(), "video/mp4");
+    expect((await put(video(blob))).status).toBe(200);
+    const answer = await put(video(await upload(pngBytes())));
+    expect(answer.body["message"]).toContain("expected a blob of video/mp4 (got image/png)");
+  });
+
+  test("comes with a token for this server, this method and this account", async () => {
+    const nsid = `app.bsky.video.uploadVideo?did=${account.externalId}&name=a.mp4`;
+    const tokens = [
+      accessJwt,
+      await serviceToken({ aud: "did:web:example.com" }),
+      await serviceToken({ lxm: "app.bsky.video.getUploadLimits" }),
+    ];
+    for (const token of tokens) {
+      const answer = await send(nsid, mp4Bytes(), "video/mp4", token);
+      expect([answer.status, answer.body["error"]]).toEqual([401, "InvalidToken"]);
+    }
+    const late = await serviceToken();
+    await simulator.control("/clock", { advanceMs: 60_000 });
+    const answer = await send(nsid, mp4Bytes(), "video/mp4", late);
+    expect(answer.body["error"]).toBe("ExpiredToken");
+    expect((await uploadVideo(mp4Bytes(), { did: "did:plc:other" })).status).toBe(401);
+    const past = { aud: serverDid(), exp: "1000000000" };
+    const refused = await query("com.atproto.server.getServiceAuth", past);
+    expect(refused.body["error"]).toBe("BadExpiration");
+  });
+});
+
+test("uploads and job status are met by rules of that name", async () => {
+  const fault = (operation: string, mode: string, status: number) =>
+    simulator.control("/faults", { platform: "bluesky", operation, mode, status });
+  await fault("upload", "status", 503);
+  expect((await send("com.atproto.repo.uploadBlob", pngBytes(), "image/png")).status).toBe(503);
+  await fault("upload", "status", 500);
+  expect((await uploadVideo(mp4Bytes())).status).toBe(500);
+  const begun = await uploadVideo(mp4Bytes());
+  await fault("status", "status", 502);
+  const jobId = textOf(begun.body["jobStatus"]?.["jobId"]);
+  expect((await query("app.bsky.video.getJobStatus", { jobId })).status).toBe(502);
+});
+
+test("blobs and jobs survive a restart", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
+  try {
+    await simulator[Symbol.asyncDispose]();
+    simulator = await TestSimulator.start({ dataDir });
+    await login();
+    const image = await upload(pngBytes());
+    const begun = await uploadVideo(mp4Bytes());
+    await simulator[Symbol.asyncDispose]();
+    simulator = await TestSimulator.start({ dataDir });
+    await simulator.control("/clock", { advanceMs: 1200 });
+    const job = await jobOf(begun);
+    expect([(await put(images(image))).status, (await put(video(job["blob"]))).status]).toEqual([
+      200, 200,
+    ]);
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+});

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { uploadOf } from "#src/bluesky/blob-methods.ts";
+import type { Upload } from "#src/bluesky/blobs.ts";
+import { blobCidOf } from "#src/bluesky/cid.ts";
+import { queryText, requireAuth } from "#src/bluesky/endpoint.ts";
+import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
+import { refuse, refuseInput } from "#src/bluesky/errors.ts";
+import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { PROCESSING_MS, jobView } from "#src/bluesky/video-jobs.ts";
+import type { VideoJob } from "#src/bluesky/video-jobs.ts";
+import { bearerToken, contentType } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+
+export const MAX_VIDEO_BYTES = 300_000_000;
+
+const DID = /^did:[a-z]+:[A-Za-z0-9._:%-]*[A-Za-z0-9._-]$/;
+const UPLOAD_BLOB = "com.atproto.repo.uploadBlob";
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** The DID of this repository's server, as the video service has to name it. */
+function serverDid({ baseUrl }: Call): string {
+  return `did:web:${encodeURIComponent(new URL(baseUrl).host)}`;
+}
+
+function expiryOf(call: Call, lxm: string | null, now: number): number {
+  const exp = call.query.get("exp");
+  if (exp === null) {
+    return now + MINUTE_MS;
+  }
+  const expiresAt = Number(exp) * 1000;
+  if (!Number.isSafeInteger(expiresAt)) {
+    refuseInput("Params/exp must be an integer");
+  }
+  if (expiresAt <= now) {
+    refuse(400, "BadExpiration", "expiration is in past");
+  }
+  // The margin is for clocks that are not the platform's.
+  if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
+    refuse(400, "BadExpiration", "expiration is too far in the future");
+  }
+  return expiresAt;
+}
+
+function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { account } = requireAuth(network, xrpc, "access");
+  const aud = queryText(xrpc.call, "aud");
+  const lxm = xrpc.call.query.get("lxm");
+  if (!DID.test(aud)) {
+    refuseInput("Params/aud must be a valid did");
+  }
+  const expiresAt = expiryOf(xrpc.call, lxm, xrpc.now);
+  const token = network.serviceTokens.issue({ did: account.externalId, aud, lxm, expiresAt });
+  return { status: 200, body: { token } };
+}
+
+/** The account that lets the video service write to its repository. */
+function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
+  const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
+  const token = network.serviceTokens.find(text);
+  if (token === undefined || token.lxm !== UPLOAD_BLOB || token.aud !== serverDid(call)) {
+    return refuse(401, "InvalidToken", "Token could not be verified");
+  }
+  return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
+}
+
+/** A job with the same bytes that did not fail, and whose file is not gone again. */
+function findEarlier(
+  network: BlueskyNetwork,
+  did: string,
+  { sha256, received }: Upload,
+  now: number,
+): VideoJob | undefined {
+  const cid = blobCidOf(sha256);
+  const job = network.videoJobs.findByContent(did, cid);
+  const isOpen = job !== undefined && now < job.startedAt + PROCESSING_MS;
+  return isOpen || (received !== undefined && network.blobs.has(did, cid, now)) ? job : undefined;
+}
+
+function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { call, now } = xrpc;
+  const did = requireUploader(network, xrpc);
+  queryText(call, "name");
+  if (queryText(call, "did") !== did) {
+    refuse(401, "InvalidToken", "Token is of another account");
+  }
+  if (contentType(call) !== "video/mp4") {
+    refuse(400, "UnsupportedContentType", "Only video/mp4 is supported");
+  }
+  const upload = uploadOf(call);
+  const earlier = findEarlier(network, did, upload, now);
+  if (earlier !== undefined) {
+    const why = { error: "already_exists", message: "Video already processed" };
+    return { status: 409, body: { ...jobView(earlier, now), ...why } };
+  }
+  const isFilm = upload.received?.contentType === "video/mp4";
+  const blob = isFilm ? network.blobs.add(did, upload, now + PROCESSING_MS) : null;
+  const jobId = randomUUID();
+  const job = network.videoJobs.put({ jobId, did, upload, blob, startedAt: now });
+  return { status: 200, body: { jobStatus: jobView(job, now) } };
+}
+
+/** Anybody may ask who knows the id. */
+function getJobStatus(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
+  const job = network.videoJobs.find(queryText(call, "jobId")) ?? refuseInput("Job not found");
+  return { status: 200, body: { jobStatus: jobView(job, asOf) } };
+}
+
+export const VIDEO_METHODS: readonly XrpcMethod[] = [
+  {
+    nsid: "com.atproto.server.getServiceAuth",
+    kind: "query",
+    operations: () => ["other"],
+    handle: getServiceAuth,
+  },
+  {
+    nsid: "app.bsky.video.uploadVideo",
+    kind: "procedure",
+    operations: () => ["upload"],
+    handle: uploadVideo,
+  },
+  {
+    nsid: "app.bsky.video.getJobStatus",
+    kind: "query",
+    operations: () => ["status"],
+    reads: true,
+    handle: getJobStatus,
+  },
+];

@@ -1,0 +1,344 @@
+import { createServer } from "node:http";
+import type { AddressInfo, Server } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
+import type { Answer, Body, TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let page: TestAccount;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  page = await simulator.account("facebook");
+});
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+type Options = NonNullable<Parameters<TestSimulator["call"]>[2]>;
+
+const call = (method: string, path: string, options: Options = {}): Promise<Answer> =>
+  simulator.call(method, `/facebook/v25.0/${path}`, {
+    token: page.credentials["accessToken"] ?? "",
+    ...options,
+  });
+const feed = (form: Record<string, string>) => call("POST", `${page.externalId}/feed`, { form });
+const read = (id: string, fields: string) => call("GET", `${id}?fields=${fields}`);
+const visible = async () => itemsOf(await simulator.control("/visible?platform=facebook"));
+const advance = (advanceMs: number) => simulator.control("/clock", { advanceMs });
+const errorOf = ({ status, body }: Answer) => [
+  status,
+  body["error"]?.["code"],
+  body["error"]?.["error_subcode"],
+];
+
+function filePart(name: string, bytes: Buffer, fields: Record<string, string> = {}): FormData {
+  const parts = new FormData();
+  for (const [field, value] of Object.entries(fields)) {
+    parts.set(field, value);
+  }
+  parts.set(name, new Blob([new Uint8Array(bytes)]), "file");
+  return parts;
+}
+
+async function uploadPhoto(nonce: number): Promise<string> {
+  const parts = filePart("source", pngBytes(nonce), { published: "false" });
+  const { body } = await call("POST", `${page.externalId}/photos`, { parts });
+  return textOf(body["id"]);
+}
+
+const attach = (...ids: string[]) => JSON.stringify(ids.map((id) => ({ media_fbid: id })));
+
+describe("a post", () => {
+  test("is seen by readers from the moment it is published, and a repeat changes nothing", async () => {
+    const made = await feed({ message: "Soon", published: "false" });
+    const id = textOf(made.body["id"]);
+    expect(await visible()).toEqual([]);
+    expect((await call("GET", `${page.externalId}/published_posts`)).body["data"]).toEqual([]);
+    expect((await read(id, "is_published")).body["is_published"]).toBe(false);
+
+    for (let times = 0; times < 2; times += 1) {
+      const flipped = await call("POST", id, { form: { is_published: "true" } });
+      expect(flipped.body).toEqual({ success: true });
+    }
+
+    expect(await visible()).toMatchObject([{ id, text: "Soon", createCalls: 2 }]);
+    const fields = "id,message,permalink_url";
+    const listed = await call("GET", `${page.externalId}/published_posts?fields=${fields}`);
+    expect(itemsOf(listed.body["data"])).toMatchObject([{ id, message: "Soon" }]);
+    expect(errorOf(await call("POST", id, { form: { is_published: "false" } }))).toEqual([
+      400,
+      100,
+      undefined,
+    ]);
+  });
+
+  test("with the text of the newest one is refused, unless another came between", async () => {
+    expect((await feed({ message: "Same" })).status).toBe(200);
+    expect(errorOf(await feed({ message: "Same" }))).toEqual([400, 506, undefined]);
+    await feed({ message: "Other" });
+    expect((await feed({ message: "Same" })).status).toBe(200);
+  });
+
+  test("shows its photos in order, and no photo twice", async () => {
+    const [one, two] = [await uploadPhoto(1), await uploadPhoto(2)];
+    const made = await feed({ message: "Two", attached_media: attach(two, one) });
+    expect(made.status).toBe(200);
+    expect(itemsOf((await visible())[0]?.["media"])).toHaveLength(2);
+    expect(errorOf(await feed({ attached_media: attach(one) }))).toEqual([400, 100, 1_366_051]);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["nothing in it", {}],
+    ["an unknown parameter", { message: "x", mesage: "y" }],
+    ["an unknown photo", { attached_media: attach("12") }],
+    ["attached media that is no JSON", { attached_media: "12" }],
+    ["a link that is none", { link: "nowhere" }],
+    ["a flag that is none", { message: "x", published: "maybe" }],
+    ["too long a text", { message: "x".repeat(63_207) }],
+  ])("with %s is refused with code 100", async (_name, form) => {
+    expect(errorOf(await feed(form)).slice(0, 2)).toEqual([400, 100]);
+    expect(await visible()).toEqual([]);
+  });
+
+  test("is gone after its deletion, and a second one finds nothing", async () => {
+    const id = textOf((await feed({ message: "Short" })).body["id"]);
+    expect((await call("DELETE", id)).body).toEqual({ success: true });
+    expect(await visible()).toEqual([]);
+    expect(errorOf(await call("DELETE", id))).toEqual([400, 100, 33]);
+    expect(errorOf(await read(id, "id"))).toEqual([400, 100, 33]);
+  });
+
+  test("of another Page does not exist for this one", async () => {
+    const id = textOf((await feed({ message: "Mine" })).body["id"]);
+    const other = await simulator.account("facebook");
+    const token = other.credentials["accessToken"] ?? "";
+    for (const method of ["GET", "DELETE"]) {
+      expect(errorOf(await call(method, id, { token }))).toEqual([400, 100, 33]);
+    }
+  });
+});
+
+describe("a photo", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  async function serveFiles(): Promise<string> {
+    const made = createServer((request, response) => {
+      if (request.url === "/moved") {
+        response.writeHead(302, { location: "/photo" }).end();
+        return;
+      }
+      const type = request.url === "/page" ? "text/html" : "image/png";
+      response.writeHead(200, { "content-type": type }).end(pngBytes(7));
+    });
+    server = made;
+    await new Promise<void>((resolve) => {
+      made.listen(0, "127.0.0.1", resolve);
+    });
+    return `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
+  }
+
+  test("is fetched from its address, but never behind a redirect or from a page", async () => {
+    const base = await serveFiles();
+    const photo = (path: string) =>
+      call("POST", `${page.externalId}/photos`, { form: { url: `${base}${path}`, caption: "Hi" } });
+    expect(errorOf(await photo("/moved"))).toEqual([400, 324, 2_069_019]);
+    expect(errorOf(await photo("/page"))).toEqual([400, 324, 2_069_019]);
+    const { body } = await photo("/photo");
+    const [shown] = await visible();
+    expect(shown).toMatchObject({ id: body["post_id"], text: "Hi" });
+    expect(itemsOf(shown?.["media"])).toHaveLength(1);
+  });
+
+  test.each([
+    ["no image", Buffer.from("text")],
+    ["too large", Buffer.concat([pngBytes(), Buffer.alloc(4_000_000)])],
+  ])("that is %s is refused", async (_name, bytes) => {
+    const parts = filePart("source", bytes);
+    const answer = await call("POST", `${page.externalId}/photos`, { parts });
+    expect(errorOf(answer)).toEqual([400, 100, 1_366_046]);
+  });
+});
+
+describe("a video", () => {
+  const videos = (options: Options) => call("POST", `${page.externalId}/videos`, options);
+  const film = mp4Bytes(5_000_000);
+
+  async function begin(): Promise<Body> {
+    const form = { upload_phase: "start", file_size: String(film.length) };
+    return (await videos({ form })).body;
+  }
+
+  function transfer(session: Body | undefined, start: number, end: number): Promise<Answer> {
+    const fields = {
+      upload_phase: "transfer",
+      upload_session_id: textOf(session),
+      start_offset: String(start),
+    };
+    const parts = filePart("video_file_chunk", film.subarray(start, end), fields);
+    return videos({ parts });
+  }
+
+  test("in chunks is processed, unpublished, and published by its id", async () => {
+    const { upload_session_id: session, video_id: video, end_offset: end } = await begin();
+    const id = textOf(video);
+    const next = Number(textOf(end));
+    await transfer(session, 0, next);
+    const wrong = await transfer(session, 0, next);
+    expect(errorOf(wrong)).toEqual([400, 6001, 1_363_037]);
+    expect(wrong.body["error"]?.["error_data"]?.["start_offset"]).toBe(String(next));
+    const finish = {
+      upload_phase: "finish",
+      upload_session_id: textOf(session),
+      description: "Film",
+      published: "false",
+    };
+    expect(errorOf(await videos({ form: finish }))).toEqual([400, 6000, 1_363_026]);
+    await transfer(session, next, film.length);
+    expect((await videos({ form: finish })).body).toEqual({ success: true });
+    expect((await read(id, "status")).body["status"]?.["video_status"]).toBe("processing");
+    await advance(2000);
+    const ready = await read(id, "status,published,permalink_url");
+    expect(ready.body).toMatchObject({
+      published: false,
+      permalink_url: `/${page.externalId}/videos/${id}/`,
+      status: { video_status: "ready", uploading_phase: { bytes_transfered: film.length } },
+    });
+    expect(await visible()).toEqual([]);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await call("POST", id, { form: { published: "true" } })).status).toBe(200);
+    }
+    expect(await visible()).toMatchObject([{ id, text: "Film", createCalls: 2 }]);
+  });
+
+  test("that is none ends with an error of processing", async () => {
+    const parts = filePart("source", Buffer.from("no film"), { published: "false" });
+    const id = textOf((await videos({ parts })).body["id"]);
+    await advance(2000);
+    expect((await read(id, "status")).body["status"]?.["video_status"]).toBe("error");
+    const flip = await call("POST", id, { form: { published: "true" } });
+    expect(errorOf(flip)).toEqual([400, 352, undefined]);
+  });
+});
+
+describe("a reel", () => {
+  const reels = (form: Record<string, string>) =>
+    call("POST", `${page.externalId}/video_reels`, { form });
+  const film = mp4Bytes(3000);
+
+  async function push(url: string, offset: number, bytes: Buffer): Promise<Answer> {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: {
+        authorization: `OAuth ${page.credentials["accessToken"]}`,
+        offset: String(offset),
+        file_size: String(film.length),
+      },
+      body: new Uint8Array(bytes),
+    });
+    const { status, headers } = answer;
+    return { status, headers, body: (await answer.json()) as Body };
+  }
+
+  test("goes on where its upload stopped, and is there once however often it is finished", async () => {
+    const { body } = await reels({ upload_phase: "start" });
+    const [id, url] = [textOf(body["video_id"]), textOf(body["upload_url"])];
+    const part = await push(url, 0, film.subarray(0, 1000));
+    expect(part.body["debug_info"]?.["type"]).toBe("PartialRequestError");
+    const { body: status } = await read(id, "status");
+    expect(status["status"]?.["uploading_phase"]).toMatchObject({ bytes_transfered: 1000 });
+    const wrong = await push(url, 0, film);
+    expect(wrong.body["debug_info"]?.["type"]).toBe("OffsetInvalidError");
+    expect((await push(url, 1000, film.subarray(1000))).body["success"]).toBe(true);
+    const finish = { upload_phase: "finish", video_id: id, description: "Reel" };
+    await advance(2000);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await reels({ ...finish, video_state: "PUBLISHED" })).body).toEqual({
+        success: true,
+      });
+    }
+    expect(await visible()).toMatchObject([{ id, text: "Reel", createCalls: 2 }]);
+    await advance(1000);
+    const { body: done } = await read(id, "status");
+    expect(done["status"]?.["publishing_phase"]).toMatchObject({ publish_status: "published" });
+  });
+
+  test("cannot be finished before its bytes are there, nor the 31st within a day", async () => {
+    const { body } = await reels({ upload_phase: "start" });
+    const early = { upload_phase: "finish", video_id: textOf(body["video_id"]) };
+    const refused = await reels({ ...early, video_state: "PUBLISHED" });
+    expect(errorOf(refused)).toEqual([400, 6000, 1_363_026]);
+    const finish = async () => {
+      const started = (await reels({ upload_phase: "start" })).body;
+      await push(textOf(started["upload_url"]), 0, film);
+      const video = textOf(started["video_id"]);
+      return reels({ upload_phase: "finish", video_id: video, video_state: "PUBLISHED" });
+    };
+    for (let reel = 0; reel < 30; reel += 1) {
+      expect((await finish()).status).toBe(200);
+    }
+    expect(errorOf(await finish())).toEqual([400, 613, undefined]);
+  });
+});
+
+describe("a token", () => {
+  test("that is unknown, or whose app was removed, is refused with 190", async () => {
+    expect(errorOf(await call("GET", "me", { token: "nobody" }))).toEqual([401, 190, 467]);
+    expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
+    expect(errorOf(await call("GET", "me"))).toEqual([401, 190, 458]);
+  });
+
+  test("that made too many calls waits as long as the usage header says", async () => {
+    let answer = await call("GET", "me");
+    expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
+    for (let calls = 0; calls < 4800 && answer.status === 200; calls += 1) {
+      answer = await call("GET", "me");
+    }
+    expect(errorOf(answer)).toEqual([400, 80_001, undefined]);
+    const usage = JSON.parse(answer.headers.get("x-business-use-case-usage") ?? "") as Body;
+    const [entry] = itemsOf(usage[page.externalId]);
+    expect(entry).toMatchObject({ type: "pages", estimated_time_to_regain_access: 1440 });
+  }, 60_000);
+});
+
+describe("comments", () => {
+  async function comment(): Promise<{ post: string; id: string }> {
+    const post = textOf((await feed({ message: "Ask me" })).body["id"]);
+    const given = { platform: "facebook", account: page.username, mediaId: post };
+    const made = await simulator.control("/comments", { ...given, author: "Ada", text: "Price?" });
+    return { post, id: textOf(made["id"]) };
+  }
+
+  test("are listed, answered, hidden, and answered privately once within 7 days", async () => {
+    const { post, id } = await comment();
+    const fields = "id,from,message,is_hidden,can_reply_privately";
+    const list = async () =>
+      itemsOf((await call("GET", `${post}/comments?fields=${fields}`)).body["data"]);
+    expect(await list()).toMatchObject([
+      { id, message: "Price?", from: { name: "Ada" }, is_hidden: false, can_reply_privately: true },
+    ]);
+    expect((await call("POST", `${id}/comments`, { form: { message: "10" } })).status).toBe(200);
+    expect((await call("POST", id, { form: { is_hidden: "true" } })).status).toBe(200);
+    const json = { recipient: { comment_id: id }, message: { text: "Hello" } };
+    const send = () => call("POST", `${page.externalId}/messages`, { json });
+    expect((await send()).status).toBe(200);
+    expect(errorOf(await send())).toEqual([400, 10_900, 2_534_014]);
+    expect(await list()).toMatchObject([{ is_hidden: true, can_reply_privately: false }]);
+  });
+
+  test("and numbers: one invalid metric name fails the whole request", async () => {
+    const { post } = await comment();
+    const given = { platform: "facebook", account: page.username, id: post };
+    await simulator.control("/metrics", { ...given, views: 12, likes: 3 });
+    const metrics = (names: string) => call("GET", `${post}/insights?metric=${names}`);
+    const { body } = await metrics("post_media_view,post_reactions_by_type_total");
+    expect(itemsOf(body["data"]).map((one) => itemsOf(one["values"])[0]?.["value"])).toEqual([
+      12,
+      { like: 3 },
+    ]);
+    expect(errorOf(await metrics("post_media_view,post_impressions"))).toEqual([
+      400,
+      100,
+      undefined,
+    ]);
+  });
+});

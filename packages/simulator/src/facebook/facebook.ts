@@ -1,0 +1,101 @@
+import {
+  newCommentId,
+  listComments,
+  replyToComment,
+  sendPrivateReply,
+} from "#src/facebook/comments.ts";
+import { createFeedPost } from "#src/facebook/feed.ts";
+import { readInsights } from "#src/facebook/insights.ts";
+import { createNetwork } from "#src/facebook/network.ts";
+import type { FacebookNetwork } from "#src/facebook/network.ts";
+import { deleteNode, readNode, updateNode } from "#src/facebook/node.ts";
+import { createPhoto } from "#src/facebook/photos.ts";
+import { listPublishedPosts } from "#src/facebook/published-posts.ts";
+import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
+import { SCOPES, revokeGrant } from "#src/facebook/tokens.ts";
+import { createVideo } from "#src/facebook/videos.ts";
+import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
+import { graphError } from "#src/graph/errors.ts";
+import { ruploadRoute } from "#src/graph/rupload.ts";
+import { statusReply } from "#src/graph/usage.ts";
+import type { IssuedAccount, Platform } from "#src/platform.ts";
+import { inventName } from "#src/world/names.ts";
+import type { World } from "#src/world/world.ts";
+
+const USERNAME = /^[A-Za-z0-9._-]{1,50}$/;
+const MAX_BODY_BYTES = 1_100_000_000;
+
+const REFUSAL = graphError({
+  code: 368,
+  message: "The action attempted has been deemed abusive or is otherwise disallowed",
+  userMessage: "You can't use this feature right now.",
+});
+const TOKEN_REFUSAL = graphError(
+  { code: 190, subcode: 460, message: "The password was changed." },
+  401,
+);
+
+/** A Page with a token that does not end by time. */
+function issueAccount(network: FacebookNetwork, username: string | undefined): IssuedAccount {
+  const { accounts, clock, snowflakes } = network.world;
+  const now = clock.now();
+  const invented = inventName(
+    ({ words, number }) =>
+      accounts.byUsername("facebook", `${words.join(".")}${number}`) !== undefined,
+  );
+  const name = username ?? `${invented.words.join(".")}${invented.number}`;
+  const account =
+    accounts.byUsername("facebook", name) ??
+    accounts.add({
+      platform: "facebook",
+      externalId: snowflakes.next(now),
+      username: name,
+      displayName: invented.displayName,
+    });
+  const accessToken = network.tokens.issue({
+    kind: "page",
+    account: account.externalId,
+    user: snowflakes.next(now),
+    scopes: SCOPES,
+    issuedAt: now,
+    expiresAt: null,
+  });
+  return { account, credentials: { accessToken } };
+}
+
+/** Facebook Pages over the Graph API; the upload host is below `/rupload`. */
+export function createFacebook(world: World): Platform {
+  const network = createNetwork(world);
+  const endpoints = [
+    createFeedPost(network),
+    createPhoto(network),
+    createVideo(network),
+    createReel(network),
+    listPublishedPosts(network),
+    readInsights(network),
+    listComments(network),
+    replyToComment(network),
+    sendPrivateReply(network),
+    revokeGrant(network),
+    readNode(network),
+    updateNode(network),
+    deleteNode(network),
+  ];
+  return {
+    id: "facebook",
+    routes: [
+      ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
+      ruploadRoute(network, network.uploads, REEL_EDGE),
+    ],
+    maxBodyBytes: MAX_BODY_BYTES,
+    usernameFault: (username) =>
+      USERNAME.test(username) ? undefined : "1 to 50 letters, digits, and . _ -",
+    issueAccount: (username) => issueAccount(network, username),
+    accountOf: (call) => accountOf(network, call),
+    loggedPath: (path) => path,
+    errorReply: (status, call) => statusReply(network, accountOf(network, call), status),
+    refusal: (operation) => (operation === "refresh" ? TOKEN_REFUSAL : REFUSAL),
+    notFound: () => graphError({ code: 2500, message: "Unknown path components" }),
+    newCommentId: (now) => newCommentId(network, now),
+  };
+}

@@ -1,0 +1,107 @@
+import type { FacebookNetwork, FacebookPhoto } from "#src/facebook/network.ts";
+import { isThere } from "#src/facebook/network.ts";
+import { publishPost, refuseDuplicate } from "#src/facebook/publishing.ts";
+import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
+import { parametersOf } from "#src/graph/parameters.ts";
+import { isRecord } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+
+const MAX_MESSAGE = 63_206;
+const MAX_PHOTOS = 10;
+
+/** Whether a call that may make a post makes it visible: `published` is true unless it says otherwise. */
+export function isPublishing(call: Call): boolean {
+  return !["false", "0"].includes(parametersOf(call).text("published"));
+}
+
+/** Posts are made on the Page that the token belongs to. */
+export function checkPage({ id, account }: GraphCall): void {
+  if (id !== account.externalId && id !== "me") {
+    refuseObject(id);
+  }
+}
+
+export function checkMessage(name: string, text: string): string {
+  return text.length > MAX_MESSAGE ? refuseParameter(`Param ${name} is too long.`) : text;
+}
+
+function checkLink(link: string): string {
+  if (link !== "" && (!/^https?:\/\//i.test(link) || !URL.canParse(link))) {
+    refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
+  }
+  return link;
+}
+
+/** Own photos that no post shows yet. */
+function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
+  const { parameters, account, now } = graphCall;
+  const attached = parameters.json("attached_media") ?? [];
+  if (!Array.isArray(attached) || attached.length > MAX_PHOTOS) {
+    return refuseParameter(`Param attached_media must be an array of at most ${MAX_PHOTOS}.`);
+  }
+  return attached.map((one: unknown) => {
+    const id = isRecord(one) ? one["media_fbid"] : undefined;
+    const photo = typeof id === "string" ? network.photos.get(id) : undefined;
+    if (photo === undefined || photo.page !== account.externalId || !isThere(photo, now)) {
+      return refuseParameter("Param attached_media holds no photo of this Page.");
+    }
+    return photo.post === null
+      ? photo
+      : refuseGraph({
+          code: 100,
+          subcode: 1_366_051,
+          message: "These photos were already posted.",
+          userMessage: "These photos were already posted.",
+        });
+  });
+}
+
+function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, account, now } = graphCall;
+  checkPage(graphCall);
+  parameters.checkNames(["message", "link", "published", "attached_media"]);
+  const message = checkMessage("message", parameters.text("message"));
+  const link = checkLink(parameters.text("link"));
+  const isPublished = parameters.flag("published", true);
+  const attached = attachedPhotos(network, graphCall);
+  if (message === "" && link === "" && attached.length === 0) {
+    refuseParameter("Missing message or attachment");
+  }
+  if (link !== "" && attached.length > 0) {
+    refuseParameter("A post has either a link or photos.");
+  }
+  const photos = attached.map(({ id }) => id);
+  refuseDuplicate(network, account, { message, link, photos }, now);
+  const id = `${account.externalId}_${network.world.snowflakes.next(now)}`;
+  const page = account.externalId;
+  const post = {
+    id,
+    page,
+    message,
+    link,
+    photos,
+    createdAt: now,
+    publishedAt: null,
+    deletedAt: null,
+  };
+  network.posts.put(id, post);
+  for (const photo of attached) {
+    network.photos.put(photo.id, { ...photo, post: id });
+  }
+  if (isPublished) {
+    publishPost(network, account, post, now);
+  }
+  return { status: 200, body: { id } };
+}
+
+/** `POST /{page}/feed`. */
+export function createFeedPost(network: FacebookNetwork): GraphEndpoint {
+  return {
+    method: "POST",
+    path: "/:id/feed",
+    operations: (call) => (isPublishing(call) ? ["publish", "create"] : ["create"]),
+    scope: "pages_manage_posts",
+    handle: (graphCall) => create(network, graphCall),
+  };
+}

@@ -1,0 +1,184 @@
+import { commentView, hideComment } from "#src/facebook/comments.ts";
+import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
+import { isThere } from "#src/facebook/network.ts";
+import { publishPost, publishVideo } from "#src/facebook/publishing.ts";
+import { processedAt, progressOf } from "#src/facebook/video-state.ts";
+import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts";
+import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
+import { pickFields } from "#src/graph/parameters.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+
+type View = Readonly<Record<string, unknown>>;
+
+const SUCCESS: Reply = { status: 200, body: { success: true } };
+
+/** The Page's own post of that id, as it was at that instant. A video's is also named `<page>_<video>`. */
+function findPost(
+  network: FacebookNetwork,
+  { id, account }: GraphCall,
+  asOf: number,
+): FacebookPost | undefined {
+  const post = network.posts.get(id);
+  return post?.page === account.externalId && isThere(post, asOf) ? post : undefined;
+}
+
+function findVideo(
+  network: FacebookNetwork,
+  { id, account }: GraphCall,
+  asOf: number,
+): FacebookVideo | undefined {
+  const video = network.videos.get(id.replace(`${account.externalId}_`, ""));
+  return video?.page === account.externalId && isThere(video, asOf) ? video : undefined;
+}
+
+function viewOf(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+  const { id, account, asOf } = graphCall;
+  if (id === "me" || id === account.externalId) {
+    return pageView(account);
+  }
+  const post = findPost(network, graphCall, asOf);
+  if (post !== undefined) {
+    return postView(network, post, asOf);
+  }
+  const video = findVideo(network, graphCall, asOf);
+  if (video !== undefined) {
+    return videoView(network, video, asOf);
+  }
+  const photo = network.photos.get(id);
+  if (photo?.page === account.externalId && isThere(photo, asOf)) {
+    return photoView(photo);
+  }
+  const comment = network.world.reactions.comment("facebook", id);
+  return comment?.account === account.externalId
+    ? commentView(network, comment, graphCall)
+    : undefined;
+}
+
+function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, id } = graphCall;
+  parameters.checkNames([]);
+  const view = viewOf(network, graphCall) ?? refuseObject(id);
+  const body = pickFields(
+    parameters,
+    view,
+    ["name", "created_time", "message", "description"].filter((name) => name in view),
+  );
+  return { status: 200, body };
+}
+
+/** `GET /{id}`: a Page, a post, a photo, a video, a comment. */
+export function readNode(network: FacebookNetwork): GraphEndpoint {
+  return {
+    method: "GET",
+    path: "/:id",
+    operations: ({ params }) =>
+      params["id"] === "me" || (params["id"] ?? "").includes("?") ? ["account"] : ["status"],
+    reads: true,
+    scope: "pages_read_engagement",
+    handle: (graphCall) => read(network, graphCall),
+  };
+}
+
+/** Publishing an unpublished post can be repeated; the other direction does not exist. */
+function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: FacebookPost): Reply {
+  const { parameters, account, now } = graphCall;
+  parameters.checkNames(["is_published"]);
+  if (!parameters.flag("is_published", false)) {
+    refuseParameter("A post cannot be unpublished.");
+  }
+  publishPost(network, account, post, now);
+  return SUCCESS;
+}
+
+function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: FacebookVideo): Reply {
+  const { parameters, account, now } = graphCall;
+  parameters.checkNames(["published", "title", "name", "description"]);
+  if (!parameters.flag("published", false)) {
+    refuseParameter("A video cannot be unpublished.");
+  }
+  if (video.kind === "reel" || video.finishedAt === null) {
+    refuseGraph({
+      code: 100,
+      subcode: 1_363_026,
+      message: "The upload of the video is not ended.",
+    });
+  }
+  if (progressOf(network, video, now) === "failed") {
+    refuseGraph({
+      code: 352,
+      message: "The video file you selected is in a format we don't support.",
+    });
+  }
+  publishVideo(network, account, video, processedAt(network, video, now));
+  return SUCCESS;
+}
+
+function update(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { id, now } = graphCall;
+  const post = findPost(network, graphCall, now);
+  if (post !== undefined) {
+    return updatePost(network, graphCall, post);
+  }
+  const video = findVideo(network, graphCall, now);
+  return video === undefined
+    ? (hideComment(network, graphCall) ?? refuseObject(id))
+    : updateVideo(network, graphCall, video);
+}
+
+function isComment(network: FacebookNetwork, { params }: Call): boolean {
+  return network.world.reactions.comment("facebook", params["id"] ?? "") !== undefined;
+}
+
+/** `POST /{id}`: publishes what is unpublished, hides and shows comments. */
+export function updateNode(network: FacebookNetwork): GraphEndpoint {
+  return {
+    method: "POST",
+    path: "/:id",
+    operations: (call) => (isComment(network, call) ? ["hide"] : ["publish"]),
+    scope: "pages_manage_posts",
+    handle: (graphCall) => update(network, graphCall),
+  };
+}
+
+/** Takes what readers saw away, too. */
+function unpublish(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
+  const shown = network.world.posts.get(account, id);
+  if (shown !== undefined && shown.deletedAt === null) {
+    network.world.posts.change(shown, { deletedAt: now });
+  }
+}
+
+function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { id, now, account, parameters } = graphCall;
+  parameters.checkNames([]);
+  const post = findPost(network, graphCall, now);
+  if (post !== undefined) {
+    network.posts.put(post.id, { ...post, deletedAt: now });
+    unpublish(network, graphCall, post.id);
+    return SUCCESS;
+  }
+  const video = findVideo(network, graphCall, now);
+  if (video !== undefined) {
+    network.videos.put(video.id, { ...video, deletedAt: now });
+    unpublish(network, graphCall, video.id);
+    return SUCCESS;
+  }
+  const photo = network.photos.get(id);
+  if (photo?.page !== account.externalId || photo.deletedAt !== null) {
+    return refuseObject(id);
+  }
+  network.photos.put(id, { ...photo, deletedAt: now });
+  return SUCCESS;
+}
+
+/** `DELETE /{id}`: a post, a video, a photo. */
+export function deleteNode(network: FacebookNetwork): GraphEndpoint {
+  return {
+    method: "DELETE",
+    path: "/:id",
+    operations: () => ["delete"],
+    scope: "pages_manage_posts",
+    handle: (graphCall) => remove(network, graphCall),
+  };
+}

@@ -1,0 +1,85 @@
+import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
+import { refuseGraph } from "#src/graph/errors.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { toPosted } from "#src/world/received-media.ts";
+
+/** Facebook refuses the text of the Page's newest post; with photos it is not taken for the same. */
+export function refuseDuplicate(
+  network: FacebookNetwork,
+  account: Account,
+  { message, link, photos }: Pick<FacebookPost, "message" | "link" | "photos">,
+  now: number,
+): void {
+  const [newest] = network.world.posts
+    .newestFirst(account)
+    .filter(({ createdAt, deletedAt }) => createdAt <= now && deletedAt === null);
+  const previous = newest === undefined ? undefined : network.posts.get(newest.id);
+  const isSame = previous?.message === message && previous.link === link;
+  if (isSame && photos.length === 0 && previous.photos.length === 0) {
+    refuseGraph({
+      code: 506,
+      message: "Duplicate status message",
+      userMessage: "This status update is identical to the last one you posted.",
+    });
+  }
+}
+
+/** Makes a post visible. A repeat changes nothing and counts as one more call. */
+export function publishPost(
+  network: FacebookNetwork,
+  account: Account,
+  post: FacebookPost,
+  now: number,
+): FacebookPost {
+  const { posts } = network.world;
+  const shown = posts.get(account, post.id);
+  if (shown !== undefined) {
+    posts.change(shown, { createCalls: shown.createCalls + 1 });
+    return post;
+  }
+  refuseDuplicate(network, account, post, now);
+  const media = post.photos.flatMap((id) => {
+    const photo = network.photos.get(id);
+    return photo === undefined ? [] : [toPosted(photo.received)];
+  });
+  posts.add({
+    platform: "facebook",
+    account: account.externalId,
+    id: post.id,
+    text: post.message,
+    media,
+    createdAt: now,
+    deletedAt: null,
+    createCalls: 1,
+  });
+  const published = { ...post, publishedAt: now };
+  network.posts.put(post.id, published);
+  return published;
+}
+
+/** Makes a video visible, at once or when it is processed. A repeat changes nothing and counts as one more call. */
+export function publishVideo(
+  network: FacebookNetwork,
+  account: Account,
+  video: FacebookVideo,
+  visibleFrom: number,
+): void {
+  const { posts } = network.world;
+  const shown = posts.get(account, video.id);
+  if (shown !== undefined) {
+    posts.change(shown, { createCalls: shown.createCalls + 1 });
+    return;
+  }
+  const received = network.uploads.find(video.id)?.received;
+  posts.add({
+    platform: "facebook",
+    account: account.externalId,
+    id: video.id,
+    text: video.description,
+    media: received === null || received === undefined ? [] : [toPosted(received)],
+    createdAt: visibleFrom,
+    deletedAt: null,
+    createCalls: 1,
+  });
+  network.videos.put(video.id, { ...video, publishedAt: visibleFrom });
+}

@@ -1,0 +1,74 @@
+import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
+import { receivedBytes } from "#src/graph/rupload.ts";
+
+/** How long Facebook works on a video; long enough to be seen at it by who asks at once. */
+const PROCESSING_MS = 1_200;
+/** For so long a reel that readers see already is still said to be published. */
+const PUBLISHING_MS = 400;
+
+/** `uploading` = bytes are missing · `failed` = it is no video. */
+export type Progress = "uploading" | "processing" | "failed" | "ready";
+
+export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {
+  const upload = network.uploads.find(video.id);
+  const { completedAt = null, received = null } = upload ?? {};
+  if (completedAt === null || completedAt > asOf) {
+    return "uploading";
+  }
+  if (asOf < completedAt + PROCESSING_MS) {
+    return "processing";
+  }
+  return received?.kind === "video" ? "ready" : "failed";
+}
+
+/** When a complete upload is processed. */
+export function processedAt(network: FacebookNetwork, video: FacebookVideo, now: number): number {
+  return Math.max(now, (network.uploads.find(video.id)?.completedAt ?? now) + PROCESSING_MS);
+}
+
+const PROCESSING_PHASE: Readonly<Record<Progress, unknown>> = {
+  uploading: { status: "not_started" },
+  processing: { status: "in_progress" },
+  ready: { status: "complete" },
+  failed: {
+    status: "error",
+    errors: [{ code: 1_363_128, message: "The video could not be read." }],
+  },
+};
+
+const VIDEO_STATUS: Readonly<Record<Progress, string>> = {
+  uploading: "uploading",
+  processing: "processing",
+  ready: "ready",
+  failed: "error",
+};
+
+function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): unknown {
+  const lagMs = kind === "reel" ? PUBLISHING_MS : 0;
+  return publishedAt === null || asOf < publishedAt + lagMs
+    ? { status: "not_started" }
+    : {
+        status: "complete",
+        publish_status: "published",
+        publish_time: Math.floor(publishedAt / 1000),
+      };
+}
+
+/** The field `status`; the misspelt member is Facebook's. */
+export function statusView(
+  network: FacebookNetwork,
+  video: FacebookVideo,
+  asOf: number,
+): Readonly<Record<string, unknown>> {
+  const progress = progressOf(network, video, asOf);
+  const upload = network.uploads.find(video.id);
+  return {
+    video_status: VIDEO_STATUS[progress],
+    uploading_phase: {
+      status: progress === "uploading" ? "in_progress" : "complete",
+      bytes_transfered: upload === undefined ? 0 : receivedBytes(upload),
+    },
+    processing_phase: PROCESSING_PHASE[progress],
+    publishing_phase: publishingPhase(video, asOf),
+  };
+}

@@ -1,0 +1,113 @@
+import type {
+  FacebookNetwork,
+  FacebookPhoto,
+  FacebookPost,
+  FacebookVideo,
+} from "#src/facebook/network.ts";
+import { statusView } from "#src/facebook/video-state.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+type View = Readonly<Record<string, unknown>>;
+
+/** The Graph API's time: `2026-11-20T09:00:00+0000`. */
+export function timeView(instant: number): string {
+  return new Date(instant).toISOString().replace(/\.\d{3}Z$/, "+0000");
+}
+
+function isAsOf(instant: number | null, asOf: number): boolean {
+  return instant !== null && instant <= asOf;
+}
+
+/** A photo, or an album of several, names them by their ids. */
+function attachments({ photos }: FacebookPost): unknown {
+  const targets = photos.map((id) => ({ type: "photo", media_fbid: id, target: { id } }));
+  const [first] = targets;
+  if (first === undefined) {
+    return undefined;
+  }
+  const album = {
+    type: "album",
+    target: { id: first.target.id },
+    subattachments: { data: targets },
+  };
+  return { data: [targets.length === 1 ? first : album] };
+}
+
+function summary(count: number): unknown {
+  return { data: [], summary: { total_count: count } };
+}
+
+/** Counters that need no insights. */
+function counters(network: FacebookNetwork, id: string): View {
+  const { likes = 0, comments = 0, shares } = network.world.reactions.metricsOf("facebook", id);
+  return {
+    reactions: summary(likes),
+    comments: summary(comments),
+    shares: shares === undefined || shares === 0 ? undefined : { count: shares },
+  };
+}
+
+export function postView(network: FacebookNetwork, post: FacebookPost, asOf: number): View {
+  const [, number] = post.id.split("_");
+  return {
+    id: post.id,
+    message: post.message === "" ? undefined : post.message,
+    created_time: timeView(post.publishedAt ?? post.createdAt),
+    is_published: isAsOf(post.publishedAt, asOf),
+    permalink_url: `https://www.facebook.com/${post.page}/posts/${number}`,
+    attachments: attachments(post),
+    ...counters(network, post.id),
+  };
+}
+
+export function photoView(photo: FacebookPhoto): View {
+  return {
+    id: photo.id,
+    name: photo.caption === "" ? undefined : photo.caption,
+    created_time: timeView(photo.createdAt),
+    link: `https://www.facebook.com/photo.php?fbid=${photo.id}`,
+    page_story_id: photo.post ?? undefined,
+  };
+}
+
+/** The permalink of a video is a path. */
+export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
+  const path = video.kind === "reel" ? `/reel/${video.id}/` : `/${video.page}/videos/${video.id}/`;
+  return {
+    id: video.id,
+    title: video.title === "" ? undefined : video.title,
+    description: video.description === "" ? undefined : video.description,
+    created_time: timeView(video.createdAt),
+    published: isAsOf(video.publishedAt, asOf),
+    permalink_url: path,
+    status: statusView(network, video, asOf),
+    ...counters(network, video.id),
+  };
+}
+
+/** A video as a post of the Page. */
+export function videoPostView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
+  const { description, permalink_url: path, ...view } = videoView(network, video, asOf);
+  const attachment = { type: "video_inline", media_fbid: video.id, target: { id: video.id } };
+  return {
+    id: `${video.page}_${video.id}`,
+    message: description,
+    created_time: timeView(video.publishedAt ?? video.createdAt),
+    is_published: view["published"],
+    permalink_url: `https://www.facebook.com${String(path)}`,
+    attachments: { data: [attachment] },
+    ...counters(network, video.id),
+  };
+}
+
+export function pageView({ externalId, username, displayName }: Account): View {
+  return {
+    id: externalId,
+    name: displayName,
+    username,
+    link: `https://www.facebook.com/${username}`,
+    category: "Community",
+    picture: { data: { url: `https://graph.facebook.com/${externalId}/picture` } },
+    tasks: ["ADVERTISE", "ANALYZE", "CREATE_CONTENT", "MESSAGING", "MODERATE", "MANAGE"],
+  };
+}

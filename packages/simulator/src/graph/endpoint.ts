@@ -1,0 +1,119 @@
+import type { Operation } from "#src/faults/rule.ts";
+import { graphError, tokenError } from "#src/graph/errors.ts";
+import type { GraphHost } from "#src/graph/host.ts";
+import type { GraphParameters } from "#src/graph/parameters.ts";
+import { parametersOf } from "#src/graph/parameters.ts";
+import type { GraphToken } from "#src/graph/tokens.ts";
+import { spendCall, withUsage } from "#src/graph/usage.ts";
+import { answering } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+/** An authenticated call. */
+export interface GraphCall extends Moment {
+  readonly call: Call;
+  readonly parameters: GraphParameters;
+  /** Whom the token acts for. */
+  readonly account: Account;
+  readonly token: GraphToken;
+  /** As the path has it, for example `v25.0`. */
+  readonly version: string;
+  /** The object that the path names; empty where it names none. */
+  readonly id: string;
+}
+
+export interface GraphEndpoint {
+  readonly method: Route["method"];
+  /** Below the version; `:id` is the object. */
+  readonly path: string;
+  readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
+  readonly reads?: boolean;
+  /** What the token must have been granted. */
+  readonly scope?: string;
+  /** Names of parameters that hold addresses of media, which are fetched before the call is handled. */
+  readonly fetches?: readonly string[];
+  readonly handle: (call: GraphCall) => Reply;
+}
+
+const VERSION = /^v(?:2[2-6])\.0$/;
+
+/** From the header, as Bearer or OAuth, or the parameter. */
+export function tokenOf(call: Call): string {
+  const [scheme = "", token = ""] = (call.headers.authorization ?? "").split(" ", 2);
+  return /^(?:bearer|oauth)$/i.test(scheme) ? token : parametersOf(call).text("access_token");
+}
+
+/** Whose call it is, whatever became of its token. */
+export function accountOf({ platform, world, tokens }: GraphHost, call: Call): Account | undefined {
+  const token = tokens.find(answeringText(() => tokenOf(call)));
+  return token === undefined ? undefined : world.accounts.byId(platform, token.account);
+}
+
+/** A body that cannot be read has no token in it; the endpoint itself says what is wrong. */
+function answeringText(read: () => string): string {
+  let text = "";
+  answering(() => {
+    text = read();
+    return { status: 200, body: null };
+  });
+  return text;
+}
+
+function authenticated(host: GraphHost, endpoint: GraphEndpoint, call: Call, moment: Moment) {
+  const check = host.tokens.check(tokenOf(call), moment.now);
+  if (check.kind === "refused") {
+    return tokenError(check.subcode);
+  }
+  const { token } = check;
+  if (endpoint.scope !== undefined && !token.scopes.includes(endpoint.scope)) {
+    return graphError({ code: 200, message: `Requires the ${endpoint.scope} permission` }, 403);
+  }
+  const account = host.world.accounts.byId(host.platform, token.account);
+  return account === undefined ? tokenError(467) : { account, token };
+}
+
+function handle(host: GraphHost, endpoint: GraphEndpoint, call: Call, moment: Moment): Reply {
+  const version = call.params["version"] ?? "";
+  if (!VERSION.test(version)) {
+    return graphError({ code: 2635, message: `Unknown path components: /${version}` });
+  }
+  const caller = authenticated(host, endpoint, call, moment);
+  if ("status" in caller) {
+    return caller;
+  }
+  const spending = spendCall(host, caller.account, moment.now);
+  if (!spending.allowed) {
+    return withUsage(host, caller.account, spending, moment.now, limitReached(host));
+  }
+  const parameters = parametersOf(call);
+  const id = call.params["id"] ?? "";
+  const reply = endpoint.handle({ call, parameters, version, id, ...caller, ...moment });
+  return withUsage(host, caller.account, spending, moment.now, reply);
+}
+
+function limitReached({ platform }: GraphHost): Reply {
+  const code = platform === "facebook" ? 80_001 : 80_002;
+  return graphError({ code, message: "There have been too many calls to this account." });
+}
+
+/** Puts version, token, permission and rate limit, with their headers, around a handler. */
+export function toGraphRoute(host: GraphHost, endpoint: GraphEndpoint): Route {
+  const { method, path, operations, reads, fetches } = endpoint;
+  return {
+    method,
+    path: `/:version${path}`,
+    operations,
+    ...(reads === undefined ? {} : { reads }),
+    ...(fetches === undefined ? {} : { fetches: (call) => addressesOf(call, fetches) }),
+    handle: (call, moment) => answering(() => handle(host, endpoint, call, moment)),
+  };
+}
+
+function addressesOf(call: Call, names: readonly string[]): readonly string[] {
+  const parameters = parametersOf(call);
+  return names
+    .filter((name) => parameters.has(name))
+    .map((name) => answeringText(() => parameters.text(name)))
+    .filter((address) => address !== "");
+}

@@ -1,0 +1,144 @@
+import { refuseParameter } from "#src/graph/errors.ts";
+import { contentType, jsonObject } from "#src/http/call.ts";
+import type { Call } from "#src/http/call.ts";
+import { formParts } from "#src/http/multipart.ts";
+
+/** Every endpoint takes these. */
+const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format"]);
+
+type Value = string | Buffer;
+
+/** The parameters of a call, from its query, a form, a form with files or JSON, as the Graph API takes them. */
+export class GraphParameters {
+  readonly #values: ReadonlyMap<string, Value>;
+
+  constructor(values: ReadonlyMap<string, Value>) {
+    this.#values = values;
+  }
+
+  /** The real API ignores most of what it does not know; here a name that nothing uses is a mistake. */
+  checkNames(known: readonly string[]): void {
+    for (const name of this.#values.keys()) {
+      if (!known.includes(name) && !COMMON.has(name)) {
+        refuseParameter(`The parameter ${name} is not one of this endpoint`);
+      }
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** A text; empty if it is missing. */
+  text(name: string): string {
+    const value = this.#values.get(name) ?? "";
+    return typeof value === "string" ? value : refuseParameter(`Param ${name} must be a string.`);
+  }
+
+  required(name: string): string {
+    const value = this.text(name);
+    return value === "" ? refuseParameter(`The parameter ${name} is required`) : value;
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[]): T {
+    const text = this.required(name);
+    const found = values.find((value) => value === text);
+    return found ?? refuseParameter(`Param ${name} must be one of {${values.join(", ")}}.`);
+  }
+
+  flag(name: string, otherwise: boolean): boolean {
+    const text = this.text(name);
+    if (text === "") {
+      return otherwise;
+    }
+    const isTrue = text === "true" || text === "1";
+    return isTrue || text === "false" || text === "0"
+      ? isTrue
+      : refuseParameter(`Param ${name} must be a boolean.`);
+  }
+
+  /** A whole number of 0 or more. */
+  number(name: string): number {
+    const text = this.required(name);
+    return /^\d{1,15}$/.test(text)
+      ? Number(text)
+      : refuseParameter(`Param ${name} must be an integer.`);
+  }
+
+  /** JSON in a text, or what a JSON body had there; undefined if it is missing. */
+  json(name: string): unknown {
+    const text = this.text(name);
+    if (text === "") {
+      return undefined;
+    }
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      return refuseParameter(`Param ${name} must be valid JSON.`);
+    }
+  }
+
+  /** The bytes of a file; undefined if there is none. */
+  file(name: string): Buffer | undefined {
+    const value = this.#values.get(name);
+    return value === undefined || Buffer.isBuffer(value)
+      ? value
+      : refuseParameter(`Param ${name} must be a file.`);
+  }
+}
+
+function* bodyValues(call: Call): Generator<[string, Value]> {
+  switch (contentType(call)) {
+    case "application/json":
+      for (const [name, value] of Object.entries(jsonObject(call) ?? {})) {
+        yield [name, typeof value === "string" ? value : JSON.stringify(value)];
+      }
+      return;
+    case "application/x-www-form-urlencoded":
+      yield* new URLSearchParams(call.body.toString("utf8"));
+      return;
+    case "multipart/form-data":
+      for (const { name, fileName, content } of formParts(call) ?? []) {
+        yield [name, fileName === undefined ? content.toString("utf8") : content];
+      }
+      return;
+    default:
+  }
+}
+
+export function parametersOf(call: Call): GraphParameters {
+  return new GraphParameters(new Map<string, Value>([...call.query, ...bodyValues(call)]));
+}
+
+/** The top-level names of `fields=id,status{x},comments.summary(true){y}`. */
+export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
+  let depth = 0;
+  let flat = "";
+  for (const letter of parameters.text("fields")) {
+    depth += "{(".includes(letter) ? 1 : 0;
+    flat += depth === 0 ? letter : "";
+    depth -= "})".includes(letter) ? 1 : 0;
+  }
+  const names = flat.split(",").map((name) => name.split(".", 1)[0]?.trim() ?? "");
+  return new Set(names.filter((name) => name !== ""));
+}
+
+/** Takes the fields that the query names, `id` always; one that the object does not have is an error. */
+export function pickFields(
+  parameters: GraphParameters,
+  object: Readonly<Record<string, unknown>>,
+  defaults: readonly string[] = [],
+): Record<string, unknown> {
+  const asked = fieldNames(parameters);
+  const picked: Record<string, unknown> = { id: object["id"] };
+  for (const name of asked.size === 0 ? defaults : asked) {
+    if (!(name in object)) {
+      refuseParameter(`Tried accessing nonexisting field (${name})`);
+    }
+    const value = object[name];
+    if (value !== undefined) {
+      picked[name] = value;
+    }
+  }
+  return picked;
+}

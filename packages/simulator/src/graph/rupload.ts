@@ -1,0 +1,160 @@
+import { tokenOf } from "#src/graph/endpoint.ts";
+import type { GraphHost } from "#src/graph/host.ts";
+import { Refused, answering } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import type { Table } from "#src/store/table.ts";
+import { receive } from "#src/world/received-media.ts";
+import type { ReceivedMedia } from "#src/world/received-media.ts";
+
+/** An upload of one file, from its announcement until it was used. */
+export interface Upload {
+  /** Of the object that the file is for: a video, a container. */
+  readonly id: string;
+  /** External id of the account. */
+  readonly owner: string;
+  /** Bytes of each piece that has come, in order. */
+  readonly pieces: readonly number[];
+  /** Platform time at which the last byte came; null until then. */
+  readonly completedAt: number | null;
+  /** What it turned out to be; null until it is complete, and for what is no image and no video. */
+  readonly received: ReceivedMedia | null;
+}
+
+/** How many bytes have come. */
+export function receivedBytes({ pieces }: Upload): number {
+  return pieces.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Uploads in pieces: of `rupload`, and of `upload_phase=transfer`. */
+export class Uploads {
+  readonly #rows: Table<Upload>;
+  readonly #host: GraphHost;
+
+  constructor(host: GraphHost) {
+    this.#host = host;
+    this.#rows = host.world.store.table<Upload>(`${host.platform}.uploads`);
+  }
+
+  begin(id: string, owner: string): Upload {
+    const upload: Upload = { id, owner, pieces: [], completedAt: null, received: null };
+    this.#rows.put(id, upload);
+    return upload;
+  }
+
+  find(id: string): Upload | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** Adds what follows what is there. */
+  append(upload: Upload, bytes: Buffer): Upload {
+    this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
+    const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
+    this.#rows.put(upload.id, next);
+    return next;
+  }
+
+  complete(upload: Upload, now: number): Upload {
+    const { pieces } = this.#host.world;
+    const names = upload.pieces.map((_bytes, index) => this.#nameOf(upload, index));
+    const received = receive(names.values().map((name) => pieces.get(name))) ?? null;
+    for (const name of names) {
+      pieces.drop(name);
+    }
+    const done = { ...upload, completedAt: now, received };
+    this.#rows.put(upload.id, done);
+    return done;
+  }
+
+  #nameOf({ id }: Upload, index: number): string {
+    return `${this.#host.platform}-${id}-${index}`;
+  }
+}
+
+/** Errors of the upload host have a shape of their own. */
+function refuseUpload(type: string, message: string, retriable: boolean, status = 400): never {
+  throw new Refused({ status, body: { debug_info: { retriable, type, message } } });
+}
+
+function numberHeader(call: Call, name: string): number {
+  const text = call.headers[name];
+  return typeof text === "string" && /^\d{1,15}$/.test(text)
+    ? Number(text)
+    : refuseUpload("ParamError", `the header ${name} is missing or no number`, false);
+}
+
+function addressOf(call: Call): string | undefined {
+  const url = call.headers["file_url"];
+  return typeof url === "string" ? url : undefined;
+}
+
+/** The upload that the path names, if the token may write it and it is not complete. */
+function openUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
+  const check = host.tokens.check(tokenOf(call), now);
+  if (check.kind === "refused") {
+    return refuseUpload("NotAuthorizedError", "the token does not work", false, 401);
+  }
+  const upload = uploads.find(call.params["id"] ?? "");
+  return upload === undefined || upload.owner !== check.token.account
+    ? refuseUpload("NotAuthorizedError", "there is no such upload for this token", false, 404)
+    : upload;
+}
+
+const DONE: Reply = { status: 200, body: { success: true, message: "Upload successful." } };
+
+function pull(uploads: Uploads, upload: Upload, url: string, { fetched, now }: Moment): Reply {
+  const file = fetched.get(url);
+  if (file?.kind !== "file" || !/^(?:image|video)\//.test(file.contentType)) {
+    return refuseUpload("ProcessingFailedError", "the file could not be fetched", true);
+  }
+  uploads.complete(uploads.append(upload, file.bytes), now);
+  return DONE;
+}
+
+function push(uploads: Uploads, upload: Upload, call: Call, now: number): Reply {
+  const offset = numberHeader(call, "offset");
+  const size = numberHeader(call, "file_size");
+  const present = receivedBytes(upload);
+  if (offset !== present) {
+    refuseUpload("OffsetInvalidError", `the upload goes on at ${present}, not at ${offset}`, true);
+  }
+  if (size === 0 || offset + call.body.length > size) {
+    refuseUpload("ParamError", "the bytes do not fit the announced file_size", false);
+  }
+  const next = call.body.length === 0 ? upload : uploads.append(upload, call.body);
+  if (receivedBytes(next) < size) {
+    refuseUpload("PartialRequestError", "the request ended before the file did", true);
+  }
+  uploads.complete(next, now);
+  return DONE;
+}
+
+function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): Reply {
+  const open = openUpload(host, uploads, call, moment.now);
+  if (open.completedAt !== null) {
+    return refuseUpload("OffsetInvalidError", "the upload is complete already", false);
+  }
+  const url = addressOf(call);
+  return url === undefined
+    ? push(uploads, open, call, moment.now)
+    : pull(uploads, open, url, moment);
+}
+
+/**
+ * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, which is at `/rupload/<edge>/<version>/<id>` here: the bytes
+ * from `offset` on, or `file_url`. What a broken request brought stays, and the next one goes on behind it.
+ */
+export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
+  return {
+    method: "POST",
+    path: `/rupload/${edge}/:version/:id`,
+    operations: () => ["upload"],
+    fetches: (call) => [addressOf(call) ?? []].flat(),
+    handle: (call, moment) => answering(() => upload(host, uploads, call, moment)),
+  };
+}
+
+/** The address that `start` hands out. */
+export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
+  return `${baseUrl}/rupload/${edge}/${version}/${id}`;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { Call } from "#src/http/call.ts";
+import { formParts } from "#src/http/multipart.ts";
+
+function call(body: Buffer, type = "multipart/form-data; boundary=xyz"): Call {
+  return {
+    method: "POST",
+    path: "/",
+    params: {},
+    query: new URLSearchParams(),
+    headers: { "content-type": type },
+    body,
+    baseUrl: "",
+  };
+}
+
+const FORM =
+  '--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\none\r\n--xyz\r\n' +
+  'Content-Disposition: form-data; name="file"; filename="b.jpg"\r\nContent-Type: image/jpeg\r\n\r\n\r\n--xy\r\n--xyz--\r\n';
+
+test("fields and files are read with their bytes as they are", () => {
+  expect(formParts(call(Buffer.from(FORM)))).toEqual([
+    { name: "a", content: Buffer.from("one") },
+    {
+      name: "file",
+      fileName: "b.jpg",
+      contentType: "image/jpeg",
+      content: Buffer.from("\r\n--xy"),
+    },
+  ]);
+});
+
+test("what another implementation writes is read", async () => {
+  const form = new FormData();
+  form.set("a", "ü");
+  form.set("b", new Blob([Buffer.from([0, 255])], { type: "image/png" }), "b.png");
+  const request = new Request("http://localhost", { method: "POST", body: form });
+  const body = Buffer.from(await request.arrayBuffer());
+  expect(formParts(call(body, request.headers.get("content-type") ?? ""))).toEqual([
+    { name: "a", content: Buffer.from("ü") },
+    { name: "b", fileName: "b.png", contentType: "image/png", content: Buffer.from([0, 255]) },
+  ]);
+});
+
+test("a form that is cut anywhere is none", () => {
+  const whole = Buffer.from(FORM);
+  // The line end after the last boundary may be missing.
+  for (let length = 0; length < whole.length - 2; length += 1) {
+    expect(formParts(call(whole.subarray(0, length)))).toBeUndefined();
+  }
+  expect(formParts(call(whole, "multipart/form-data"))).toBeUndefined();
+  expect(formParts(call(whole, "application/json; boundary=xyz"))).toBeUndefined();
+});

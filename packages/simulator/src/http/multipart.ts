@@ -1,0 +1,64 @@
+import { contentType } from "#src/http/call.ts";
+import type { Call } from "#src/http/call.ts";
+
+/** A part of a `multipart/form-data` body. */
+export interface FormPart {
+  readonly name: string;
+  /** Only files have one. */
+  readonly fileName?: string;
+  readonly contentType?: string;
+  readonly content: Buffer;
+}
+
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+function parameterOf(headers: string, name: string): string | undefined {
+  const found = new RegExp(`[;\\s]${name}=(?:"([^"\\r\\n]*)"|([^";\\s]+))`, "i").exec(headers);
+  return found?.[1] ?? found?.[2];
+}
+
+function partOf(bytes: Buffer): FormPart | undefined {
+  const end = bytes.indexOf(HEAD_END);
+  const headers = bytes.toString("utf8", 0, Math.max(end, 0));
+  const name = parameterOf(headers, "name");
+  if (end === -1 || name === undefined || !/^content-disposition: *form-data;/im.test(headers)) {
+    return undefined;
+  }
+  const fileName = parameterOf(headers, "filename");
+  const type = /^content-type: *([^\r\n]+)$/im.exec(headers)?.[1];
+  return {
+    name,
+    ...(fileName === undefined ? {} : { fileName }),
+    ...(type === undefined ? {} : { contentType: type.trim() }),
+    content: bytes.subarray(end + HEAD_END.length),
+  };
+}
+
+function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | undefined {
+  const parts: FormPart[] = [];
+  for (let start = from; ;) {
+    const end = body.indexOf(between, start);
+    const part = end === -1 ? undefined : partOf(body.subarray(start, end));
+    if (part === undefined) {
+      return undefined;
+    }
+    parts.push(part);
+    start = end + between.length + 2;
+    const after = body.toString("latin1", start - 2, start);
+    if (after !== "\r\n") {
+      return after === "--" ? parts : undefined;
+    }
+  }
+}
+
+/** The parts of a form in their order; undefined unless the body is a complete form from its first byte to its last. */
+export function formParts(call: Call): FormPart[] | undefined {
+  const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
+  if (contentType(call) !== "multipart/form-data" || boundary === undefined) {
+    return undefined;
+  }
+  const opening = Buffer.from(`--${boundary}\r\n`);
+  const isForm = call.body.subarray(0, opening.length).equals(opening);
+  const between = Buffer.from(`\r\n--${boundary}`);
+  return isForm ? readParts(call.body, opening.length, between) : undefined;
+}

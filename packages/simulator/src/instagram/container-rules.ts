@@ -1,0 +1,73 @@
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import type { Container } from "#src/instagram/containers.ts";
+import {
+  refuseCaption,
+  refuseFetch,
+  refuseImageFormat,
+  refuseImageSize,
+  refuseRatio,
+  refuseTags,
+} from "#src/instagram/errors.ts";
+import type { PostedMedia } from "#src/world/posts.ts";
+import { receive, toPosted } from "#src/world/received-media.ts";
+import type { ReceivedMedia } from "#src/world/received-media.ts";
+
+const MAX_CAPTION = 2200;
+const MAX_HASHTAGS = 30;
+const MAX_MENTIONS = 20;
+const MAX_IMAGE_BYTES = 8_000_000;
+const MIN_RATIO = 4 / 5;
+const MAX_RATIO = 1.91;
+/** Sizes are whole pixels: 1080 x 1351 is 4:5 to everybody. */
+const RATIO_MARGIN = 0.01;
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+export function checkCaption(caption: string): void {
+  if (caption.length > MAX_CAPTION) {
+    refuseCaption();
+  }
+  const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
+  const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
+  if (hashtags > MAX_HASHTAGS || mentions > MAX_MENTIONS) {
+    refuseTags();
+  }
+}
+
+function checkRatio({ width, height }: ReceivedMedia): void {
+  const ratio = width === undefined || height === undefined ? 1 : width / height;
+  if (ratio < MIN_RATIO - RATIO_MARGIN || ratio > MAX_RATIO + RATIO_MARGIN) {
+    refuseRatio();
+  }
+}
+
+/** The image that `image_url` names: a JPEG by its header and by its bytes. */
+export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
+  const file = fetched.get(parameters.required("image_url"));
+  if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {
+    return refuseFetch();
+  }
+  if (file.bytes.length > MAX_IMAGE_BYTES) {
+    refuseImageSize();
+  }
+  const received = receive([file.bytes]);
+  if (file.contentType !== "image/jpeg" || received?.contentType !== "image/jpeg") {
+    return refuseImageFormat();
+  }
+  checkRatio(received);
+  return toPosted(received);
+}
+
+/** The film that `video_url` names, or why there is none. */
+export function fetchFilm({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
+  const file = fetched.get(parameters.required("video_url"));
+  if (file?.kind !== "file" || !file.contentType.startsWith("video/")) {
+    return { media: [], error: { subcode: 2_207_077, message: "Video download failed" } };
+  }
+  const received = receive([file.bytes]);
+  return received?.kind === "video"
+    ? { media: [toPosted(received)], error: null }
+    : { media: [], error: { subcode: 2_207_026, message: "Unsupported video format" } };
+}

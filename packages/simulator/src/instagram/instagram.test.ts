@@ -1,0 +1,364 @@
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
+import type { Answer, TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let account: TestAccount;
+let token: string;
+let files: Server;
+
+const FILES: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = {
+  "/one.jpg": ["image/jpeg", jpegBytes(1)],
+  "/two.jpg": ["image/jpeg", jpegBytes(2)],
+  "/wide.jpg": ["image/jpeg", jpegBytes(0, 2000, 1000)],
+  "/picture.png": ["image/png", pngBytes()],
+  "/page.jpg": ["text/html", Buffer.from("<html>")],
+  "/lie.jpg": ["image/jpeg", pngBytes()],
+  "/film.mp4": ["video/mp4", mp4Bytes(5000)],
+};
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  account = await simulator.account("instagram");
+  token = account.credentials["accessToken"] ?? "";
+  files = createServer((request, response) => {
+    const [type, bytes] = FILES[request.url ?? ""] ?? [];
+    const moved = request.url === "/moved.jpg" ? { location: "/one.jpg" } : {};
+    response.writeHead(type === undefined ? ("location" in moved ? 302 : 404) : 200, {
+      ...(type === undefined ? {} : { "content-type": type }),
+      ...moved,
+    });
+    response.end(bytes);
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  files.listen(0, "127.0.0.1", resolve);
+  await promise;
+});
+
+afterEach(async () => {
+  files.close();
+  await simulator[Symbol.asyncDispose]();
+});
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const idOf = (answer: Answer) => textOf(answer.body["id"]);
+const at = (path: string) => `http://127.0.0.1:${(files.address() as AddressInfo).port}${path}`;
+const faultOf = ({ body }: Answer) => [body["error"]?.["code"], body["error"]?.["error_subcode"]];
+
+type Fields = Readonly<Record<string, string>>;
+const call = (method: string, path: string, form?: Fields) =>
+  simulator.call(method, `/instagram/v25.0/${path}`, {
+    token,
+    ...(form === undefined ? {} : { form }),
+  });
+const create = (fields: Fields) => call("POST", `${account.externalId}/media`, fields);
+const createImage = (fields: Fields = {}) => create({ image_url: at("/one.jpg"), ...fields });
+const createPart = (fields: Fields = {}) => createImage({ is_carousel_item: "true", ...fields });
+const publish = (id: string) =>
+  call("POST", `${account.externalId}/media_publish`, { creation_id: id });
+const status = async (id: string) =>
+  (await call("GET", `${id}?fields=status_code,status`)).body["status_code"];
+const advance = (advanceMs: number) => simulator.control("/clock", { advanceMs });
+const visible = async () => itemsOf(await simulator.control("/visible?platform=instagram"));
+
+async function push(uri: string, bytes: Buffer, headers: Fields = {}): Promise<Answer> {
+  const response = await fetch(uri, {
+    method: "POST",
+    headers: {
+      authorization: `OAuth ${token}`,
+      offset: "0",
+      file_size: String(bytes.length),
+      ...headers,
+    },
+    body: new Uint8Array(bytes),
+  });
+  const body = (await response.json()) as Answer["body"];
+  return { status: response.status, headers: response.headers, body };
+}
+
+describe("publishing", () => {
+  test("an image is fetched, and visible once its container is published, which happens once", async () => {
+    const container = idOf(await createImage({ caption: "Harbour #sea" }));
+    expect(await status(container)).toBe("FINISHED");
+    expect(await visible()).toEqual([]);
+    const id = idOf(await publish(container));
+    expect(id).not.toBe(container);
+    expect(await status(container)).toBe("PUBLISHED");
+    expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
+    expect(await visible()).toMatchObject([
+      {
+        id,
+        text: "Harbour #sea",
+        media: [{ kind: "image", sha256: sha256(jpegBytes(1)) }],
+        createCalls: 1,
+      },
+    ]);
+  });
+
+  test("a permalink can only be read: it is not made of the id", async () => {
+    const id = idOf(await publish(idOf(await createImage({ caption: "a" }))));
+    const fields = "permalink,shortcode,caption,media_type,media_product_type,timestamp";
+    const { body } = await call("GET", `${id}?fields=${fields}`);
+    expect(body).toMatchObject({ id, caption: "a", media_type: "IMAGE" });
+    expect(body["permalink"]).toBe(`https://www.instagram.com/p/${textOf(body["shortcode"])}/`);
+    expect(body["permalink"]).not.toContain(id);
+    expect(body["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/);
+  });
+
+  test("a film is pushed, processed, and only then published as a reel", async () => {
+    const made = await create({ media_type: "REELS", upload_type: "resumable", caption: "Reel" });
+    const container = idOf(made);
+    const uri = textOf(made.body["uri"]);
+    expect(uri).toBe(`${simulator.url}/instagram/rupload/ig-api-upload/v25.0/${container}`);
+    expect(await status(container)).toBe("IN_PROGRESS");
+    const film = mp4Bytes(5000);
+    expect((await push(uri, film, { offset: "7" })).body["debug_info"]).toMatchObject({
+      type: "OffsetInvalidError",
+    });
+    expect((await push(uri, film)).body).toEqual({
+      success: true,
+      message: "Upload successful.",
+    });
+    expect(await status(container)).toBe("IN_PROGRESS");
+    expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
+    await advance(2000);
+    expect(await status(container)).toBe("FINISHED");
+    const id = idOf(await publish(container));
+    const { body } = await call("GET", `${id}?fields=permalink,media_product_type`);
+    expect(body["permalink"]).toMatch(/^https:\/\/www\.instagram\.com\/reel\//);
+    expect(await visible()).toMatchObject([{ media: [{ kind: "video", sha256: sha256(film) }] }]);
+  });
+
+  test("what is no film ends in an error of its container", async () => {
+    const made = await create({ media_type: "REELS", upload_type: "resumable" });
+    await push(textOf(made.body["uri"]), Buffer.from("text"));
+    await advance(2000);
+    const { body } = await call("GET", `${idOf(made)}?fields=status_code,status`);
+    expect(body["status_code"]).toBe("ERROR");
+    expect(body["status"]).toContain("2207026");
+    const gone = await create({ media_type: "REELS", video_url: at("/none.mp4") });
+    await advance(2000);
+    expect(await status(idOf(gone))).toBe("ERROR");
+  });
+
+  test("a film may be fetched as well", async () => {
+    const container = idOf(await create({ media_type: "REELS", video_url: at("/film.mp4") }));
+    await advance(2000);
+    await publish(container);
+    expect(await visible()).toMatchObject([{ media: [{ sha256: sha256(mp4Bytes(5000)) }] }]);
+  });
+
+  test("a carousel shows its parts in their order, images and films mixed", async () => {
+    const part = { is_carousel_item: "true", media_type: "VIDEO", upload_type: "resumable" };
+    const film = await create(part);
+    await push(textOf(film.body["uri"]), mp4Bytes(3000));
+    const image = idOf(await createPart());
+    const children = [idOf(film), image].join(",");
+    const fields = { media_type: "CAROUSEL", children, caption: "Both" };
+    expect(faultOf(await create(fields))).toEqual([9007, 2_207_027]);
+    await advance(2000);
+    const carousel = idOf(await create(fields));
+    expect(faultOf(await publish(image))[0]).toBe(100);
+    await publish(carousel);
+    expect(await visible()).toMatchObject([
+      { text: "Both", media: [{ kind: "video" }, { sha256: sha256(jpegBytes(1)) }] },
+    ]);
+  });
+
+  test("a carousel of one or of eleven, of strangers' or the same parts, or of no parts is refused", async () => {
+    const parts = [];
+    for (let index = 0; index < 11; index += 1) {
+      parts.push(idOf(await createPart()));
+    }
+    const [one = "", two = ""] = parts;
+    const carousel = (...children: string[]) =>
+      create({ media_type: "CAROUSEL", children: children.join(",") });
+    const whole = idOf(await createImage());
+    expect(faultOf(await carousel(one))).toEqual([100, 2_207_028]);
+    expect(faultOf(await carousel(...parts))).toEqual([100, 2_207_028]);
+    expect(faultOf(await carousel(one, one))[0]).toBe(100);
+    expect(faultOf(await carousel(one, "123"))).toEqual([24, 2_207_008]);
+    expect(faultOf(await carousel(one, whole))[0]).toBe(100);
+    expect((await carousel(one, two)).status).toBe(200);
+  });
+
+  test("a container that is not published within a day expires", async () => {
+    const container = idOf(await createImage());
+    await advance(86_400_000);
+    expect(await status(container)).toBe("EXPIRED");
+    expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
+    expect(await visible()).toEqual([]);
+  });
+});
+
+describe("strictness", () => {
+  test.each([
+    ["/none.jpg", [9004, 2_207_052]],
+    ["/moved.jpg", [9004, 2_207_052]],
+    ["/page.jpg", [9004, 2_207_052]],
+    ["/picture.png", [36_001, 2_207_005]],
+    ["/lie.jpg", [36_001, 2_207_005]],
+    ["/wide.jpg", [36_003, 2_207_009]],
+  ])("an image at %s is refused", async (path, fault) => {
+    expect(faultOf(await createImage({ image_url: at(path) }))).toEqual(fault);
+  });
+
+  test.each([
+    ["a caption that is too long", { caption: "a".repeat(2201) }, [36_004, 2_207_010]],
+    ["31 hashtags", { caption: "#a ".repeat(31) }, [100, 2_207_040]],
+    ["21 mentions", { caption: "@a ".repeat(21) }, [100, 2_207_040]],
+    ["an unknown parameter", { colour: "red" }, [100, undefined]],
+    ["an unknown type", { media_type: "TEXT" }, [100, 2_207_023]],
+    ["a caption of a part", { is_carousel_item: "true", caption: "a" }, [100, undefined]],
+    ["a film that comes from nowhere", { media_type: "REELS" }, [100, undefined]],
+  ])("%s is refused", async (_name, fields, fault) => {
+    expect(faultOf(await createImage(fields))).toEqual(fault);
+  });
+
+  test("another account's containers, posts and paths are not there", async () => {
+    const container = idOf(await createImage());
+    const id = idOf(await publish(idOf(await createImage())));
+    const { externalId } = account;
+    account = await simulator.account("instagram");
+    token = account.credentials["accessToken"] ?? "";
+    expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
+    for (const path of [container, id, externalId, `${externalId}/media`]) {
+      expect(faultOf(await call("GET", path))).toEqual([100, 33]);
+    }
+    expect(faultOf(await call("DELETE", id))).toEqual([100, 33]);
+    expect(await visible()).toHaveLength(1);
+  });
+
+  test("a token that is none is refused, and ends with the person's grant", async () => {
+    const good = token;
+    token = "EAAnonsense";
+    expect(faultOf(await createImage())).toEqual([190, 467]);
+    token = good;
+    expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
+    expect(faultOf(await createImage())).toEqual([190, 458]);
+  });
+});
+
+describe("limits", () => {
+  const limit = async () => {
+    const path = `${account.externalId}/content_publishing_limit?fields=quota_usage,config`;
+    return itemsOf((await call("GET", path)).body["data"])[0];
+  };
+
+  test("the 51st post of a day is refused, and told beforehand", async () => {
+    for (let posts = 0; posts < 50; posts += 1) {
+      await publish(idOf(await createImage()));
+    }
+    const config = { quota_total: 50, quota_duration: 86_400 };
+    expect(await limit()).toEqual({ quota_usage: 50, config });
+    const container = idOf(await createImage());
+    expect(faultOf(await publish(container))).toEqual([9, 2_207_042]);
+    await simulator.control("/settings", { quotas: false });
+    expect(await limit()).toMatchObject({ quota_usage: 0 });
+    expect((await publish(container)).status).toBe(200);
+    await simulator.control("/settings", { quotas: true });
+    await advance(86_400_000);
+    expect(await limit()).toEqual({ quota_usage: 0, config });
+    expect(await visible()).toHaveLength(51);
+  });
+
+  test("the 401st container of a day is refused", async () => {
+    const made = [];
+    for (let count = 0; count < 400; count += 1) {
+      made.push(await create({ media_type: "REELS", upload_type: "resumable" }));
+    }
+    expect(made.map((answer) => answer.status)).not.toContain(400);
+    const refused = await create({ media_type: "REELS", upload_type: "resumable" });
+    expect(faultOf(refused)[0]).toBe(80_002);
+  });
+});
+
+describe("reading", () => {
+  test("own posts are listed newest first, in pages, without deleted ones", async () => {
+    const ids: string[] = [];
+    for (const caption of ["one", "two", "three"]) {
+      ids.push(idOf(await publish(idOf(await createImage({ caption })))));
+      await advance(1000);
+    }
+    const removed = await call("DELETE", ids[1] ?? "");
+    expect(removed.body).toEqual({ success: true, deleted_id: ids[1] });
+    const path = `${account.externalId}/media?fields=caption&limit=1`;
+    const first = await call("GET", path);
+    expect(first.body["data"]).toEqual([{ id: ids[2], caption: "three" }]);
+    const after = textOf(first.body["paging"]?.["cursors"]?.["after"]);
+    const second = await call("GET", `${path}&after=${after}`);
+    expect(second.body["data"]).toEqual([{ id: ids[0], caption: "one" }]);
+    expect(second.body["paging"]?.["next"]).toBeUndefined();
+    expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
+  });
+
+  test("while reads are stale, a container shows what it was", async () => {
+    const container = idOf(await createImage());
+    await advance(60_000);
+    await publish(container);
+    const rule = { platform: "instagram", mode: "stale_reads", delayMs: 30_000 };
+    await simulator.control("/faults", rule);
+    expect(await status(container)).toBe("FINISHED");
+    const list = await call("GET", `${account.externalId}/media`);
+    expect(list.body["data"]).toEqual([]);
+    await advance(31_000);
+    expect(await status(container)).toBe("PUBLISHED");
+  });
+
+  test("one metric that does not fit the kind of post fails all", async () => {
+    const id = idOf(await publish(idOf(await createImage())));
+    await simulator.control("/metrics", {
+      platform: "instagram",
+      account: account.username,
+      id,
+      views: 12,
+      saves: 2,
+    });
+    const { body } = await call("GET", `${id}/insights?metric=views,saved`);
+    expect(itemsOf(body["data"]).map((one) => [one["name"], one["values"]])).toEqual([
+      ["views", [{ value: 12 }]],
+      ["saved", [{ value: 2 }]],
+    ]);
+    const wrong = await call("GET", `${id}/insights?metric=views,reels_skip_rate`);
+    expect(faultOf(wrong)[0]).toBe(100);
+  });
+});
+
+describe("comments", () => {
+  async function comment(text: string): Promise<{ mediaId: string; id: string }> {
+    const mediaId = idOf(await publish(idOf(await createImage())));
+    const { username } = account;
+    const body = { platform: "instagram", account: username, mediaId, author: "reader", text };
+    return { mediaId, id: textOf((await simulator.control("/comments", body))["id"]) };
+  }
+
+  test("hidden ones are not listed, replies hang below theirs", async () => {
+    const { mediaId, id } = await comment("first");
+    const reply = idOf(await call("POST", `${id}/replies`, { message: "thanks" }));
+    const path = `${mediaId}/comments?fields=id,text,username,hidden,replies{id,text}`;
+    expect((await call("GET", path)).body["data"]).toMatchObject([
+      { id, text: "first", username: "reader", hidden: false, replies: { data: [{ id: reply }] } },
+    ]);
+    expect((await call("POST", id, { hide: "true" })).body).toEqual({ success: true });
+    expect((await call("GET", path)).body["data"]).toEqual([]);
+    expect(faultOf(await call("POST", `${id}/replies`, { message: "again" }))[0]).toBe(100);
+  });
+
+  test("a private reply goes out once, and only within seven days", async () => {
+    const { id } = await comment("please");
+    const send = (commentId: string) =>
+      call("POST", "me/messages", {
+        recipient: JSON.stringify({ comment_id: commentId }),
+        message: JSON.stringify({ text: "here" }),
+      });
+    expect((await send(id)).body["message_id"]).toBeTypeOf("string");
+    expect(faultOf(await send(id))).toEqual([10_900, 2_534_014]);
+    const late = await comment("late");
+    await advance(7 * 86_400_000 + 1);
+    expect(faultOf(await send(late.id))).toEqual([10_900, 2_534_014]);
+  });
+});

@@ -1,0 +1,86 @@
+import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
+import { graphError } from "#src/graph/errors.ts";
+import { ruploadRoute } from "#src/graph/rupload.ts";
+import { statusReply } from "#src/graph/usage.ts";
+import type { Reply } from "#src/http/call.ts";
+import { listComments, privateReply, replyToComment } from "#src/instagram/comments.ts";
+import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
+import { readInsights } from "#src/instagram/insights.ts";
+import { issueAccount, revokeGrant } from "#src/instagram/login.ts";
+import { createNetwork } from "#src/instagram/network.ts";
+import { deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
+import { listOwnMedia } from "#src/instagram/own-media.ts";
+import { publishContainer } from "#src/instagram/publish.ts";
+import { contentPublishingLimit } from "#src/instagram/publishing-limit.ts";
+import type { Platform } from "#src/platform.ts";
+import type { World } from "#src/world/world.ts";
+
+const USERNAME = /^[a-z0-9._]{1,30}$/;
+const MAX_BODY_BYTES = 310_000_000;
+
+const BLOCKED = graphError({
+  code: 368,
+  message: "The action attempted has been deemed abusive or is otherwise disallowed",
+  userMessage: "You can't use this feature right now.",
+});
+
+/** A definite refusal of each kind of call. */
+function refusal(operation: string): Reply {
+  switch (operation) {
+    case "create":
+      return graphError({
+        code: 36_001,
+        subcode: 2_207_005,
+        message: "The image format is not supported",
+      });
+    case "upload":
+      return {
+        status: 400,
+        body: {
+          debug_info: {
+            retriable: false,
+            type: "ProcessingFailedError",
+            message: "Request processing failed",
+          },
+        },
+      };
+    default:
+      return BLOCKED;
+  }
+}
+
+/** Instagram over the Graph API with Facebook Login; the upload host is below `/rupload`. */
+export function createInstagram(world: World): Platform {
+  const network = createNetwork(world);
+  const endpoints = [
+    createContainer(network),
+    publishContainer(network),
+    listOwnMedia(network),
+    contentPublishingLimit(network),
+    readInsights(network),
+    listComments(network),
+    replyToComment(network),
+    privateReply(network),
+    revokeGrant(network),
+    readNode(network),
+    updateNode(network),
+    deleteNode(network),
+  ];
+  return {
+    id: "instagram",
+    routes: [
+      ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
+      ruploadRoute(network, network.uploads, UPLOAD_EDGE),
+    ],
+    maxBodyBytes: MAX_BODY_BYTES,
+    usernameFault: (username) =>
+      USERNAME.test(username) ? undefined : "1 to 30 small letters, digits, . and _",
+    issueAccount: (username) => issueAccount(network, username),
+    accountOf: (call) => accountOf(network, call),
+    loggedPath: (path) => path,
+    errorReply: (status, call) => statusReply(network, accountOf(network, call), status),
+    refusal,
+    notFound: () => graphError({ code: 2500, message: "Unknown path components" }),
+    newCommentId: (now) => world.snowflakes.next(now),
+  };
+}

@@ -1,0 +1,74 @@
+import type { GraphEndpoint } from "#src/graph/endpoint.ts";
+import type { InstagramNetwork } from "#src/instagram/network.ts";
+import type { IssuedAccount } from "#src/platform.ts";
+import { inventName } from "#src/world/names.ts";
+
+/** What the app asks for: publishing, deleting, comments, numbers and private replies. */
+export const SCOPES: readonly string[] = [
+  "instagram_basic",
+  "instagram_content_publish",
+  "instagram_manage_contents",
+  "instagram_manage_comments",
+  "instagram_manage_insights",
+  "instagram_manage_messages",
+  "pages_show_list",
+  "pages_read_engagement",
+];
+
+/** The app was removed. */
+const REMOVED = 458;
+
+/** A professional account of that name with its Page and the person behind both. */
+function ensureAccount({ world, ownerships }: InstagramNetwork, username: string | undefined) {
+  const { accounts, clock, snowflakes } = world;
+  const now = clock.now();
+  const invented = inventName(
+    ({ words, number }) =>
+      accounts.byUsername("instagram", `${words.join("_")}${number}`) !== undefined,
+  );
+  const name = username ?? `${invented.words.join("_")}${invented.number}`;
+  const present = accounts.byUsername("instagram", name);
+  if (present !== undefined) {
+    return present;
+  }
+  const externalId = snowflakes.next(now);
+  const displayName = invented.displayName;
+  ownerships.put(externalId, {
+    pageId: snowflakes.next(now),
+    pageName: displayName,
+    userId: snowflakes.next(now),
+  });
+  return accounts.add({ platform: "instagram", externalId, username: name, displayName });
+}
+
+/** A Page's token, which does not end by time. */
+export function issueAccount(
+  network: InstagramNetwork,
+  username: string | undefined,
+): IssuedAccount {
+  const account = ensureAccount(network, username);
+  const { externalId } = account;
+  const accessToken = network.tokens.issue({
+    kind: "page",
+    account: externalId,
+    user: network.ownerships.get(externalId)?.userId ?? "",
+    scopes: SCOPES,
+    issuedAt: network.world.clock.now(),
+    expiresAt: null,
+  });
+  return { account, credentials: { accessToken } };
+}
+
+/** `DELETE /:user/permissions`: takes the whole grant of the person away, with every account in it. */
+export function revokeGrant(network: InstagramNetwork): GraphEndpoint {
+  return {
+    method: "DELETE",
+    path: "/:id/permissions",
+    operations: () => ["revoke"],
+    handle: ({ token, parameters }) => {
+      parameters.checkNames(["permission"]);
+      network.tokens.end(token.user, REMOVED);
+      return { status: 200, body: { success: true } };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { denied, readRequest, redirect } from "#src/oauth/authorize-request.ts";
+import type { AuthorizeRequest, AuthorizeRules } from "#src/oauth/authorize-request.ts";
+import type { AuthorizationCodes } from "#src/oauth/codes.ts";
+import { approvalPage, faultPage } from "#src/oauth/page.ts";
+import type { Route } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import type { Settings } from "#src/world/settings.ts";
+
+/** One platform's authorize page. */
+export interface AuthorizePage extends AuthorizeRules {
+  readonly platform: string;
+  readonly path: string;
+  readonly settings: Settings;
+  readonly codes: AuthorizationCodes;
+  readonly usernameFault: (username: string) => string | undefined;
+  /** The account of that name, made if it is missing; without a name a new one. */
+  readonly ensureAccount: (username: string | undefined) => Account;
+}
+
+/** Where a person may choose several accounts, their names stand one after the other. */
+function namesIn(text: string): readonly (string | undefined)[] {
+  const names = text.split(",").map((name) => name.trim());
+  const given = names.filter((name) => name !== "");
+  return given.length === 0 ? [undefined] : given;
+}
+
+function approve(
+  page: AuthorizePage,
+  request: AuthorizeRequest,
+  names: string,
+  now: number,
+): Reply {
+  const chosen = namesIn(names);
+  const fault = chosen
+    .map((name) => (name === undefined ? undefined : page.usernameFault(name)))
+    .find((each) => each !== undefined);
+  if (fault !== undefined) {
+    return faultPage(`No account can have that name: ${fault}`);
+  }
+  const accounts = chosen.map((name) => page.ensureAccount(name).externalId);
+  const { clientId, redirectUri, scopes, codeChallenge } = request;
+  const code = page.codes.issue({ clientId, redirectUri, scopes, codeChallenge, accounts }, now);
+  return redirect(request, { code });
+}
+
+/** What a setting decides for everybody, or the page that asks. */
+function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
+  const request = readRequest(page, call.query);
+  if (typeof request === "string") {
+    return faultPage(request);
+  }
+  switch (page.settings.values.authorize) {
+    case "approve":
+      return approve(page, request, "", now);
+    case "deny":
+      return denied(request);
+    case "ask":
+      return approvalPage(page.platform, request);
+  }
+}
+
+/** The person pressed a button. */
+function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
+  const request = readRequest(page, call.query);
+  if (typeof request === "string") {
+    return faultPage(request);
+  }
+  const form = new URLSearchParams(call.body.toString("utf8"));
+  return form.get("decision") === "approve"
+    ? approve(page, request, form.get("username") ?? "", now)
+    : denied(request);
+}
+
+/** The page on which a person approves what an app asks for, or does not. */
+export function authorizeRoutes(page: AuthorizePage): readonly Route[] {
+  const route = { path: page.path, operations: () => ["login"] as const };
+  return [
+    { ...route, method: "GET", handle: (call, moment) => show(page, call, moment) },
+    { ...route, method: "POST", handle: (call, moment) => decide(page, call, moment) },
+  ];
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * Bytes of uploads that are not complete yet, by name: beside the journal where the simulator has a folder, so that a
+ * restart finds them, and in memory otherwise. What a row of a table does not name any more is dropped by its owner.
+ */
+export class Pieces {
+  readonly #folder: string | undefined;
+  readonly #kept = new Map<string, Buffer>();
+
+  constructor(dataDir?: string) {
+    this.#folder = dataDir === undefined ? undefined : join(dataDir, "pieces");
+  }
+
+  put(name: string, bytes: Buffer): void {
+    if (this.#folder === undefined) {
+      this.#kept.set(name, bytes);
+      return;
+    }
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(this.#folder, name), bytes, { mode: 0o600 });
+  }
+
+  /** Throws if it was dropped. */
+  get(name: string): Buffer {
+    if (this.#folder !== undefined) {
+      return readFileSync(join(this.#folder, name));
+    }
+    const bytes = this.#kept.get(name);
+    if (bytes === undefined) {
+      throw new Error(`no piece ${name}`);
+    }
+    return bytes;
+  }
+
+  drop(name: string): void {
+    this.#kept.delete(name);
+    if (this.#folder !== undefined) {
+      rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  dropAll(): void {
+    this.#kept.clear();
+    if (this.#folder !== undefined) {
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
+  }
+}

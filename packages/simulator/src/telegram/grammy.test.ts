@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { Api, InputFile, InputMediaBuilder } from "grammy";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
+import type { TestAccount } from "#src/testing.ts";
+
+/** A client that others wrote finds here what it expects of the Bot API. */
+let simulator: TestSimulator;
+let channel: TestAccount;
+let api: Api;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  channel = await simulator.account("telegram");
+  const { botToken = "" } = channel.credentials;
+  api = new Api(botToken, { apiRoot: `${simulator.url}/telegram` });
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
+
+test("grammY sends a text, a photo and a film", async () => {
+  const text = await api.sendMessage(channel.externalId, "Hello");
+  const photo = await api.sendPhoto(channel.externalId, new InputFile(pngBytes()), {
+    caption: "A photo",
+  });
+  const film = await api.sendVideo(channel.externalId, new InputFile(mp4Bytes(), "film.mp4"), {
+    width: 640,
+    height: 480,
+    duration: 1,
+    supports_streaming: true,
+  });
+  expect([text.message_id, photo.message_id, film.message_id]).toEqual([2, 3, 4]);
+  expect(photo.caption).toBe("A photo");
+  expect(film.video).toMatchObject({ width: 640, height: 480, duration: 1 });
+  expect((await visible()).map((entry) => entry["media"])).toEqual([
+    [],
+    [{ kind: "image", sha256: sha256(pngBytes()) }],
+    [{ kind: "video", sha256: sha256(mp4Bytes()) }],
+  ]);
+});
+
+test("grammY sends an album and deletes it", async () => {
+  const messages = await api.sendMediaGroup(channel.externalId, [
+    InputMediaBuilder.photo(new InputFile(pngBytes(1)), { caption: "Two" }),
+    InputMediaBuilder.video(new InputFile(mp4Bytes())),
+  ]);
+  expect(messages.map((message) => message.chat.id)).toEqual(
+    messages.map(() => Number(channel.externalId)),
+  );
+  expect(await visible()).toMatchObject([{ id: "2,3", text: "Two" }]);
+  const ids = messages.map((message) => message.message_id);
+  expect(await api.deleteMessages(channel.externalId, ids)).toBe(true);
+  expect(await visible()).toEqual([]);
+});
+
+test("grammY understands a refusal", async () => {
+  await expect(
+    api.sendPhoto(channel.externalId, new InputFile(Buffer.from("no image"))),
+  ).rejects.toMatchObject({ error_code: 400, description: "Bad Request: IMAGE_PROCESS_FAILED" });
+});

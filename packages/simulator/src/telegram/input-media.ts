@@ -1,0 +1,125 @@
+import { isRecord, Refused } from "#src/http/call.ts";
+import { refuse, statusFailure } from "#src/telegram/errors.ts";
+import { captionText } from "#src/telegram/message-text.ts";
+import { listOf, textOf } from "#src/telegram/parameters.ts";
+import type { Parameters } from "#src/telegram/parameters.ts";
+import { receive } from "#src/world/received-media.ts";
+import type { ReceivedMedia } from "#src/world/received-media.ts";
+
+export type InputKind = "photo" | "video" | "animation";
+
+/** A medium of a message that is to be sent, checked. */
+export interface InputMedia {
+  readonly kind: InputKind;
+  readonly received: ReceivedMedia;
+  readonly caption: string;
+  /** As the caller says, or as the bytes do. */
+  readonly width: number;
+  readonly height: number;
+  /** Seconds. */
+  readonly duration: number;
+}
+
+const MAX_PHOTO_BYTES = 10_000_000;
+const MAX_FILE_BYTES = 50_000_000;
+const MAX_WIDTH_PLUS_HEIGHT = 10_000;
+const MAX_ASPECT = 20;
+const MIN_GROUP = 2;
+const MAX_GROUP = 10;
+const ATTACHED = "attach://";
+
+/** The bytes that a parameter is or names. Addresses are not fetched here, and no file is known by an id. */
+function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
+  const name = typeof value === "string" ? value : "";
+  const file = name.startsWith(ATTACHED) ? parameters.get(name.slice(ATTACHED.length)) : value;
+  if (Buffer.isBuffer(file)) {
+    return file.length > 0 ? file : refuse("file must be non-empty");
+  }
+  if (name === "") {
+    return refuse(`there is no ${kind} in the request`);
+  }
+  return refuse(
+    /^https?:/.test(name)
+      ? "failed to get HTTP URL content"
+      : "wrong file identifier/HTTP URL specified",
+  );
+}
+
+function checkPhoto({ width, height }: ReceivedMedia): void {
+  if (width === undefined || height === undefined) {
+    return;
+  }
+  const aspect = Math.max(width, height) / Math.min(width, height);
+  if (width + height > MAX_WIDTH_PLUS_HEIGHT || aspect > MAX_ASPECT) {
+    refuse("PHOTO_INVALID_DIMENSIONS");
+  }
+}
+
+function photo(bytes: Buffer): ReceivedMedia {
+  if (bytes.length > MAX_PHOTO_BYTES) {
+    refuse("file is too big for a photo");
+  }
+  const received = receive([bytes]);
+  if (received?.kind !== "image") {
+    return refuse("IMAGE_PROCESS_FAILED");
+  }
+  checkPhoto(received);
+  return received;
+}
+
+function film(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new Refused(statusFailure(413));
+  }
+  const received = receive([bytes]);
+  const isTaken =
+    received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
+  // The real server would send anything else as a document, which nobody who calls this method wants.
+  return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
+}
+
+function numberOf(parameters: Parameters, name: string): number {
+  const value = Number(textOf(parameters, name));
+  return Number.isSafeInteger(value) && value >= 0
+    ? value
+    : refuse(`can't parse ${name} as an integer`);
+}
+
+/** @param about What is said about the medium: the parameters themselves, or one entry of an album. */
+function inputMedia(
+  parameters: Parameters,
+  kind: InputKind,
+  value: unknown,
+  about: Parameters,
+): InputMedia {
+  const bytes = bytesOf(parameters, value, kind);
+  const received = kind === "photo" ? photo(bytes) : film(bytes, kind);
+  return {
+    kind,
+    received,
+    caption: captionText(about),
+    width: numberOf(about, "width") || (received.width ?? 0),
+    height: numberOf(about, "height") || (received.height ?? 0),
+    duration: numberOf(about, "duration"),
+  };
+}
+
+/** The medium of a message that has one. */
+export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia {
+  return inputMedia(parameters, kind, parameters.get(kind), parameters);
+}
+
+/** The media of an album. */
+export function groupMedia(parameters: Parameters): readonly InputMedia[] {
+  const entries = listOf(parameters, "media");
+  if (entries.length < MIN_GROUP || entries.length > MAX_GROUP) {
+    refuse("an album has 2 to 10 messages");
+  }
+  return entries.map((entry) => {
+    const type = isRecord(entry) ? entry["type"] : undefined;
+    if (!isRecord(entry) || (type !== "photo" && type !== "video")) {
+      return refuse("only photos and videos go together in this album");
+    }
+    return inputMedia(parameters, type, entry["media"], new Map(Object.entries(entry)));
+  });
+}

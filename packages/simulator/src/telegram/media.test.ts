@@ -1,0 +1,204 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TestSimulator, itemsOf, mp4Bytes, pngBytes, telegram } from "#src/testing.ts";
+import type { Answer, TestAccount } from "#src/testing.ts";
+
+let simulator: TestSimulator;
+let channel: TestAccount;
+
+beforeEach(async () => {
+  simulator = await TestSimulator.start();
+  channel = await simulator.account("telegram", "harbour_news");
+});
+
+afterEach(() => simulator[Symbol.asyncDispose]());
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const image = (bytes: Buffer) => ({ kind: "image", sha256: sha256(bytes) });
+const video = (bytes: Buffer) => ({ kind: "video", sha256: sha256(bytes) });
+
+/** A PNG that says to have this size. */
+function pngOf(width: number, height: number): Buffer {
+  const bytes = pngBytes();
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}
+
+function post(method: string, fields: Readonly<Record<string, string | Buffer>>): Promise<Answer> {
+  const parts = new FormData();
+  parts.set("chat_id", channel.externalId);
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === "string") {
+      parts.set(name, value);
+    } else {
+      parts.set(name, new Blob([new Uint8Array(value)]), "file");
+    }
+  }
+  const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/${method}`;
+  return simulator.call("POST", path, { parts });
+}
+
+function album(
+  files: readonly Buffer[],
+  part: (index: number) => Readonly<Record<string, unknown>> = () => ({}),
+): Promise<Answer> {
+  const media = files.map((bytes, index) => ({
+    type: bytes.includes("ftyp") ? "video" : "photo",
+    media: `attach://file${index}`,
+    ...part(index),
+  }));
+  const attached = Object.fromEntries(files.map((bytes, index) => [`file${index}`, bytes]));
+  return post("sendMediaGroup", { media: JSON.stringify(media), ...attached });
+}
+
+const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
+
+test("a photo is shown with its caption and the hash of its bytes", async () => {
+  const bytes = pngOf(640, 480);
+  const answer = await post("sendPhoto", { photo: bytes, caption: "Ships & sails" });
+  expect(answer.body["result"]).toMatchObject({
+    message_id: 2,
+    caption: "Ships & sails",
+    photo: [{ width: 640, height: 480, file_size: bytes.length }],
+  });
+  expect(await visible()).toMatchObject([
+    { id: "2", text: "Ships & sails", media: [image(bytes)], createCalls: 1 },
+  ]);
+});
+
+test("a film and an animation say what the caller says of them", async () => {
+  const about = { width: "1280", height: "720", duration: "12", supports_streaming: "true" };
+  const sent = await post("sendVideo", { video: mp4Bytes(), ...about });
+  expect(sent.body["result"]).toMatchObject({
+    video: { width: 1280, height: 720, duration: 12, mime_type: "video/mp4" },
+  });
+  const gif = Buffer.from("GIF89a\x20\x03\x58\x02rest", "latin1");
+  expect((await post("sendAnimation", { animation: gif })).status).toBe(200);
+  expect((await visible()).map((entry) => entry["media"])).toEqual([
+    [video(mp4Bytes())],
+    [{ kind: "gif", sha256: sha256(gif) }],
+  ]);
+});
+
+test("an album is one entry for readers, and several messages with ids in a row", async () => {
+  const files = [pngBytes(1), mp4Bytes(), pngBytes(2)];
+  const answer = await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
+  const messages = itemsOf(answer.body["result"]);
+  expect(messages.map((message) => message["message_id"])).toEqual([2, 3, 4]);
+  expect(new Set(messages.map((message) => message["media_group_id"])).size).toBe(1);
+  expect(messages.map((message) => message["caption"])).toEqual(["Three", undefined, undefined]);
+  expect(await visible()).toMatchObject([
+    {
+      id: "2,3,4",
+      text: "Three",
+      media: [image(pngBytes(1)), video(mp4Bytes()), image(pngBytes(2))],
+    },
+  ]);
+});
+
+test("each message of an album can be deleted, and the entry goes with the last of them", async () => {
+  const files = [pngBytes(1), pngBytes(2), pngBytes(3)];
+  await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
+  await telegram(simulator, channel, "deleteMessage", { message_id: 2 });
+  expect(await visible()).toMatchObject([
+    { text: "", media: [image(pngBytes(2)), image(pngBytes(3))] },
+  ]);
+  const again = await telegram(simulator, channel, "deleteMessage", { message_id: 2 });
+  expect(again.body["description"]).toBe("Bad Request: message to delete not found");
+  await telegram(simulator, channel, "deleteMessages", { message_ids: [2, 3, 4] });
+  expect(await visible()).toEqual([]);
+});
+
+test("an album counts as many messages as it has, and is refused whole", async () => {
+  const nine = Array.from({ length: 9 }, (_, index) => pngBytes(index));
+  await album(nine);
+  await album(nine);
+  expect((await album([pngBytes(1), pngBytes(2), pngBytes(3)])).status).toBe(429);
+  expect((await album([pngBytes(1), pngBytes(2)])).status).toBe(200);
+  expect(await visible()).toHaveLength(3);
+});
+
+test.each([
+  ["no file", "sendPhoto", {}, "there is no photo in the request"],
+  ["an empty file", "sendPhoto", { photo: Buffer.alloc(0) }, "file must be non-empty"],
+  ["a file that is no image", "sendPhoto", { photo: mp4Bytes() }, "IMAGE_PROCESS_FAILED"],
+  ["a large photo", "sendPhoto", { photo: pngOf(9000, 1001) }, "PHOTO_INVALID_DIMENSIONS"],
+  ["a long photo", "sendPhoto", { photo: pngOf(2100, 100) }, "PHOTO_INVALID_DIMENSIONS"],
+  [
+    "a heavy photo",
+    "sendPhoto",
+    { photo: Buffer.concat([pngBytes(), Buffer.alloc(10_000_000)]) },
+    "file is too big for a photo",
+  ],
+  ["a film that is an image", "sendVideo", { video: pngBytes() }, "VIDEO_CONTENT_TYPE_INVALID"],
+  [
+    "a caption that is too long",
+    "sendPhoto",
+    { photo: pngBytes(), caption: "a".repeat(1025) },
+    "message caption is too long",
+  ],
+  [
+    "an unknown id",
+    "sendPhoto",
+    { photo: "AgACAgIAAx" },
+    "wrong file identifier/HTTP URL specified",
+  ],
+  [
+    "an address",
+    "sendPhoto",
+    { photo: "https://example.com/a.png" },
+    "failed to get HTTP URL content",
+  ],
+])("%s is refused", async (_name, method, fields, description) => {
+  const answer = await post(method, fields);
+  expect(answer.body).toEqual({
+    ok: false,
+    error_code: 400,
+    description: `Bad Request: ${description}`,
+  });
+  expect(await visible()).toEqual([]);
+});
+
+test("a film over 50 MB is refused by its size", async () => {
+  const answer = await post("sendVideo", { video: mp4Bytes(50_000_001) });
+  expect(answer.body).toEqual({
+    ok: false,
+    error_code: 413,
+    description: "Request Entity Too Large",
+  });
+});
+
+test("an album of one, of eleven, of documents or without its files is refused whole", async () => {
+  const png = pngBytes();
+  const answers = [
+    await album([png]),
+    await album(Array.from({ length: 11 }, () => png)),
+    await album([png, png], () => ({ type: "document" })),
+    await album([png, png], (index) => ({ media: `attach://missing${index}` })),
+    await album([png, mp4Bytes()], () => ({ caption: "a".repeat(1025) })),
+    await album([png, Buffer.from("text")]),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+  expect(await visible()).toEqual([]);
+});
+
+test("albums and their messages survive a restart", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
+  try {
+    await simulator[Symbol.asyncDispose]();
+    simulator = await TestSimulator.start({ dataDir });
+    channel = await simulator.account("telegram", "harbour_news");
+    await album([pngBytes(1), pngBytes(2)]);
+    await simulator[Symbol.asyncDispose]();
+    simulator = await TestSimulator.start({ dataDir });
+    expect(await visible()).toMatchObject([{ id: "2,3" }]);
+    await telegram(simulator, channel, "deleteMessage", { message_id: 2 });
+    expect(await visible()).toMatchObject([{ media: [image(pngBytes(2))] }]);
+  } finally {
+    rmSync(dataDir, { recursive: true });
+  }
+});

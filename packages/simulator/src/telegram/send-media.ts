@@ -1,0 +1,72 @@
+import { albumId } from "#src/telegram/albums.ts";
+import { groupMedia, singleMedia } from "#src/telegram/input-media.ts";
+import type { InputKind, InputMedia } from "#src/telegram/input-media.ts";
+import { nextMessageId, spend } from "#src/telegram/messages.ts";
+import { requireRight } from "#src/telegram/network.ts";
+import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { mediaMessageView } from "#src/telegram/views.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { toPosted } from "#src/world/received-media.ts";
+
+function show(
+  { world }: TelegramNetwork,
+  chat: Account,
+  id: string,
+  media: readonly InputMedia[],
+  now: number,
+): void {
+  world.posts.add({
+    platform: "telegram",
+    account: chat.externalId,
+    id,
+    text: captionOf(media),
+    media: media.map(({ received }) => toPosted(received)),
+    createdAt: now,
+    deletedAt: null,
+    createCalls: 1,
+  });
+}
+
+/** Apps show a caption below an album when one of its messages has it. */
+function captionOf(media: readonly InputMedia[]): string {
+  return media.map(({ caption }) => caption).find((caption) => caption !== "") ?? "";
+}
+
+function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind): unknown {
+  const { parameters, now } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const media = singleMedia(parameters, kind);
+  spend(network, chat, 1, now);
+  const id = nextMessageId(network, chat);
+  show(network, chat, String(id), [media], now);
+  return mediaMessageView(chat, { id, createdAt: now, media });
+}
+
+export function sendPhoto(network: TelegramNetwork, call: BotCall): unknown {
+  return sendOne(network, call, "photo");
+}
+
+export function sendVideo(network: TelegramNetwork, call: BotCall): unknown {
+  return sendOne(network, call, "video");
+}
+
+export function sendAnimation(network: TelegramNetwork, call: BotCall): unknown {
+  return sendOne(network, call, "animation");
+}
+
+/** An album is sent whole or not at all, and counts as many messages as it has. */
+export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
+  const { parameters, now } = call;
+  const chat = requireRight(network, call, "canPostMessages");
+  const media = groupMedia(parameters);
+  spend(network, chat, media.length, now);
+  const ids = media.map(() => nextMessageId(network, chat));
+  const [first = 0] = ids;
+  const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
+  network.albums.add(chat, parts, first);
+  show(network, chat, albumId(ids), media, now);
+  const groupId = `${chat.externalId.slice(-10)}${first}`;
+  return media.map((one, index) =>
+    mediaMessageView(chat, { id: first + index, createdAt: now, media: one, groupId }),
+  );
+}

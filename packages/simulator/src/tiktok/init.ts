@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto";
+import { isRecord, jsonObject } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import { chunkPlanOf } from "#src/tiktok/chunk-plan.ts";
+import type { Endpoint, TiktokCall } from "#src/tiktok/endpoint.ts";
+import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
+import { complete, newPublishId } from "#src/tiktok/network.ts";
+import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { photoInfo, section, spendPost, videoInfo } from "#src/tiktok/post-info.ts";
+import { UPLOAD_LIFE_MS } from "#src/tiktok/publishes.ts";
+import type { Upload } from "#src/tiktok/publishes.ts";
+import { checkAddresses, isVerified, pulled } from "#src/tiktok/pull.ts";
+
+const MAX_PHOTOS = 35;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function sourceOf(body: Fields): unknown {
+  const source = body["source_info"];
+  return isRecord(source) ? source["source"] : undefined;
+}
+
+function initUpload(network: TiktokNetwork, { account, body, call, now }: TiktokCall): Reply {
+  const info = videoInfo(body, account);
+  const plan = chunkPlanOf(
+    section(body, "source_info", ["source", "video_size", "chunk_size", "total_chunk_count"]),
+  );
+  spendPost(network, account, now);
+  const upload: Upload = {
+    ...plan,
+    id: randomBytes(9).readBigUInt64BE().toString(),
+    token: randomBytes(24).toString("base64url"),
+    contentType: undefined,
+    chunkTimes: [],
+    expiresAt: now + UPLOAD_LIFE_MS,
+  };
+  const { id } = network.publishes.put({
+    ...info,
+    id: newPublishId("v_pub_file"),
+    account: account.externalId,
+    kind: "video",
+    createdAt: now,
+    upload,
+    media: [],
+  });
+  const query = new URLSearchParams({ upload_id: upload.id, upload_token: upload.token });
+  const uploadUrl = `${call.baseUrl}/open-upload/video/?${query.toString()}`;
+  return apiAnswer({ publish_id: id, upload_url: uploadUrl });
+}
+
+function initPull(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
+  const info = videoInfo(body, account);
+  const source = section(body, "source_info", ["source", "video_url"]);
+  const urls = checkAddresses([source["video_url"]]);
+  spendPost(network, account, now);
+  const id = newPublishId("v_pub_url");
+  const begun = {
+    ...info,
+    id,
+    account: account.externalId,
+    kind: "video",
+    createdAt: now,
+  } as const;
+  complete(network, { ...begun, media: [] }, { ...pulled("video", urls, fetched), now });
+  return apiAnswer({ publish_id: id });
+}
+
+function initVideo(network: TiktokNetwork, call: TiktokCall): Reply {
+  switch (sourceOf(call.body)) {
+    case "FILE_UPLOAD":
+      return initUpload(network, call);
+    case "PULL_FROM_URL":
+      return initPull(network, call);
+    default:
+      return refuseParameter("source is FILE_UPLOAD or PULL_FROM_URL.");
+  }
+}
+
+function photosOf(body: Fields): readonly unknown[] {
+  const source = section(body, "source_info", ["source", "photo_images", "photo_cover_index"]);
+  const photos = source["photo_images"];
+  if (source["source"] !== "PULL_FROM_URL") {
+    refuseParameter("source is PULL_FROM_URL.");
+  }
+  if (!Array.isArray(photos) || photos.length < 1 || photos.length > MAX_PHOTOS) {
+    return refuseParameter(`photo_images are 1 to ${MAX_PHOTOS} addresses.`);
+  }
+  const cover = source["photo_cover_index"] ?? 0;
+  if (!Number.isInteger(cover) || Number(cover) < 0 || Number(cover) >= photos.length) {
+    refuseParameter("photo_cover_index is the place of a photo.");
+  }
+  return photos;
+}
+
+function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
+  if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST") {
+    refuseParameter("media_type is PHOTO and post_mode is DIRECT_POST.");
+  }
+  const info = photoInfo(body, account);
+  const urls = checkAddresses(photosOf(body));
+  spendPost(network, account, now);
+  const id = newPublishId("p_pub_url");
+  const begun = {
+    ...info,
+    id,
+    account: account.externalId,
+    kind: "photo",
+    createdAt: now,
+  } as const;
+  complete(network, { ...begun, media: [] }, { ...pulled("photo", urls, fetched), now });
+  return apiAnswer({ publish_id: id });
+}
+
+/** The addresses that a call names and that TikTok would fetch from. */
+function addressesOf(call: Call): readonly string[] {
+  const source = jsonObject(call)?.["source_info"];
+  if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") {
+    return [];
+  }
+  const photos = source["photo_images"];
+  const named: readonly unknown[] = Array.isArray(photos) ? photos : [source["video_url"]];
+  return named.filter(isVerified).slice(0, MAX_PHOTOS);
+}
+
+function isPull(call: Call): boolean {
+  return sourceOf(jsonObject(call) ?? {}) === "PULL_FROM_URL";
+}
+
+const SHARED = { method: "POST", scope: "video.publish", bucket: "init", perMinute: 6 } as const;
+
+/** The calls that begin a post. Where TikTok fetches for itself they are also the ones that make it visible. */
+export function initEndpoints(network: TiktokNetwork): readonly Endpoint[] {
+  return [
+    {
+      ...SHARED,
+      path: "/v2/post/publish/video/init/",
+      operations: (call) => (isPull(call) ? ["publish", "create"] : ["create"]),
+      fetches: addressesOf,
+      handle: (call) => initVideo(network, call),
+    },
+    {
+      ...SHARED,
+      path: "/v2/post/publish/content/init/",
+      operations: () => ["publish", "create"],
+      fetches: addressesOf,
+      handle: (call) => initPhoto(network, call),
+    },
+  ];
+}

@@ -1,0 +1,105 @@
+import { isRecord } from "#src/http/call.ts";
+import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
+import { creatorOf } from "#src/tiktok/network.ts";
+import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import type { PrivacyLevel } from "#src/tiktok/publishes.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What is said about a post. */
+export interface PostInfo {
+  readonly title: string;
+  readonly description: string;
+  readonly privacy: PrivacyLevel;
+}
+
+const LEVELS: readonly PrivacyLevel[] = [
+  "PUBLIC_TO_EVERYONE",
+  "MUTUAL_FOLLOW_FRIENDS",
+  "FOLLOWER_OF_CREATOR",
+  "SELF_ONLY",
+];
+
+const FLAGS: readonly string[] = [
+  "disable_comment",
+  "brand_content_toggle",
+  "brand_organic_toggle",
+];
+const VIDEO_FLAGS: readonly string[] = [...FLAGS, "disable_duet", "disable_stitch", "is_aigc"];
+const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
+
+/** Posts a creator may make in a day, over all apps. */
+const POSTS_A_DAY = 15;
+const DAY_MS = 86_400_000;
+
+/** An object with these fields and no others. */
+export function section(body: Fields, name: string, known: readonly string[]): Fields {
+  const value = body[name];
+  if (!isRecord(value)) {
+    return refuseParameter(`${name} is missing or no object.`);
+  }
+  const unknown = Object.keys(value).find((field) => !known.includes(field));
+  return unknown === undefined ? value : refuseParameter(`${name} has no field ${unknown}.`);
+}
+
+function textOf(fields: Fields, name: string, max: number): string {
+  const value = fields[name] ?? "";
+  if (typeof value !== "string" || value.length > max) {
+    return refuseParameter(`${name} is a text of at most ${max} characters.`);
+  }
+  return value;
+}
+
+function checkFlags(fields: Fields, names: readonly string[]): void {
+  const wrong = names.find((name) => name in fields && typeof fields[name] !== "boolean");
+  if (wrong !== undefined) {
+    refuseParameter(`${wrong} is true or false.`);
+  }
+}
+
+function privacyOf(fields: Fields, account: Account): PrivacyLevel {
+  const { privacyLevels, isUnaudited } = creatorOf(account);
+  const level = LEVELS.find((known) => known === fields["privacy_level"]);
+  if (level === undefined) {
+    return refuseParameter("privacy_level is missing or unknown.");
+  }
+  if (isUnaudited && level !== "SELF_ONLY") {
+    refuse("unaudited_client_can_only_post_to_private_accounts");
+  }
+  if (!privacyLevels.includes(level)) {
+    refuse("privacy_level_option_mismatch");
+  }
+  if (fields["brand_content_toggle"] === true && level === "SELF_ONLY") {
+    refuseParameter("Branded content cannot be private.");
+  }
+  return level;
+}
+
+/** `post_info` of a video. */
+export function videoInfo(body: Fields, account: Account): PostInfo {
+  const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
+  const fields = section(body, "post_info", known);
+  checkFlags(fields, VIDEO_FLAGS);
+  const title = textOf(fields, "title", 2200);
+  return { title, description: "", privacy: privacyOf(fields, account) };
+}
+
+/** `post_info` of photos. */
+export function photoInfo(body: Fields, account: Account): PostInfo {
+  const known = ["title", "description", "privacy_level", ...PHOTO_FLAGS];
+  const fields = section(body, "post_info", known);
+  checkFlags(fields, PHOTO_FLAGS);
+  const title = textOf(fields, "title", 90);
+  const description = textOf(fields, "description", 4000);
+  return { title, description, privacy: privacyOf(fields, account) };
+}
+
+/** One more post of the creator's day. */
+export function spendPost({ world }: TiktokNetwork, account: Account, now: number): void {
+  const key = `tiktok:posts:${account.externalId}`;
+  const rule = { key, limit: POSTS_A_DAY, windowMs: DAY_MS };
+  if (!world.limits.spend([rule], now).allowed) {
+    refuse("spam_risk_too_many_posts");
+  }
+}

@@ -1,0 +1,117 @@
+import { contentType } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import { bareStatus } from "#src/tiktok/errors.ts";
+import { complete } from "#src/tiktok/network.ts";
+import type { TiktokNetwork } from "#src/tiktok/network.ts";
+import { bytesAt, chunkLength, chunkName } from "#src/tiktok/publishes.ts";
+import type { Publish, Upload } from "#src/tiktok/publishes.ts";
+import { receive } from "#src/world/received-media.ts";
+
+const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
+const RANGE = /^bytes (\d+)-(\d+)\/(\d+)$/;
+
+/** The path of the upload host, whose addresses the API gives away. */
+export const UPLOAD_PATH = "/open-upload/video/";
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  readonly total: number;
+}
+
+function rangeOf(call: Call): Range | undefined {
+  const parts = RANGE.exec(call.headers["content-range"] ?? "");
+  const [first, last, total] = (parts ?? []).slice(1).map(Number);
+  return first === undefined || last === undefined || total === undefined
+    ? undefined
+    : { first, last, total };
+}
+
+interface OpenPublish extends Publish {
+  readonly upload: Upload;
+}
+
+function findOpen(network: TiktokNetwork, call: Call): OpenPublish | undefined {
+  const publish = network.publishes.byUpload(call.query.get("upload_id") ?? "");
+  const upload = publish?.upload;
+  const isOurs = upload !== undefined && upload.token === call.query.get("upload_token");
+  return publish !== undefined && isOurs ? { ...publish, upload } : undefined;
+}
+
+/** Out of step: says how far the upload is. */
+function outOfStep({ upload }: OpenPublish, now: number): Reply {
+  const bytes = bytesAt(upload, now);
+  const range = bytes === 0 ? `bytes */${upload.size}` : `bytes 0-${bytes - 1}/${upload.size}`;
+  return bareStatus(416, { "content-range": range });
+}
+
+function isNext({ upload }: OpenPublish, { first, last, total }: Range): boolean {
+  const index = upload.chunkTimes.length;
+  const start = index * upload.chunkSize;
+  const isRight = index < upload.chunkCount && total === upload.size && first === start;
+  return isRight && last === start + chunkLength(upload, index) - 1;
+}
+
+function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
+  const publish = findOpen(network, call);
+  if (publish === undefined || call.headers.authorization !== undefined) {
+    return bareStatus(publish === undefined ? 403 : 400);
+  }
+  const { upload } = publish;
+  if (now >= upload.expiresAt) {
+    return bareStatus(403);
+  }
+  const range = rangeOf(call);
+  const type = contentType(call);
+  if (range === undefined || !TYPES.includes(type)) {
+    return bareStatus(400);
+  }
+  if (!isNext(publish, range)) {
+    return outOfStep(publish, now);
+  }
+  if (call.body.length !== range.last - range.first + 1) {
+    return bareStatus(400);
+  }
+  const index = upload.chunkTimes.length;
+  network.world.pieces.put(chunkName(upload, index), call.body);
+  const filled = { ...upload, contentType: type, chunkTimes: [...upload.chunkTimes, now] };
+  const stored = network.publishes.put({ ...publish, upload: filled });
+  if (filled.chunkTimes.length < upload.chunkCount) {
+    return bareStatus(206);
+  }
+  finish(network, stored, filled, now);
+  return bareStatus(201);
+}
+
+function* readAll(network: TiktokNetwork, upload: Upload): Generator<Buffer> {
+  for (const [index] of upload.chunkTimes.entries()) {
+    yield network.world.pieces.get(chunkName(upload, index));
+  }
+}
+
+function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: number): void {
+  const found = receive(readAll(network, upload));
+  const isVideo = found?.kind === "video";
+  for (const [index] of upload.chunkTimes.entries()) {
+    network.world.pieces.drop(chunkName(upload, index));
+  }
+  const failReason = isVideo ? undefined : "file_format_check_failed";
+  complete(network, publish, { media: isVideo ? [found] : [], failReason, now });
+}
+
+/** Whether the call carries the last byte, which makes the post visible. */
+function isLast(call: Call): boolean {
+  const range = rangeOf(call);
+  return range !== undefined && range.last === range.total - 1;
+}
+
+/** Takes the chunks of a file in their order; its address is all the proof that it asks for. */
+export function uploadRoute(network: TiktokNetwork): Route {
+  return {
+    method: "PUT",
+    path: UPLOAD_PATH,
+    operations: (call) => (isLast(call) ? ["publish"] : ["upload"]),
+    handle: (call, moment) => putChunk(network, call, moment),
+  };
+}

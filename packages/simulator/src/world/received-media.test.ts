@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { mp4Bytes, pngBytes } from "#src/testing.ts";
+import { receive } from "#src/world/received-media.ts";
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const jpegBytes = Buffer.from("ffd8ffe000044a46ffc0000b080102030401011100ffd9", "hex");
+
+test("what a file is, is told by its bytes, and its hash is that of the whole", () => {
+  const gifBytes = Buffer.from("GIF89a\x20\x03\x58\x02rest", "latin1");
+  expect([
+    receive([pngBytes()]),
+    receive([jpegBytes]),
+    receive([gifBytes]),
+    receive([mp4Bytes().subarray(0, 300), mp4Bytes().subarray(300)]),
+    receive([Buffer.from("\0\0\0\x14ftypqt  ", "latin1")])?.contentType,
+  ]).toEqual([
+    {
+      kind: "image",
+      contentType: "image/png",
+      width: 1,
+      height: 1,
+      bytes: pngBytes().length,
+      sha256: sha256(pngBytes()),
+    },
+    {
+      kind: "image",
+      contentType: "image/jpeg",
+      width: 0x0304,
+      height: 0x0102,
+      bytes: jpegBytes.length,
+      sha256: sha256(jpegBytes),
+    },
+    {
+      kind: "gif",
+      contentType: "image/gif",
+      width: 800,
+      height: 600,
+      bytes: gifBytes.length,
+      sha256: sha256(gifBytes),
+    },
+    { kind: "video", contentType: "video/mp4", bytes: 1000, sha256: sha256(mp4Bytes()) },
+    "video/quicktime",
+  ]);
+});
+
+test("what is no image and no video is nothing", () => {
+  for (const text of ["", "<svg/>", "\xff\xd8", "RIFF1234WAVE"]) {
+    expect(receive([Buffer.from(text, "latin1")])).toBeUndefined();
+  }
+});
+
+test("a cut image has no size and breaks nothing", () => {
+  for (let length = 3; length < jpegBytes.length; length += 1) {
+    expect(receive([jpegBytes.subarray(0, length)])?.contentType).toBe("image/jpeg");
+  }
+  expect(receive([pngBytes().subarray(0, 10)])).toMatchObject({ contentType: "image/png" });
+});

@@ -1,0 +1,34 @@
+/** What `media_category` says a file is for. */
+export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
+
+interface CategoryRule {
+  readonly kind: "image" | "gif" | "video";
+  readonly types: readonly string[];
+  readonly maxBytes: number;
+  /** What media keys begin with. */
+  readonly keyPrefix: string;
+}
+
+/** Limits of X's media pages of 2026-08, in the stricter reading of "MB". */
+export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
+  tweet_image: {
+    kind: "image",
+    types: ["image/jpeg", "image/png", "image/webp", "image/bmp", "image/tiff", "image/pjpeg"],
+    maxBytes: 5_000_000,
+    keyPrefix: "3",
+  },
+  tweet_gif: { kind: "gif", types: ["image/gif"], maxBytes: 15_000_000, keyPrefix: "16" },
+  tweet_video: {
+    kind: "video",
+    types: ["video/mp4", "video/webm", "video/mp2t", "video/quicktime"],
+    maxBytes: 512_000_000,
+    keyPrefix: "7",
+  },
+};
+
+export const MAX_SEGMENT_BYTES = 5 * 1024 * 1024;
+export const MAX_SEGMENT_INDEX = 999;
+
+export function isCategory(value: unknown): value is MediaCategory {
+  return typeof value === "string" && Object.hasOwn(CATEGORIES, value);
+}

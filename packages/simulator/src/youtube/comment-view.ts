@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import type { Comment } from "#src/world/reactions.ts";
+import type { ChannelReply } from "#src/youtube/discussion.ts";
+import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import { etagOf } from "#src/youtube/video-view.ts";
+import type { Video } from "#src/youtube/videos.ts";
+
+/** Readers have no channel here; an author's name always gives the same id. */
+function authorId(author: string): string {
+  return `UC${createHash("sha256").update(author).digest("base64url").slice(0, 22)}`;
+}
+
+interface Written {
+  readonly author: string;
+  readonly channelId: string;
+  readonly text: string;
+  readonly createdAt: number;
+}
+
+function written({ author, channelId, text, createdAt }: Written) {
+  const publishedAt = new Date(createdAt).toISOString().replace(/\.\d{3}Z$/, "Z");
+  return {
+    textDisplay: text,
+    textOriginal: text,
+    authorDisplayName: `@${author}`,
+    authorChannelId: { value: channelId },
+    canRate: true,
+    viewerRating: "none",
+    likeCount: 0,
+    publishedAt,
+    updatedAt: publishedAt,
+  };
+}
+
+/** A reader's comment. */
+export function commentView(network: YoutubeNetwork, comment: Comment, parts: ReadonlySet<string>) {
+  const { id, author, mediaId, account } = comment;
+  const status = network.discussion.statusOf(id);
+  const snippet = {
+    ...written({ ...comment, channelId: authorId(author) }),
+    channelId: account,
+    videoId: mediaId,
+    ...(status === "published" ? {} : { moderationStatus: status }),
+  };
+  return {
+    kind: "youtube#comment",
+    etag: etagOf([comment, status]),
+    id,
+    ...(parts.has("snippet") ? { snippet } : {}),
+  };
+}
+
+/** The channel's answer to one. */
+export function replyView(
+  network: YoutubeNetwork,
+  reply: ChannelReply,
+  parts: ReadonlySet<string>,
+) {
+  const { id, channel, parentId, videoId } = reply;
+  const author = network.world.accounts.byId("youtube", channel)?.username ?? "";
+  const snippet = {
+    ...written({ ...reply, author, channelId: channel }),
+    channelId: channel,
+    parentId,
+    videoId,
+  };
+  return {
+    kind: "youtube#comment",
+    etag: etagOf(reply),
+    id,
+    ...(parts.has("snippet") ? { snippet } : {}),
+  };
+}
+
+/** A comment with what was answered to it. */
+export function threadView(
+  network: YoutubeNetwork,
+  comment: Comment,
+  video: Video,
+  parts: ReadonlySet<string>,
+) {
+  const whole = new Set(["snippet"]);
+  const replies = network.discussion
+    .repliesTo(comment.id)
+    .map((reply) => replyView(network, reply, whole));
+  const snippet = {
+    channelId: video.channel,
+    videoId: video.id,
+    topLevelComment: commentView(network, comment, whole),
+    canReply: true,
+    totalReplyCount: replies.length,
+    isPublic: true,
+  };
+  return {
+    kind: "youtube#commentThread",
+    etag: etagOf([comment, replies.length]),
+    id: comment.id,
+    ...(parts.has("snippet") ? { snippet } : {}),
+    ...(parts.has("replies") && replies.length > 0 ? { replies: { comments: replies } } : {}),
+  };
+}

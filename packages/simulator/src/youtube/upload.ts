@@ -1,0 +1,144 @@
+import type { Operation } from "#src/faults/rule.ts";
+import { answering, bearerToken } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import { UPLOAD_PATH } from "#src/youtube/begin-upload.ts";
+import { refuse } from "#src/youtube/errors.ts";
+import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import { hasLastByte, readRange, refuseRange } from "#src/youtube/upload-range.ts";
+import type { UploadRange } from "#src/youtube/upload-range.ts";
+import type { Upload } from "#src/youtube/uploads.ts";
+import { contextOf } from "#src/youtube/video-list.ts";
+import { videoView } from "#src/youtube/video-view.ts";
+import type { Video } from "#src/youtube/videos.ts";
+
+/** Every part of an upload but the last is a multiple of this long. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** What is sent back for an upload that is gone, or never was. */
+const GONE: Reply = { status: 404, body: "Not Found" };
+
+function sessionIdOf(call: Call): string {
+  return call.query.get("upload_id") ?? "";
+}
+
+/** Whose upload it is, as far as its address tells. */
+export function uploadOwner(network: YoutubeNetwork, call: Call): string | undefined {
+  return call.path === UPLOAD_PATH ? network.uploads.ownerOf(sessionIdOf(call)) : undefined;
+}
+
+/** The address alone is authority enough; a token that comes with it has to be good. */
+function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
+  const token = bearerToken(call);
+  if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel) {
+    refuse(401, "authError", { location: "Authorization" });
+  }
+}
+
+/** Says how many bytes are there; without a `Range` none is. */
+function incomplete({ storedBytes }: Upload): Reply {
+  const range = storedBytes === 0 ? {} : { range: `bytes=0-${storedBytes - 1}` };
+  return { status: 308, headers: { ...range, "content-length": "0" }, body: "" };
+}
+
+function completed(network: YoutubeNetwork, status: number, video: Video, now: number): Reply {
+  const parts = new Set(["snippet", "status"]);
+  return { status, body: videoView(video, contextOf(network, video, now), parts) };
+}
+
+function checkTotal({ totalBytes }: Upload, { total }: UploadRange): void {
+  if (total !== undefined && totalBytes !== null && total !== totalBytes) {
+    refuse(400, "badRequest", {
+      message: `Invalid request. The upload has ${totalBytes} bytes, not ${total}.`,
+      location: "Content-Range",
+    });
+  }
+}
+
+type Bytes = Extract<UploadRange, { kind: "bytes" }>;
+
+function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void {
+  if (range.last - range.first + 1 !== length) {
+    refuseRange();
+  }
+  if (!hasLastByte(range) && length % CHUNK_BYTES !== 0) {
+    refuse(400, "badRequest", {
+      message:
+        "Invalid request. The number of bytes uploaded is required to be equal or greater than 262144, except for the final request (it's recommended to be the exact multiple of 262144).",
+    });
+  }
+  if (range.first > storedBytes) {
+    refuse(400, "badRequest", {
+      message: `Invalid request. According to the Content-Range header, the upload offset is ${range.first} byte(s), which exceeds already uploaded size of ${storedBytes} byte(s).`,
+    });
+  }
+}
+
+/** Bytes that are there already are ignored, as Google's storage documents it for its uploads of this kind. */
+function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buffer): Upload {
+  checkBytes(upload, range, body.length);
+  return network.uploads.append(upload, body.subarray(upload.storedBytes - range.first));
+}
+
+function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video {
+  const received = network.uploads.read(upload);
+  const video = network.videos.add({
+    channel: upload.channel,
+    metadata: upload.metadata,
+    bytes: upload.storedBytes,
+    createdAt: now,
+    ...(received?.kind === "video" ? { received } : {}),
+  });
+  network.uploads.complete(upload, video.id);
+  return video;
+}
+
+/** An upload that has ended answers everything with its video. */
+function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
+  const video = network.videos.get(upload.videoId ?? "");
+  if (video === undefined) {
+    return GONE;
+  }
+  if (range.kind === "bytes") {
+    network.videos.countRepeat(video);
+  }
+  return completed(network, 200, video, now);
+}
+
+function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
+  const upload = network.uploads.find(sessionIdOf(call), now);
+  if (upload === undefined) {
+    return GONE;
+  }
+  checkToken(network, call, upload, now);
+  const range = readRange(call) ?? refuseRange();
+  checkTotal(upload, range);
+  if (upload.videoId !== undefined) {
+    return repeat(network, upload, range, now);
+  }
+  if (range.kind === "query") {
+    return incomplete(upload);
+  }
+  const grown = append(network, upload, range, call.body);
+  return grown.storedBytes === range.total
+    ? completed(network, 201, makeVideo(network, grown, now), now)
+    : incomplete(grown);
+}
+
+function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
+  const range = readRange(call);
+  if (range?.kind === "query") {
+    return ["status"];
+  }
+  return hasLastByte(range) ? ["publish"] : ["upload"];
+}
+
+/** `PUT` to an upload session's address: bytes, the last ones, or the question what is there. */
+export function uploadRoute(network: YoutubeNetwork): Route {
+  return {
+    method: "PUT",
+    path: UPLOAD_PATH,
+    operations: operationsOf,
+    handle: (call, moment) => answering(() => put(network, call, moment)),
+  };
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from "node:crypto";
+import type { Pieces } from "#src/store/pieces.ts";
+import type { Store } from "#src/store/store.ts";
+import type { Table } from "#src/store/table.ts";
+import { receive } from "#src/world/received-media.ts";
+import type { ReceivedMedia } from "#src/world/received-media.ts";
+import type { Secrets } from "#src/world/secrets.ts";
+import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
+
+/** A resumable upload, from its beginning until long after its end. */
+export interface Upload {
+  /** Whoever knows it may send the bytes. */
+  readonly id: string;
+  readonly channel: string;
+  readonly metadata: VideoMetadata;
+  /** As announced at the beginning; null if it was not. */
+  readonly totalBytes: number | null;
+  readonly storedBytes: number;
+  readonly pieces: number;
+  /** Platform time, Unix milliseconds. */
+  readonly expiresAt: number;
+  /** What it came to. */
+  readonly videoId?: string;
+}
+
+const LIFE_MS = 7 * 86_400_000;
+
+/** All upload sessions. */
+export class Uploads {
+  readonly #rows: Table<Upload>;
+  readonly #pieces: Pieces;
+  readonly #secrets: Secrets;
+
+  constructor(store: Store, pieces: Pieces, secrets: Secrets) {
+    this.#rows = store.table<Upload>("youtube.uploads");
+    this.#pieces = pieces;
+    this.#secrets = secrets;
+  }
+
+  begin(about: Pick<Upload, "channel" | "metadata" | "totalBytes">, now: number): Upload {
+    const id = this.#secrets.issue(`ABg5${randomBytes(48).toString("base64url")}`);
+    const upload = { ...about, id, storedBytes: 0, pieces: 0, expiresAt: now + LIFE_MS };
+    this.#rows.put(id, upload);
+    return upload;
+  }
+
+  /** Undefined when there is none of that id, or none any more. */
+  find(id: string, now: number): Upload | undefined {
+    const upload = this.#rows.get(id);
+    if (upload !== undefined && now >= upload.expiresAt) {
+      this.#dropPieces(upload);
+      this.#rows.delete(id);
+      return undefined;
+    }
+    return upload;
+  }
+
+  /** Whose it is, also when it has ended. */
+  ownerOf(id: string): string | undefined {
+    return this.#rows.get(id)?.channel;
+  }
+
+  /** Stores what follows on the bytes that are there. */
+  append(upload: Upload, bytes: Buffer): Upload {
+    if (bytes.length === 0) {
+      return upload;
+    }
+    this.#pieces.put(pieceName(upload, upload.pieces), bytes);
+    const storedBytes = upload.storedBytes + bytes.length;
+    const grown = { ...upload, storedBytes, pieces: upload.pieces + 1 };
+    this.#rows.put(upload.id, grown);
+    return grown;
+  }
+
+  /** What all the bytes together are. */
+  read(upload: Upload): ReceivedMedia | undefined {
+    return receive(this.#contents(upload));
+  }
+
+  complete(upload: Upload, videoId: string): void {
+    this.#rows.put(upload.id, { ...upload, pieces: 0, videoId });
+    this.#dropPieces(upload);
+  }
+
+  *#contents(upload: Upload): Generator<Buffer> {
+    for (const name of pieceNames(upload)) {
+      yield this.#pieces.get(name);
+    }
+  }
+
+  #dropPieces(upload: Upload): void {
+    for (const name of pieceNames(upload)) {
+      this.#pieces.drop(name);
+    }
+  }
+}
+
+function pieceName({ id }: Upload, index: number): string {
+  return `youtube-${id}-${index}`;
+}
+
+function pieceNames(upload: Upload): string[] {
+  return Array.from({ length: upload.pieces }, (_unused, index) => pieceName(upload, index));
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { bearerToken } from "#src/http/call.ts";
+import type { Call, Reply } from "#src/http/call.ts";
+import type { IssuedAccount, Platform } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+import { inventName } from "#src/world/names.ts";
+import type { World } from "#src/world/world.ts";
+import { beginUpload } from "#src/youtube/begin-upload.ts";
+import { listChannels } from "#src/youtube/channels.ts";
+import { commentEndpoints } from "#src/youtube/comments.ts";
+import { toRoute } from "#src/youtube/endpoint.ts";
+import { oauthError, statusError } from "#src/youtube/errors.ts";
+import { createNetwork } from "#src/youtube/network.ts";
+import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import { formOf, INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
+import { listPlaylistItems } from "#src/youtube/playlist-items.ts";
+import { ALL_SCOPES } from "#src/youtube/tokens.ts";
+import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
+import { deleteVideo, listVideos } from "#src/youtube/video-list.ts";
+
+const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
+const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
+
+function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): IssuedAccount {
+  const { accounts, clock } = world;
+  const invented = inventName(
+    ({ words, number }) =>
+      accounts.byUsername("youtube", `${words.join("")}${number}`) !== undefined,
+  );
+  const name = username ?? `${invented.words.join("")}${invented.number}`;
+  const account =
+    accounts.byUsername("youtube", name) ??
+    accounts.add({
+      platform: "youtube",
+      externalId: `UC${randomBytes(17).toString("base64url").slice(0, 22)}`,
+      username: name,
+      displayName: invented.displayName,
+    });
+  const { scopes: _scopes, ...credentials } = tokens.issue(
+    account.externalId,
+    ALL_SCOPES,
+    clock.now(),
+  );
+  return { account, credentials };
+}
+
+function accountOf(network: YoutubeNetwork, call: Call): Account | undefined {
+  const form = OAUTH_PATHS.includes(call.path) ? formOf(call) : undefined;
+  const token = bearerToken(call) ?? form?.get("refresh_token") ?? form?.get("token") ?? "";
+  const id = network.tokens.ownerOf(token) ?? uploadOwner(network, call);
+  return id === undefined ? undefined : network.world.accounts.byId("youtube", id);
+}
+
+function errorReply(status: number, call: Call): Reply {
+  return OAUTH_PATHS.includes(call.path)
+    ? oauthError(status, status < 500 ? "invalid_request" : "internal_failure", "Error")
+    : statusError(status);
+}
+
+/** YouTube's Data API, version 3, and Google's token endpoints: all their hosts below one prefix. */
+export function createYoutube(world: World): Platform {
+  const network = createNetwork(world);
+  const endpoints = [
+    beginUpload(network),
+    listVideos(network),
+    deleteVideo(network),
+    listChannels(),
+    listPlaylistItems(network),
+    ...commentEndpoints(network),
+  ];
+  return {
+    id: "youtube",
+    routes: [
+      ...endpoints.map((endpoint) => toRoute(network, endpoint)),
+      uploadRoute(network),
+      ...oauthRoutes(network),
+    ],
+    usernameFault: (username) =>
+      HANDLE.test(username) ? undefined : "3 to 30 letters, digits, '.', '_' and '-'",
+    issueAccount: (username) => issueAccount(network, username),
+    accountOf: (call) => accountOf(network, call),
+    loggedPath: (path) => path,
+    errorReply,
+    refusal: (operation) => (operation === "refresh" ? INVALID_GRANT : statusError(403)),
+    notFound: () => statusError(404),
+    newCommentId: () => `Ug${randomBytes(12).toString("base64url")}`,
+  };
+}

@@ -1,0 +1,135 @@
+import {
+  callPlatform,
+  list,
+  object,
+  text,
+  unavailable,
+  type PlatformAnswer,
+} from "#src/connectors/http.ts";
+import {
+  exchangeCode,
+  refreshTokens,
+  revokeTokens,
+  type YoutubeApp,
+} from "#src/connectors/youtube/token-endpoint.ts";
+import type {
+  AuthorizeRequest,
+  CodeGrant,
+  ConnectResult,
+  Connection,
+  Connector,
+  ExchangeResult,
+  LoginValues,
+  Tokens,
+} from "#src/domain/connector.ts";
+
+const SCOPE = "https://www.googleapis.com/auth";
+/** Uploading, whose channel it is, and deleting and answering. */
+const SCOPES = [
+  `${SCOPE}/youtube.upload`,
+  `${SCOPE}/youtube.readonly`,
+  `${SCOPE}/youtube.force-ssl`,
+];
+
+function readLogin(login: LoginValues): Tokens | undefined {
+  const { accessToken, refreshToken, expiresInSeconds } = login;
+  if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
+  if (typeof expiresInSeconds !== "number") return undefined;
+  return { accessToken, refreshToken, lifetimeMs: expiresInSeconds * 1000 };
+}
+
+/** A wrong token, or a permission that was not given; a used-up quota says nothing about either. */
+function isRefusal({ status, json }: PlatformAnswer): boolean {
+  const [first] = list(object(json, "error"), "errors");
+  const isPermission = status === 403 && text(first, "reason") === "insufficientPermissions";
+  return status === 401 || isPermission;
+}
+
+function toConnection(channel: unknown, externalId: string, tokens: Tokens): Connection {
+  const snippet = object(channel, "snippet");
+  const displayName = text(snippet, "title") ?? externalId;
+  const avatarUrl = text(object(object(snippet, "thumbnails"), "default"), "url");
+  return {
+    externalId,
+    username: text(snippet, "customUrl")?.replace(/^@/, "") ?? displayName,
+    displayName,
+    ...(avatarUrl === undefined ? {} : { avatarUrl }),
+    tokens,
+    attributes: {},
+  };
+}
+
+/** Asks YouTube whose channel it is, which proves that the tokens work. A Google account may have none. */
+async function identify(
+  app: YoutubeApp,
+  tokens: Tokens,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const url = `${app.baseUrl}/youtube/v3/channels?part=snippet&mine=true`;
+  const authorization = `Bearer ${tokens.accessToken}`;
+  const answer = await callPlatform({ method: "GET", url, authorization }, signal);
+  if (answer.kind !== "answer") return answer;
+  const message = `YouTube answered ${answer.status}`;
+  if (isRefusal(answer)) return { kind: "refused", message };
+  if (answer.status !== 200 || answer.json === undefined) return unavailable(message);
+  const [channel] = list(answer.json, "items");
+  const externalId = text(channel, "id");
+  return externalId === undefined
+    ? { kind: "refused", message: "the Google account has no channel" }
+    : { kind: "connected", connection: toConnection(channel, externalId, tokens) };
+}
+
+async function connect(
+  app: YoutubeApp,
+  login: LoginValues,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const tokens = readLogin(login);
+  if (tokens === undefined) return { kind: "refused", message: "the login is not complete" };
+  return await identify(app, tokens, signal);
+}
+
+/** Google gives a refresh token only to who asks for offline access, and again only after a new consent. */
+function authorizeUrl(
+  { authorizeUrl, clientId }: YoutubeApp,
+  { redirectUri, state, codeChallenge }: AuthorizeRequest,
+): string {
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: SCOPES.join(" "),
+    state,
+    access_type: "offline",
+    prompt: "consent",
+    code_challenge: codeChallenge,
+    code_challenge_method: "S256",
+  });
+  return `${authorizeUrl}?${query.toString()}`;
+}
+
+async function exchange(
+  app: YoutubeApp,
+  grant: CodeGrant,
+  signal: AbortSignal,
+): Promise<ExchangeResult> {
+  const exchanged = await exchangeCode(app, grant, signal);
+  if (exchanged.kind !== "tokens") return exchanged;
+  const identified = await identify(app, exchanged.tokens, signal);
+  return identified.kind === "connected"
+    ? { kind: "granted", connections: [identified.connection] }
+    : identified;
+}
+
+/** YouTube: Google's OAuth 2.0 with access tokens of an hour and refresh tokens that stay the same. */
+export function createYoutubeConnector(app: YoutubeApp): Connector {
+  return {
+    connect: (login, signal) => connect(app, login, signal),
+    refresh: ({ refreshToken }, signal) => refreshTokens(app, refreshToken, signal),
+    authorization: {
+      authorizeUrl: (request) => authorizeUrl(app, request),
+      exchange: (grant, signal) => exchange(app, grant, signal),
+    },
+    revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
+  };
+}

@@ -1,0 +1,17 @@
+import { invalidRequest, unavailable } from "@postrider/shared/errors";
+import type { Connection, Connector, LoginValues } from "#src/domain/connector.ts";
+
+const LOGIN_TIMEOUT_MS = 15_000;
+
+/**
+ * Asks the platform who it is that logs in.
+ *
+ * @throws ServiceError `invalid_request` with `login_refused`, or `unavailable`.
+ */
+export async function logIn(connector: Connector, login: LoginValues): Promise<Connection> {
+  const result = await connector.connect(login, AbortSignal.timeout(LOGIN_TIMEOUT_MS));
+  if (result.kind === "connected") return result.connection;
+  if (result.kind === "refused")
+    throw invalidRequest([{ code: "login_refused", path: "/platform" }]);
+  throw unavailable(new Error(result.message));
+}

@@ -1,0 +1,60 @@
+import { isPlatformId } from "@postrider/shared/platforms/registry";
+import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
+import type { DestroyedTokens } from "#src/db/credentials.ts";
+import type { RevokedTokens } from "#src/domain/connector.ts";
+import { reasonNotToRevoke, type Revocation } from "#src/domain/revocation.ts";
+import { unsealToken } from "#src/rpc/credential-seals.ts";
+import type { Deps } from "#src/rpc/deps.ts";
+
+type RevokeDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys">;
+type RevokedAccount = AccountKey & { readonly platform: string };
+
+/** The account is disconnected already, so nobody has to wait long for a platform in trouble. */
+const REVOKE_TIMEOUT_MS = 8_000;
+const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
+
+/** Undefined when they do not open: then there is nothing that the platform could be asked with. */
+function unsealDestroyed(
+  deps: RevokeDeps,
+  accountId: string,
+  { accessToken, refreshToken, attributes }: DestroyedTokens,
+): RevokedTokens | undefined {
+  if (accessToken === null) return undefined;
+  try {
+    return {
+      accessToken: unsealToken(deps, accountId, "access_token", accessToken),
+      refreshToken:
+        refreshToken === null
+          ? undefined
+          : unsealToken(deps, accountId, "refresh_token", refreshToken),
+      attributes,
+    };
+  } catch (error) {
+    deps.logger.error({ err: error, accountId }, "tokens cannot be revoked");
+    return undefined;
+  }
+}
+
+/**
+ * Asks the platform to take our permission back, where it may be asked. Never throws: the local part is complete, and
+ * what the platform answers goes to the log only.
+ */
+export async function revokeTokens(
+  deps: RevokeDeps,
+  { accountId, platform }: RevokedAccount,
+  destroyed: DestroyedTokens,
+): Promise<Revocation> {
+  if (!isPlatformId(platform)) return NOT_CONFIGURED;
+  const { connectors, logger } = deps;
+  // Not knowing is taken for shared: the connections of other workspaces are not to be ended by a guess.
+  const isShared = await isConnectedElsewhere(deps.sql, accountId).catch(() => true);
+  const reason = reasonNotToRevoke(platform, isShared);
+  if (reason !== undefined) return { outcome: "not_attempted", reason };
+  const revoke = connectors[platform]?.connector.revoke;
+  const tokens = unsealDestroyed(deps, accountId, destroyed);
+  if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;
+  const result = await revoke(tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
+  const said = result.kind === "confirmed" ? "confirmed" : result.message;
+  logger.info({ accountId, platform, reason: said }, "the platform was asked to revoke");
+  return { outcome: "unconfirmed" };
+}

@@ -1,0 +1,99 @@
+import { readBlob } from "#src/connectors/bluesky/blob-state.ts";
+import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
+import { createTid } from "#src/connectors/bluesky/tid.ts";
+import { COLLECTION, hostOf } from "#src/connectors/bluesky/xrpc.ts";
+import { callPlatform } from "#src/connectors/http.ts";
+import { text } from "#src/connectors/platform-answer.ts";
+import type {
+  Failure,
+  Handles,
+  PrepareStep,
+  Publication,
+  PublicationMedia,
+} from "#src/domain/connector.ts";
+
+type PostRecord = Readonly<Record<string, unknown>>;
+
+/** DIDs of the handles that the text mentions; one that does not resolve is left out. */
+async function resolveMentions(
+  baseUrl: string,
+  publication: Publication,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | Failure> {
+  const dids = new Map<string, string>();
+  for (const { handle } of findMentions(publication.text)) {
+    const host = hostOf(baseUrl, publication);
+    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
+    const answer = await callPlatform({ method: "GET", url }, signal);
+    if (answer.kind === "no_answer")
+      return { kind: "retryable", code: "platform_unavailable", message: answer.message };
+    const did = text(answer.json, "did");
+    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
+  }
+  return dids;
+}
+
+function aspectRatioOf({ width, height }: PublicationMedia): PostRecord {
+  return width === null || height === null ? {} : { aspectRatio: { width, height } };
+}
+
+/** What the post shows besides its text: up to four images, or a film. An alternative text must be there, and may be empty. */
+function toEmbed({ media }: Publication, handles: Handles): PostRecord {
+  const [first] = media;
+  if (first === undefined) return {};
+  if (first.kind === "video") {
+    const video = readBlob(handles, 0);
+    return { embed: { $type: "app.bsky.embed.video", video, ...aspectRatioOf(first) } };
+  }
+  const images = media.map((one, index) => ({
+    image: readBlob(handles, index),
+    alt: "",
+    ...aspectRatioOf(one),
+  }));
+  return { embed: { $type: "app.bsky.embed.images", images } };
+}
+
+function read({ record }: Handles): PostRecord | undefined {
+  return record === undefined ? undefined : (JSON.parse(record) as PostRecord);
+}
+
+async function createRecord(
+  baseUrl: string,
+  publication: Publication,
+  now: Date,
+  signal: AbortSignal,
+): Promise<PostRecord | Failure> {
+  const dids = await resolveMentions(baseUrl, publication, signal);
+  if ("kind" in dids) return dids;
+  const facets = createFacets(publication.text, dids);
+  return {
+    $type: COLLECTION,
+    text: publication.text,
+    createdAt: now.toISOString(),
+    ...(facets.length === 0 ? {} : { facets }),
+  };
+}
+
+/**
+ * Chooses the record key and fixes the whole record, so that every later call repeats the very same write. If the platform
+ * names a file differently after it was uploaded again, the record follows, under the same key: it is never there twice.
+ */
+export function createRecordStep(baseUrl: string, post: Publication): PrepareStep {
+  return {
+    name: "record",
+    isDone: (handles) => {
+      const record = read(handles);
+      if (handles.rkey === undefined || record === undefined) return false;
+      return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
+    },
+    run: async (publication, handles, signal) => {
+      const now = new Date();
+      const record = read(handles) ?? (await createRecord(baseUrl, publication, now, signal));
+      if ("kind" in record) return record as Failure;
+      return {
+        rkey: handles.rkey ?? createTid(now, Math.random()),
+        record: JSON.stringify({ ...record, ...toEmbed(publication, handles) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { jsonBody } from "./request-body.ts";
+import { sendOnce } from "./send-once.ts";
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function listen(
+  answer: (received: number, end: (status: number, body: string) => void, cut: () => void) => void,
+): Promise<{ url: string; received: () => number }> {
+  let received = 0;
+  server = createServer((request, response) => {
+    received += 1;
+    request.resume();
+    answer(
+      received,
+      (status, body) => response.writeHead(status).end(body),
+      () => request.socket.destroy(),
+    );
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/post`,
+    received: () => received,
+  };
+}
+
+const guard = { mayStillSend: () => true, timeoutMs: 2000 };
+
+test("an answer is an answer, whatever its status, and rubbish is an answer without JSON", async () => {
+  const { url } = await listen((count, end) =>
+    end(count === 1 ? 403 : 200, count === 1 ? '{"title":"Forbidden"}' : "<html>"),
+  );
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
+    kind: "answer",
+    status: 403,
+    json: { title: "Forbidden" },
+  });
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
+    kind: "answer",
+    status: 200,
+    json: undefined,
+  });
+});
+
+test("when the clocks say the mark is too old, not a byte leaves", async () => {
+  const { url, received } = await listen((_count, end) => end(200, "{}"));
+  expect(
+    await sendOnce(
+      { method: "POST", url, body: jsonBody({}) },
+      { ...guard, mayStillSend: () => false },
+    ),
+  ).toEqual({ kind: "not_sent" });
+  expect(received()).toBe(0);
+});
+
+test("a refused connection is certainly nothing sent", async () => {
+  expect(
+    await sendOnce({ method: "POST", url: "http://127.0.0.1:1/post", body: jsonBody({}) }, guard),
+  ).toMatchObject({ kind: "not_connected" });
+});
+
+test("a connection cut after the request left is no answer, and is not sent again", async () => {
+  const { url, received } = await listen((_count, _end, cut) => cut());
+  expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
+    kind: "no_answer",
+  });
+  expect(received()).toBe(1);
+});
+
+test("a silent host is no answer when the time is up", async () => {
+  const { url, received } = await listen(() => undefined);
+  expect(
+    await sendOnce({ method: "POST", url, body: jsonBody({}) }, { ...guard, timeoutMs: 60 }),
+  ).toMatchObject({ kind: "no_answer" });
+  expect(received()).toBe(1);
+});

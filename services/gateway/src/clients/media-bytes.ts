@@ -1,0 +1,196 @@
+import type { IncomingMessage } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
+import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
+import { toServiceError } from "@postrider/shared/errors/connect";
+import { Agent, request, type Dispatcher } from "undici";
+
+export interface Upload {
+  readonly uploadPath: string;
+  readonly token: string;
+  readonly requestId: string;
+  /** The client's request, of which nothing has been read yet. */
+  readonly source: IncomingMessage;
+}
+
+export interface ObjectRequest {
+  readonly workspaceId: string;
+  readonly mediaId: string;
+  readonly rendition: string;
+  readonly requestId: string;
+  /** `bytes=…`; absent = all of it. */
+  readonly range: string | undefined;
+}
+
+export interface ObjectAnswer {
+  /** 200, 206, or 416 for a range that is not there. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** For the caller to read at once: left alone it holds a connection. Nothing with 416. */
+  readonly body: Readable;
+}
+
+/** The bytes of media, on their way through the gateway: see services/media/README.md. */
+export interface MediaBytes extends AsyncDisposable {
+  /**
+   * Passes the body of the client's request on as it comes, no faster than media takes it.
+   *
+   * @throws ServiceError What media says, `invalid_request` when the client broke off, `unavailable` when media did.
+   */
+  upload(upload: Upload): Promise<void>;
+  /** @throws ServiceError `not_found`, `unavailable`. */
+  open(object: ObjectRequest): Promise<ObjectAnswer>;
+}
+
+export interface MediaBytesOptions {
+  /** The media service. */
+  readonly baseUrl: string;
+  readonly internalSecret: string;
+  /** Uploads, and as many downloads, at the same time. Default 256: more would be served too slowly to be of use. */
+  readonly maxInFlight?: number;
+}
+
+/** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */
+const STORE_TIMEOUT_MS = 120_000;
+const OPEN_TIMEOUT_MS = 10_000;
+/** Between two pieces of an object. */
+const STALL_TIMEOUT_MS = 30_000;
+const PASSED_ON = ["content-type", "content-length", "content-digest"];
+const ANSWERED = new Set([200, 206, 416]);
+
+interface Peer {
+  readonly baseUrl: string;
+  readonly authorization: string;
+  readonly dispatcher: Dispatcher;
+  readonly slots: Slots;
+}
+
+/** One direction's exchanges. */
+interface Slots {
+  readonly max: number;
+  taken: number;
+}
+
+/** Nobody is kept waiting for a slow stranger: who comes when all is taken hears so at once. */
+function takeSlot(slots: Slots): () => void {
+  if (slots.taken >= slots.max) throw unavailable();
+  slots.taken++;
+  let isTaken = true;
+  return () => {
+    if (isTaken) slots.taken--;
+    isTaken = false;
+  };
+}
+
+export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
+  const { baseUrl, internalSecret, maxInFlight: max = 256 } = options;
+  const authorization = `Bearer ${internalSecret}`;
+  const limits = { connections: max, connectTimeout: 2_000 };
+  const timeouts = { headersTimeout: STORE_TIMEOUT_MS, bodyTimeout: STALL_TIMEOUT_MS };
+  // A connection for each upload: one that was kept could turn out to be dead, and an upload is not repeated. But media is
+  // not told so: a server that is to close resets the connection of a body that it refuses, and its answer is lost.
+  const uploads = new Agent({ ...limits, ...timeouts, keepAliveTimeout: 1 });
+  const downloads = new Agent({ ...limits, ...timeouts, headersTimeout: OPEN_TIMEOUT_MS });
+  const up = { baseUrl, authorization, dispatcher: uploads, slots: { max, taken: 0 } };
+  const down = { baseUrl, authorization, dispatcher: downloads, slots: { max, taken: 0 } };
+  return {
+    upload: (one) => upload(up, one),
+    open: (object) => open(down, object),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([uploads.close(), downloads.close()]);
+    },
+  };
+}
+
+async function upload(peer: Peer, one: Upload): Promise<void> {
+  const { baseUrl, authorization, dispatcher } = peer;
+  const { source } = one;
+  const release = takeSlot(peer.slots);
+  const body = detach(source);
+  try {
+    const answer = await request(`${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`, {
+      method: "PUT",
+      headers: {
+        ...passedOn(source),
+        authorization,
+        "x-upload-token": one.token,
+        "x-request-id": one.requestId,
+      },
+      body,
+      dispatcher,
+    });
+    if (answer.statusCode !== 204) throw await toError(answer);
+    await answer.body.dump();
+  } catch (error) {
+    // Nobody is there to read it.
+    throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
+  } finally {
+    release();
+    source.unpipe(body);
+    body.destroy();
+  }
+}
+
+async function open(
+  { baseUrl, authorization, dispatcher, slots }: Peer,
+  { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
+): Promise<ObjectAnswer> {
+  const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
+  const query = `rendition=${encodeURIComponent(rendition)}`;
+  const headers = { authorization, "x-request-id": requestId };
+  const release = takeSlot(slots);
+  try {
+    const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
+      headers: range === undefined ? headers : { ...headers, range },
+      dispatcher,
+    });
+    if (!ANSWERED.has(answer.statusCode)) throw await toError(answer);
+    answer.body.once("close", release);
+    if (answer.statusCode === 416) await answer.body.dump();
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+  } catch (error) {
+    release();
+    throw toKnownError(error);
+  }
+}
+
+function passedOn({ headers }: IncomingMessage): Record<string, string> {
+  const found = PASSED_ON.map((name) => [name, headers[name]]);
+  return Object.fromEntries(found.filter(([, value]) => typeof value === "string"));
+}
+
+/**
+ * The body apart from its connection: when media answers early or breaks off, the client's connection must stay for the
+ * answer; when the client breaks off, media must see a cut body and not a whole one.
+ */
+function detach(source: IncomingMessage): PassThrough {
+  const body = new PassThrough();
+  source.once("close", () => {
+    if (!source.complete) body.destroy(new Error("the client broke off"));
+  });
+  return source.pipe(body);
+}
+
+async function toError({ statusCode, body }: Dispatcher.ResponseData): Promise<ServiceError> {
+  const bytes = new Uint8Array(await body.arrayBuffer());
+  const fallback = new ConnectError(`HTTP ${statusCode}`, fallbackCode(statusCode));
+  try {
+    return toServiceError(errorFromJsonBytes(bytes, undefined, fallback));
+  } catch {
+    return toServiceError(fallback);
+  }
+}
+
+function fallbackCode(status: number): Code {
+  return status === 404 ? Code.NotFound : codeFromHttpStatus(status);
+}
+
+function toKnownError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (isTimeout(error))
+    return new ServiceError("timeout", "upstream_timeout", [], { cause: error });
+  if (isConnectionError(error)) return unavailable(error);
+  return new ServiceError("internal", "internal", [], { cause: error });
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { isPlatformId, PLATFORMS } from "@postrider/shared/platforms/registry";
+import { CONNECT_TEXTS, type ConnectPage } from "#src/domain/connect-texts.ts";
+import type { Locale } from "#src/domain/messages.ts";
+
+/** What a page is made of; everything here is escaped. */
+export interface PageContent {
+  readonly page: ConnectPage;
+  readonly locale: Locale;
+  readonly platform?: string;
+  readonly workspace?: string;
+  /** What was connected. */
+  readonly usernames?: readonly string[];
+}
+
+const STYLE = `
+:root { color-scheme: light dark; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 26rem; padding: 2rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .5rem; }
+ul { padding-left: 1.25rem; }
+li { overflow-wrap: anywhere; }
+button { font: inherit; padding: .6rem 1.2rem; border: 0; border-radius: .5rem; background: #1d4ed8; color: #fff; cursor: pointer; }
+small { opacity: .7; }
+`;
+
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+
+/**
+ * Nothing but this one style: no script, no picture, nothing from elsewhere.
+ *
+ * @param formOrigin Where the form's redirects lead: the policy holds for them too. Platforms go on to pages of their
+ *   own on other hosts, hence https.
+ */
+export function toPolicy(formOrigin: string | undefined): string {
+  const form = formOrigin === undefined ? "'none'" : `'self' https: ${formOrigin}`;
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    `form-action ${form}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escape(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+
+function nameOf(platform: string): string {
+  return isPlatformId(platform) ? PLATFORMS[platform].displayName : "Postrider";
+}
+
+/** The page as HTML. */
+export function renderPage({
+  page,
+  locale,
+  platform = "",
+  workspace = "",
+  usernames = [],
+}: PageContent): string {
+  const texts = CONNECT_TEXTS[locale];
+  const values: Readonly<Record<string, string>> = { platform: nameOf(platform), workspace };
+  const fill = (template: string): string =>
+    escape(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""));
+  const title = fill(texts[page].title);
+  const list = usernames.map((username) => `<li>${escape(username)}</li>`).join("");
+  const end =
+    page === "open"
+      ? `<form method="post"><button>${fill(texts.button)}</button></form>`
+      : `<p><small>${fill(texts.close)}</small></p>`;
+  return [
+    "<!doctype html>",
+    `<html lang="${locale}"><head><meta charset="utf-8"><title>${title} · Postrider</title>`,
+    `<meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">`,
+    `<style>${STYLE}</style></head>`,
+    `<body><main data-page="${page}"><h1>${title}</h1><p>${fill(texts[page].text)}</p>`,
+    list === "" ? "" : `<ul>${list}</ul>`,
+    `${end}</main></body></html>`,
+  ].join("\n");
+}

@@ -1,0 +1,122 @@
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { toConnectPage, type ConnectPage } from "#src/domain/connect-texts.ts";
+import { newBrowser, readBrowser, toCookie } from "#src/routes/connect/browser-cookie.ts";
+import { renderPage, toPolicy, type PageContent } from "#src/routes/connect/page.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { HIDDEN } from "#src/routes/schema.ts";
+
+type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
+
+interface Link {
+  readonly Params: { readonly ticket: string };
+}
+
+interface Callback {
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}
+
+const STATUSES: Readonly<Record<ConnectPage, number>> = {
+  open: 200,
+  connected: 200,
+  unknown: 404,
+  used: 410,
+  expired: 410,
+  other_browser: 403,
+  denied: 403,
+  refused: 400,
+  no_account: 400,
+  unavailable: 503,
+};
+
+/** Secrets of links have this form; what has another one was never made by us. */
+const TICKET = /^[A-Za-z0-9_-]{43}$/;
+/** Codes of platforms are far shorter. */
+const MAX_VALUE_LENGTH = 4_096;
+/** An exchange asks the platform up to three times. */
+const CALLBACK_TIMEOUT_MS = 35_000;
+
+function sendPage(
+  reply: FastifyReply,
+  content: Omit<PageContent, "locale">,
+  formOrigin?: string,
+): FastifyReply {
+  return reply
+    .status(STATUSES[content.page])
+    .header("content-security-policy", toPolicy(formOrigin))
+    .type("text/html; charset=utf-8")
+    .send(renderPage({ ...content, locale: reply.request.locale }));
+}
+
+/** A query parameter; absent, repeated and endless ones are empty. */
+function valueOf(query: Callback["Querystring"], name: string): string {
+  const value = query[name];
+  return typeof value === "string" && value.length <= MAX_VALUE_LENGTH ? value : "";
+}
+
+async function showLink(
+  { authorizations, publicUrl }: Deps,
+  request: FastifyRequest<Link>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { ticket } = request.params;
+  if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
+  const found = await authorizations.findTicket({ ticket });
+  const { outcome, platform, workspaceName, authorizeOrigin } = found;
+  if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
+  const browser = readBrowser(request.headers.cookie) ?? newBrowser();
+  reply.header("set-cookie", toCookie(browser, publicUrl));
+  return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
+}
+
+async function openLink(
+  { authorizations }: Deps,
+  request: FastifyRequest<Link>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { ticket } = request.params;
+  if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
+  const browser = readBrowser(request.headers.cookie);
+  if (browser === undefined) return sendPage(reply, { page: "other_browser" });
+  const { outcome, authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+  return outcome === "opened"
+    ? await reply.redirect(authorizeUrl, 303)
+    : sendPage(reply, { page: toConnectPage(outcome) });
+}
+
+async function finish(
+  { authorizations }: Deps,
+  request: FastifyRequest<Callback>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { query, headers } = request;
+  const { outcome, platform, accounts } = await authorizations.finishAuthorization({
+    state: valueOf(query, "state"),
+    code: valueOf(query, "code"),
+    error: valueOf(query, "error"),
+    browser: readBrowser(headers.cookie) ?? "",
+  });
+  const usernames = accounts.map(({ username }) => username);
+  return sendPage(reply, { page: toConnectPage(outcome), platform, usernames });
+}
+
+/**
+ * The pages that connect an account: `GET /connect/{ticket}` shows what will happen and spends nothing, so that programs
+ * which preview links do no harm; its button sends the browser to the platform, and that sends it back to
+ * `/connect/callback`. No page has a script, and no secret is logged: the log names routes, not addresses.
+ */
+export function registerConnect(app: FastifyInstance, deps: Deps): void {
+  const options = {
+    schema: HIDDEN,
+    config: { timeoutMs: CALLBACK_TIMEOUT_MS },
+    // People read these answers: a failure is a page too.
+    errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      request.errorCode = error instanceof ServiceError ? error.reason : "internal";
+      deps.logger.warn({ err: error, requestId: request.id }, "connecting an account failed");
+      sendPage(reply, { page: "unavailable" });
+    },
+  };
+  app.get<Callback>("/connect/callback", options, (request, reply) => finish(deps, request, reply));
+  app.get<Link>("/connect/:ticket", options, (request, reply) => showLink(deps, request, reply));
+  app.post<Link>("/connect/:ticket", options, (request, reply) => openLink(deps, request, reply));
+}

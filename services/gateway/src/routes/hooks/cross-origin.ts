@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { ServerDeps } from "#src/routes/deps.ts";
+
+const ALLOWED = {
+  "access-control-allow-methods": "PUT",
+  "access-control-allow-headers": "authorization, content-type, content-digest, x-request-id",
+  "access-control-max-age": "600",
+};
+const EXPOSED = { "access-control-expose-headers": "x-request-id, retry-after" };
+
+function allow(reply: FastifyReply, origin: string, isPreflight: boolean): void {
+  reply.header("access-control-allow-origin", origin);
+  reply.headers(isPreflight ? ALLOWED : EXPOSED);
+}
+
+/**
+ * Lets pages of the configured origins call the routes that are made for browsers, errors included. No cookie or other
+ * credential of the browser is ever asked for. A browser that gets no such header refuses by itself.
+ */
+export function addCrossOrigin(
+  app: FastifyInstance,
+  { uploadOrigins }: Pick<ServerDeps, "uploadOrigins">,
+): void {
+  const origins = new Set(uploadOrigins);
+  app.addHook("onRequest", (request, reply, done) => {
+    const { origin } = request.headers;
+    if (request.routeOptions.config?.isCrossOrigin === true) {
+      reply.header("vary", "Origin");
+      if (origin !== undefined && origins.has(origin))
+        allow(reply, origin, request.method === "OPTIONS");
+    }
+    done();
+  });
+}

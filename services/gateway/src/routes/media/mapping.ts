@@ -1,0 +1,39 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
+import { toOptionalInstant } from "#src/routes/instant.ts";
+import type { MediaLinks } from "#src/routes/media/links.ts";
+
+/** Media of a workspace, with an address that is good from now on. */
+export function toReadyMedia(
+  workspaceId: string,
+  media: Media,
+  { urlOf }: Pick<MediaLinks, "urlOf">,
+) {
+  return {
+    id: media.id,
+    status: "ready",
+    kind: media.kind,
+    contentType: media.contentType,
+    bytes: Number(media.bytes),
+    width: media.width,
+    height: media.height,
+    durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+    sha256: media.sha256,
+    fileName: media.fileName,
+    url: urlOf(workspaceId, media.id),
+    createdAt: toOptionalInstant(media.createdAt),
+  };
+}
+
+/** A grant whose address is the store's own, or ours where the store takes no bytes from clients. */
+export function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
+  const { id, uploadPath, uploadToken, uploadUrl } = grant;
+  const ours = `${publicUrl}/uploads/${encodeURIComponent(uploadPath)}?token=${encodeURIComponent(uploadToken)}`;
+  return {
+    id,
+    uploadUrl: uploadUrl ?? ours,
+    uploadPath,
+    uploadToken,
+    expiresAt: toOptionalInstant(grant.expiresAt),
+  };
+}

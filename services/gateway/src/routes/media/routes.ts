@@ -1,0 +1,145 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import { callerOf, pathId } from "#src/routes/caller.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
+import { IDEMPOTENCY_HEADERS, readIdempotency, REPLAYED_HEADER } from "#src/routes/idempotency.ts";
+import type { MediaLinks } from "#src/routes/media/links.ts";
+import { toReadyMedia, toUploadGrant } from "#src/routes/media/mapping.ts";
+import {
+  ImportMedia,
+  MediaDeletion,
+  PresignUpload,
+  ReadyMedia,
+  UploadGrant,
+} from "#src/routes/media/schemas.ts";
+import { operation } from "#src/routes/operation.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+
+type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
+type Params = Static<typeof IdParams>;
+type PresignBody = Static<typeof PresignUpload>;
+type ImportBody = Static<typeof ImportMedia>;
+
+/** Media gives a check up after 120 s and says so: its answer is to be heard. */
+const CHECK_TIMEOUT_MS = 125_000;
+/** Some seconds until its turn, 60 s for the download, then the check. */
+const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
+
+/** Every operation on media under the API's prefix; the bytes themselves travel beside it. */
+export function registerMedia(api: FastifyInstance, deps: Deps): void {
+  registerPresign(api, deps);
+  registerComplete(api, deps);
+  registerImport(api, deps);
+  registerDelete(api, deps);
+}
+
+/** An answer of ours without its media is a bug of the service, not of the caller. */
+function theMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
+  if (media === undefined) throw new ServiceError("internal", "internal");
+  return toReadyMedia(workspaceId, media, links);
+}
+
+function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void {
+  const presign = operation({
+    operationId: "presignUpload",
+    summary: "Get an address to upload a file to",
+    description:
+      "Send the bytes with a PUT to `uploadUrl`, then complete the upload. A cut upload can be repeated until the grant expires.",
+    tags: ["media"],
+    scope: "posts:write",
+    querystring: NoQuery,
+    body: ref(PresignUpload),
+    response: { 201: { description: "The grant; it is shown once.", body: UploadGrant } },
+  });
+  api.post<{ Body: PresignBody }>("/media/presign", presign, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const { fileName, contentType, bytes } = request.body;
+    // Whatever an int64 cannot hold is beyond every limit all the same.
+    const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
+    const upload = { workspaceId, fileName, contentType, bytes: length };
+    const grant = await media.createUpload(upload);
+    reply.status(201);
+    return toUploadGrant(grant, publicUrl);
+  });
+}
+
+function registerComplete(api: FastifyInstance, { media, links }: Deps): void {
+  const complete = operation({
+    operationId: "completeUpload",
+    summary: "Complete an upload and check the file",
+    description: "Repeating it is harmless. Posts may use the media afterwards.",
+    tags: ["media"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    timeoutMs: CHECK_TIMEOUT_MS,
+    response: { 200: { description: "The media, ready for posts.", body: ReadyMedia } },
+  });
+  api.post<{ Params: Params }>("/media/:id/complete", complete, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const upload = { workspaceId, id: pathId(request) };
+    const answer = await media.completeUpload(upload, { timeoutMs: CHECK_TIMEOUT_MS });
+    return theMedia(workspaceId, answer.media, links);
+  });
+}
+
+function registerImport(api: FastifyInstance, { media, links }: Deps): void {
+  const fromUrl = operation({
+    operationId: "importMedia",
+    summary: "Import a file from a public URL",
+    tags: ["media"],
+    scope: "posts:write",
+    querystring: NoQuery,
+    headers: IDEMPOTENCY_HEADERS,
+    body: ref(ImportMedia),
+    timeoutMs: IMPORT_TIMEOUT_MS,
+    response: {
+      201: {
+        description: "The media, ready for posts.",
+        body: ReadyMedia,
+        headers: REPLAYED_HEADER,
+      },
+    },
+  });
+  api.post<{ Body: ImportBody }>("/media/from-url", fromUrl, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const idempotency = readIdempotency(request);
+    const answer = await media.importMedia(
+      {
+        workspaceId,
+        url: request.body.url,
+        ...(idempotency === undefined ? {} : { idempotency }),
+      },
+      { timeoutMs: IMPORT_TIMEOUT_MS },
+    );
+    if (answer.replayed) reply.header("idempotent-replayed", "true");
+    reply.status(201);
+    return theMedia(workspaceId, answer.media, links);
+  });
+}
+
+function registerDelete(api: FastifyInstance, { media }: Deps): void {
+  const remove = operation({
+    operationId: "deleteMedia",
+    summary: "Delete unused media",
+    description:
+      "What never became ready is gone at once: 204. Ready media is removed after the answer, and cannot be fetched any more from now on: 202.",
+    tags: ["media"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    response: {
+      202: { description: "The media is being deleted.", body: MediaDeletion },
+      204: { description: "The media is gone." },
+    },
+  });
+  api.delete<{ Params: Params }>("/media/:id", remove, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const id = pathId(request);
+    const { gone } = await media.deleteMedia({ workspaceId, id });
+    if (gone) return reply.status(204).send();
+    return reply.status(202).send({ id, status: "deleting" });
+  });
+}

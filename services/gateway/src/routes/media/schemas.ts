@@ -1,0 +1,71 @@
+import { Type } from "typebox";
+import { Id, Instant, nullable } from "#src/routes/schema.ts";
+
+/** Long enough for any file system's names; it is shown to people only. */
+const MAX_FILE_NAME_LENGTH = 1_000;
+const MAX_URL_LENGTH = 8_192;
+
+export const PresignUpload = Type.Object(
+  {
+    fileName: Type.String({ maxLength: MAX_FILE_NAME_LENGTH }),
+    contentType: Type.String({ description: "The media type that the bytes really have." }),
+    bytes: Type.Integer({ minimum: 1, description: "The exact length of the file." }),
+  },
+  { $id: "PresignUpload", additionalProperties: false },
+);
+
+export const ImportMedia = Type.Object(
+  {
+    url: Type.String({
+      format: "uri",
+      maxLength: MAX_URL_LENGTH,
+      description: "http or https, at a public address.",
+    }),
+  },
+  { $id: "ImportMedia", additionalProperties: false },
+);
+
+export const UploadGrant = Type.Object(
+  {
+    id: Id,
+    uploadUrl: Type.String({
+      format: "uri",
+      description: "Takes a bare PUT of the bytes until the grant expires. A secret.",
+    }),
+    uploadPath: Type.String({
+      description: "For a PUT to /uploads/{uploadPath} with the token as a bearer token.",
+    }),
+    uploadToken: Type.String({ description: "A secret." }),
+    expiresAt: Instant,
+  },
+  { $id: "UploadGrant" },
+);
+
+export const ReadyMedia = Type.Object(
+  {
+    id: Id,
+    status: Type.Unsafe<string>({ type: "string", const: "ready" }),
+    kind: Type.Unsafe<string>({ type: "string", enum: ["image", "video"] }),
+    contentType: Type.String(),
+    bytes: Type.Integer(),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    durationMs: nullable(Type.Integer()),
+    sha256: Type.String(),
+    fileName: Type.String(),
+    url: Type.String({
+      format: "uri",
+      description: "Signed anew at each read; needs no key and expires.",
+    }),
+    createdAt: Instant,
+  },
+  { $id: "ReadyMedia" },
+);
+
+export const MediaDeletion = Type.Object(
+  { id: Id, status: Type.Unsafe<"deleting">({ type: "string", const: "deleting" }) },
+  { $id: "MediaDeletion" },
+);
+
+/** All schemas of media with a name of their own in the API description. */
+export const MEDIA_SCHEMAS = [PresignUpload, ImportMedia, UploadGrant, ReadyMedia, MediaDeletion];

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+
+/** A sender that is silent for so long has gone, whatever its connection says. */
+const STALL_MS = 30_000;
+/** How long a body that nobody wants may still come, so that its sender gets to read why. */
+const LINGER_MS = 5_000;
+
+type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
+
+/** Requests whose body may take as long as it needs, as long as it comes. */
+export interface LongBodies {
+  /** The server's limit on the time of a whole request is not for them. */
+  spare(answer: ClientErrorHandler): ClientErrorHandler;
+  add(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export function createLongBodies(): LongBodies {
+  const receiving = new WeakSet<Socket>();
+  return {
+    spare: (answer) => (error, socket) => {
+      const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+      if (!isLate || !receiving.has(socket)) answer(error, socket);
+    },
+    add: (request, response) => {
+      const { socket } = request;
+      receiving.add(socket);
+      response.once("close", () => receiving.delete(socket));
+      // Node ends the connection at this; once the body is here, media may take its time.
+      socket.setTimeout(STALL_MS);
+      request.once("end", () => socket.setTimeout(0));
+    },
+  };
+}
+
+/**
+ * An answer to a request of which not everything has come. The sender reads all of it at once, but the exchange ends only
+ * when the rest is here and thrown away, or takes too long: a connection that is closed on bytes nobody has read is reset,
+ * and the answer is lost with it.
+ */
+export function answerUnread(request: IncomingMessage, text: string): Readable {
+  async function* answer(): AsyncGenerator<string> {
+    yield text;
+    request.resume();
+    try {
+      await finished(request, { signal: AbortSignal.timeout(LINGER_MS) });
+    } catch {
+      request.socket.destroy();
+    }
+  }
+  return Readable.from(answer(), { objectMode: false });
+}

@@ -1,0 +1,324 @@
+import { connect } from "node:net";
+import { conflict, notFound } from "@postrider/shared/errors";
+import { signToken } from "@postrider/shared/signed-token";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  admitted,
+  createTestServer,
+  INTERNAL_SECRET,
+  MEDIA_ID,
+  MEDIA_KEY,
+  WORKSPACE_ID,
+} from "./fixture.ts";
+import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const BYTES = Buffer.from("0123456789");
+const ETAG = `"${"a".repeat(64)}"`;
+
+const MEDIA = {
+  id: MEDIA_ID,
+  workspaceId: WORKSPACE_ID,
+  status: "ready",
+  contentType: "image/png",
+  bytes: 10n,
+  sha256: "a".repeat(64),
+  fileName: "고양이.png",
+  deliveryBytes: 8n,
+  deliverySha256: "b".repeat(64),
+  deliveryContentType: "image/jpeg",
+};
+
+let media: MediaStandIn;
+let app: FastifyInstance;
+let url: string;
+let known: object[] = [];
+let admissions = 0;
+
+beforeAll(async () => {
+  media = await startMediaStandIn();
+  const batchGetMedia = () => ({ media: known });
+  const admit = () => {
+    admissions++;
+    return admitted();
+  };
+  app = await createTestServer({ mediaUrl: media.url, media: { batchGetMedia } }, admit);
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await app.close();
+  await media[Symbol.asyncDispose]();
+});
+
+const inMs = (ms: number) => new Date(Date.now() + ms);
+const CLAIMS = { workspace: WORKSPACE_ID, media: MEDIA_ID, rendition: "original" };
+const tokenFor = (claims = CLAIMS, expiresAt = inMs(60_000), key = MEDIA_KEY, purpose = "media") =>
+  signToken(key, purpose, claims, expiresAt);
+
+const get = (token = tokenFor(), init: RequestInit = {}) => fetch(`${url}/media/${token}`, init);
+
+/** Media that has these bytes, and gives parts of them. */
+function serve(found: object[] = [MEDIA]): void {
+  known = found;
+  media.handle((request, response) => {
+    const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? "") ?? [];
+    if (request.headers.range === undefined) {
+      response.writeHead(200, { "content-length": BYTES.length }).end(BYTES);
+      return;
+    }
+    const start = first === "" ? BYTES.length - Number(last) : Number(first);
+    const part = BYTES.subarray(start, first === "" || last === "" ? undefined : Number(last) + 1);
+    const range = part.length === 0 ? "*" : `${start}-${start + part.length - 1}`;
+    response.writeHead(part.length === 0 ? 416 : 206, {
+      "content-length": part.length,
+      "content-range": `bytes ${range}/${BYTES.length}`,
+    });
+    response.end(part);
+  });
+}
+
+async function summary(answer: Response) {
+  const body = (await answer.json()) as { error: { code: string } };
+  return [answer.status, body.error.code];
+}
+
+test("an address gives the bytes to anybody, safely named and typed, beside key and budget", async () => {
+  serve();
+  const answer = await get(tokenFor(), { headers: { "x-request-id": "mine" } });
+  expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": "image/png",
+    "content-length": "10",
+    "content-disposition":
+      "inline; filename=\"___.png\"; filename*=UTF-8''%EA%B3%A0%EC%96%91%EC%9D%B4.png",
+    "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
+    "x-request-id": "mine",
+    etag: ETAG,
+  });
+  for (const name of ["set-cookie", "location", "ratelimit"])
+    expect(answer.headers.get(name)).toBeNull();
+  expect(admissions).toBe(0);
+  expect(media.seen[0]).toMatchObject({
+    url: `/objects/${WORKSPACE_ID}/${MEDIA_ID}?rendition=original`,
+  });
+  expect(media.seen[0]?.headers).toMatchObject({
+    authorization: `Bearer ${INTERNAL_SECRET}`,
+    "x-request-id": "mine",
+  });
+});
+
+test("an address for platforms gives what platforms get", async () => {
+  serve();
+  const answer = await get(tokenFor({ ...CLAIMS, rendition: "delivery" }));
+  expect(media.seen[0]?.url).toContain("rendition=delivery");
+  expect([answer.headers.get("content-type"), answer.headers.get("etag")]).toEqual([
+    "image/jpeg",
+    `"${"b".repeat(64)}"`,
+  ]);
+});
+
+test("HEAD tells the same without a byte", async () => {
+  serve();
+  const answer = await get(tokenFor(), { method: "HEAD", headers: { range: "bytes=0-1" } });
+  expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([
+    200,
+    "10",
+    "",
+  ]);
+  expect(answer.headers.get("etag")).toBe(ETAG);
+  expect(media.seen).toEqual([]);
+});
+
+describe("a range", () => {
+  test.each([
+    ["bytes=2-4", "234", "bytes 2-4/10"],
+    ["bytes=7-", "789", "bytes 7-9/10"],
+    ["bytes=-2", "89", "bytes 8-9/10"],
+    ["bytes=8-99", "89", "bytes 8-9/10"],
+  ])("%s is answered with that part", async (range, text, contentRange) => {
+    serve();
+    const answer = await get(tokenFor(), { headers: { range } });
+    expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
+      206,
+      text,
+      contentRange,
+    ]);
+    expect(answer.headers.get("content-length")).toBe(String(text.length));
+  });
+
+  test("that is not there is 416 with the length", async () => {
+    serve();
+    const answer = await get(tokenFor(), { headers: { range: "bytes=10-" } });
+    expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
+      416,
+      "",
+      "bytes */10",
+    ]);
+  });
+
+  test.each(["bytes=0-1,4-5", "bytes=5-2", "lines=1-2", "bytes=x"])(
+    "%s is answered with the whole file",
+    async (range) => {
+      serve();
+      const answer = await get(tokenFor(), { headers: { range } });
+      expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
+      expect(answer.headers.get("content-range")).toBeNull();
+    },
+  );
+
+  test.each([
+    [ETAG, 206],
+    ['"other"', 200],
+    [`W/${ETAG}`, 200],
+    ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
+  ])("if the file is %s is answered %i", async (condition, status) => {
+    serve();
+    const headers = { range: "bytes=2-4", "if-range": condition };
+    expect((await get(tokenFor(), { headers })).status).toBe(status);
+  });
+});
+
+test("who has the file already gets no byte of it again", async () => {
+  serve();
+  for (const method of ["GET", "HEAD"]) {
+    const headers = { "if-none-match": `"x", W/${ETAG}` };
+    const answer = await get(tokenFor(), { method, headers });
+    expect([answer.status, answer.headers.get("etag")]).toEqual([304, ETAG]);
+    expect(answer.headers.get("cache-control")).toBe("private, no-cache");
+  }
+  expect(media.seen).toEqual([]);
+  expect((await get(tokenFor(), { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+});
+
+describe("there is nothing behind", () => {
+  const token = tokenFor();
+  const [body = "", signature = ""] = token.split(".");
+  const forged = Buffer.from(JSON.stringify({ claims: CLAIMS, expires: 4e9 })).toString(
+    "base64url",
+  );
+
+  test.each([
+    ["an expired address", tokenFor(CLAIMS, inMs(-1_000))],
+    ["another key's address", tokenFor(CLAIMS, inMs(60_000), "o".repeat(32))],
+    ["a token for something else", tokenFor(CLAIMS, inMs(60_000), MEDIA_KEY, "upload")],
+    ["other claims under the same signature", `${forged}.${signature}`],
+    ["a token without signature", body],
+    ["a token with a part more", `${token}.x`],
+    ["a signature spelt in another way", `${token}=`],
+    ["nonsense", "nonsense"],
+    ["an escape that is none", "%zz"],
+    ["a very long path", "a".repeat(10_000)],
+  ])("%s", async (_, given) => {
+    serve();
+    for (const method of ["GET", "HEAD"]) {
+      const answer = await get(given, { method });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("x-request-id")).not.toBeNull();
+    }
+    expect(await summary(await get(given))).toEqual([404, "not_found"]);
+    expect(media.seen).toEqual([]);
+  });
+
+  test.each(["pending", "rejected", "deleting"])("media that is %s", async (status) => {
+    serve([{ ...MEDIA, status }]);
+    expect(await summary(await get())).toEqual([404, "not_found"]);
+  });
+
+  test("media that is gone, also when it goes while it is asked for", async () => {
+    serve([]);
+    expect(await summary(await get())).toEqual([404, "not_found"]);
+    known = [MEDIA];
+    media.handle((_request, response) => refuse(response, notFound()));
+    expect(await summary(await get())).toEqual([404, "not_found"]);
+  });
+});
+
+describe("when media", () => {
+  test("says something unexpected, nothing of it leaves", async () => {
+    known = [MEDIA];
+    media.handle((_request, response) => response.writeHead(200).destroy());
+    expect(await summary(await get())).toEqual([503, "unavailable"]);
+    media.handle((_request, response) => refuse(response, conflict("secret")));
+    expect((await get()).status).toBe(500);
+  });
+
+  test("breaks off, the client sees a cut file and not a short one", async () => {
+    known = [{ ...MEDIA, bytes: 1000n }];
+    media.handle((request, response) => {
+      response.writeHead(200, { "content-length": 1000 });
+      response.write("abc", () => request.socket.destroy());
+    });
+    const answer = await get();
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow(/terminated/);
+  });
+});
+
+test("media is read no faster than the client reads, and not at all when it has gone", async () => {
+  known = [{ ...MEDIA, bytes: BigInt(64 * MEBIBYTE) }];
+  let sent = 0;
+  const gone = Promise.withResolvers<void>();
+  media.handle((_request, response) => {
+    response.writeHead(200, { "content-length": 64 * MEBIBYTE });
+    response.once("close", gone.resolve);
+    const piece = Buffer.alloc(MEBIBYTE);
+    const more = (): void => {
+      if (response.destroyed) return;
+      sent += MEBIBYTE;
+      response.write(piece, more);
+    };
+    more();
+  });
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  socket.pause();
+  socket.write(`GET /media/${tokenFor()} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  let last = -1;
+  await eventually(() => {
+    const isSame = sent > 0 && sent === last;
+    last = sent;
+    return isSame;
+  });
+  expect(sent).toBeLessThan(32 * MEBIBYTE);
+  socket.destroy();
+  await gone.promise;
+});
+
+test("who comes when too many are being served hears so at once, and each who goes makes room", async () => {
+  const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
+  const small = await createTestServer({ ...peers, maxInFlight: 2 });
+  const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;
+  known = [{ ...MEDIA, bytes: 1000n }];
+  media.handle((request, response) => {
+    response.writeHead(request.headers.range === undefined ? 200 : 416, { "content-length": 1000 });
+    if (request.headers.range === undefined) response.write("abc");
+    else response.end(Buffer.alloc(1000));
+  });
+  for (let times = 0; times < 5; times++)
+    expect((await fetch(address, { headers: { range: "bytes=5000-" } })).status).toBe(416);
+  const stop = new AbortController();
+  await fetch(address, { signal: stop.signal });
+  const second = await fetch(address);
+  const refused = await fetch(address);
+  expect([...(await summary(refused)), refused.headers.get("retry-after")]).toEqual([
+    503,
+    "unavailable",
+    "1",
+  ]);
+  stop.abort();
+  const third = await eventually(async () => {
+    const answer = await fetch(address);
+    return answer.status === 200 && answer;
+  });
+  for (const answer of [second, third]) await answer.body?.cancel();
+  await small.close();
+});
+
+test("other methods are not allowed", async () => {
+  const answer = await get(tokenFor(), { method: "DELETE" });
+  expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
+  expect(answer.headers.get("allow")).toBe("GET, HEAD");
+});

@@ -1,0 +1,53 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { ServiceError } from "@postrider/shared/errors";
+import { mapServerError } from "@postrider/shared/errors/connect";
+import { createLogger } from "@postrider/shared/logger";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server in place of the media service's byte paths, on a port of its own. */
+export interface MediaStandIn extends AsyncDisposable {
+  readonly url: string;
+  /** What it does with the next requests. */
+  handle(handler: Handler): void;
+  /** Every request since the last `handle`, as it came. */
+  readonly seen: readonly IncomingMessage[];
+}
+
+export async function startMediaStandIn(): Promise<MediaStandIn> {
+  let handler: Handler = (_request, response) => response.writeHead(500).end();
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request);
+    handler(request, response);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    handle: (next) => {
+      handler = next;
+      seen.length = 0;
+    },
+    seen,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+const logger = createLogger({ service: "test", level: "silent" });
+
+/** Refuses as our services do on their byte paths. */
+export function refuse(response: ServerResponse, error: ServiceError): void {
+  const mapped = mapServerError(error, "test", logger);
+  response.writeHead(codeToHttpStatus(mapped.code), { "content-type": "application/json" });
+  response.end(errorToJsonBytes(mapped, undefined));
+}

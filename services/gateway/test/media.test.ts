@@ -1,0 +1,315 @@
+import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/errors";
+import { findContext } from "@postrider/shared/request-context";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AdmissionResult } from "#src/domain/admission.ts";
+import {
+  admitted,
+  createTestServer,
+  MEDIA_ID,
+  POST,
+  POST_ID,
+  PUBLIC_URL,
+  WORKSPACE_ID,
+  type Peers,
+} from "./fixture.ts";
+
+type MediaPeer = NonNullable<Peers["media"]>;
+
+let app: FastifyInstance;
+/** What the peer does with the request at hand. */
+let peer: MediaPeer = {};
+let admission: AdmissionResult = admitted();
+let calls: unknown[] = [];
+
+const GRANT = {
+  id: MEDIA_ID,
+  uploadPath: MEDIA_ID,
+  uploadToken: "t0k/en",
+  expiresAt: { seconds: 1_795_000_900n, nanos: 0 },
+};
+const MEDIA = {
+  id: MEDIA_ID,
+  workspaceId: WORKSPACE_ID,
+  status: "ready",
+  kind: "video",
+  contentType: "video/mp4",
+  bytes: 5_000_000_000n,
+  width: 1920,
+  height: 1080,
+  durationMs: 12_345n,
+  sha256: "a".repeat(64),
+  fileName: "film.mp4",
+  createdAt: { seconds: 1_795_000_000n, nanos: 0 },
+};
+const RECORD = {
+  id: MEDIA_ID,
+  status: "ready",
+  kind: "video",
+  contentType: "video/mp4",
+  bytes: 5_000_000_000,
+  width: 1920,
+  height: 1080,
+  durationMs: 12_345,
+  sha256: "a".repeat(64),
+  fileName: "film.mp4",
+  url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/media\/[\w-]+\.[\w-]+$/) as string,
+  createdAt: "2026-11-18T11:06:40.000Z",
+};
+
+// One server for all: it keeps nothing between requests.
+beforeAll(async () => {
+  const note = (request: unknown): true => calls.push(request) > 0 || true;
+  const media: MediaPeer = {
+    createUpload: (...call) => (note(call[0]) && peer.createUpload?.(...call)) || {},
+    completeUpload: (...call) => (note(call[0]) && peer.completeUpload?.(...call)) || {},
+    importMedia: (...call) => (note(call[0]) && peer.importMedia?.(...call)) || {},
+    deleteMedia: (...call) => (note(call[0]) && peer.deleteMedia?.(...call)) || {},
+  };
+  const posts = { batchGetPosts: () => ({ posts: [{ ...POST, media: [MEDIA] }] }) };
+  app = await createTestServer({ media, posts }, () => admission);
+});
+afterAll(() => app.close());
+
+async function ask(request: InjectOptions, media: MediaPeer = {}, result = admitted()) {
+  peer = media;
+  admission = result;
+  calls = [];
+  return await app.inject(request);
+}
+
+type Answer = Awaited<ReturnType<typeof ask>>;
+
+interface ErrorBody {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details?: readonly Readonly<Record<string, unknown>>[];
+  };
+}
+
+const errorOf = (answer: Answer) => answer.json<ErrorBody>().error;
+const summary = (answer: Answer) => [answer.statusCode, errorOf(answer).code];
+
+const presign = (payload: object = {}, headers = {}): InjectOptions => ({
+  method: "POST",
+  url: "/api/v1/media/presign",
+  headers,
+  payload: { fileName: "film.mp4", contentType: "video/mp4", bytes: 5, ...payload },
+});
+const fromUrl = (payload: object, headers = {}): InjectOptions => ({
+  method: "POST",
+  url: "/api/v1/media/from-url",
+  headers,
+  payload,
+});
+const complete = (id = MEDIA_ID): InjectOptions => ({
+  method: "POST",
+  url: `/api/v1/media/${id}/complete`,
+});
+const remove = (id = MEDIA_ID): InjectOptions => ({ method: "DELETE", url: `/api/v1/media/${id}` });
+
+describe("presign", () => {
+  test("answers a grant with an address of ours that takes a bare PUT", async () => {
+    const answer = await ask(presign({}, { "idempotency-key": "not even valid" }), {
+      createUpload: () => GRANT,
+    });
+    expect([answer.statusCode, answer.json()]).toEqual([
+      201,
+      {
+        id: MEDIA_ID,
+        uploadUrl: `${PUBLIC_URL}/uploads/${MEDIA_ID}?token=t0k%2Fen`,
+        uploadPath: MEDIA_ID,
+        uploadToken: "t0k/en",
+        expiresAt: "2026-11-18T11:21:40.000Z",
+      },
+    ]);
+    expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+    expect(calls).toMatchObject([
+      { workspaceId: WORKSPACE_ID, fileName: "film.mp4", contentType: "video/mp4", bytes: 5n },
+    ]);
+  });
+
+  test("shows the store's own address where it has one", async () => {
+    const uploadUrl = "https://bucket.example/key?X-Amz-Signature=1";
+    const answer = await ask(presign(), { createUpload: () => ({ ...GRANT, uploadUrl }) });
+    expect(answer.json()).toMatchObject({ uploadUrl, uploadPath: MEDIA_ID });
+  });
+
+  test("leaves it to media to refuse a length that no number of bytes has", async () => {
+    await ask(presign({ bytes: 1e300 }), { createUpload: () => GRANT });
+    expect(calls).toMatchObject([{ bytes: BigInt(Number.MAX_SAFE_INTEGER) }]);
+  });
+
+  test.each([
+    [{ bytes: 0 }, "too_small", "/bytes"],
+    [{ bytes: 1.5 }, "type", "/bytes"],
+    [{ bytes: "5" }, "type", "/bytes"],
+    [{ fileName: null }, "type", "/fileName"],
+    [{ fileName: "a".repeat(1001) }, "too_long", "/fileName"],
+    [{ contentType: undefined }, "required", "/contentType"],
+    [{ extra: 1 }, "additional_property", "/extra"],
+  ])("refuses %j", async (payload, code, path) => {
+    const answer = await ask(presign(payload));
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(errorOf(answer).details).toMatchObject([{ code, path }]);
+    expect(calls).toEqual([]);
+  });
+
+  test("says which limit a file passes, in the reader's language", async () => {
+    const refuse = () => {
+      const violation = { code: "media_too_large", path: "/bytes", limit: 20e6, actual: 20e6 + 1 };
+      throw unprocessable("media_rejected", [violation]);
+    };
+    const english = await ask(presign(), { createUpload: refuse });
+    expect(summary(english)).toEqual([422, "media_rejected"]);
+    expect(errorOf(english).details).toEqual([
+      {
+        code: "media_too_large",
+        message:
+          "The file is too large: 20000001 bytes, at most 20000000 are allowed. Use a smaller one.",
+        path: "/bytes",
+        limit: 20_000_000,
+        actual: 20_000_001,
+      },
+    ]);
+    const korean = await ask(presign({}, { "accept-language": "ko" }), { createUpload: refuse });
+    expect(errorOf(korean).message).toMatch(/[가-힣]/);
+  });
+});
+
+describe("complete", () => {
+  test("answers the media with an address of its own", async () => {
+    const answer = await ask(complete(), { completeUpload: () => ({ media: MEDIA }) });
+    expect([answer.statusCode, answer.json()]).toEqual([200, RECORD]);
+    expect(calls).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID }]);
+  });
+
+  test("may take as long as a check does", async () => {
+    let remainingMs = 0;
+    await ask(complete(), {
+      completeUpload: () => {
+        remainingMs = (findContext()?.deadlineAt ?? 0) - performance.now();
+        return { media: MEDIA };
+      },
+    });
+    expect(remainingMs).toBeGreaterThan(120_000);
+  });
+
+  test("an id that is none is not found, and media is not asked", async () => {
+    for (const id of ["nonsense", MEDIA_ID.toUpperCase()]) {
+      expect(summary(await ask(complete(id)))).toEqual([404, "not_found"]);
+    }
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("from-url", () => {
+  test("answers what was imported", async () => {
+    const answer = await ask(fromUrl({ url: "https://example.com/a.mp4" }), {
+      importMedia: () => ({ media: MEDIA }),
+    });
+    expect([answer.statusCode, answer.json()]).toEqual([201, RECORD]);
+    expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+    expect(calls).toEqual([
+      expect.objectContaining({ workspaceId: WORKSPACE_ID, url: "https://example.com/a.mp4" }),
+    ]);
+  });
+
+  test("tells a replay, which has an address made anew", async () => {
+    const answer = await ask(fromUrl({ url: "https://example.com/" }, { "idempotency-key": "k" }), {
+      importMedia: () => ({ media: MEDIA, replayed: true }),
+    });
+    expect([answer.statusCode, answer.headers["idempotent-replayed"]]).toEqual([201, "true"]);
+    expect(answer.json()).toEqual(RECORD);
+    expect(calls).toMatchObject([{ idempotency: { key: "k" } }]);
+  });
+
+  test.each([{}, { url: "" }, { url: "not a url" }, { url: 1 }, { url: "https://a.b/", x: 1 }])(
+    "refuses %j",
+    async (payload) => {
+      expect(summary(await ask(fromUrl(payload)))).toEqual([400, "invalid_request"]);
+      expect(calls).toEqual([]);
+    },
+  );
+});
+
+describe("delete", () => {
+  test("of media that was never ready is done at once", async () => {
+    const answer = await ask(remove(), { deleteMedia: () => ({ gone: true }) });
+    expect([answer.statusCode, answer.body]).toEqual([204, ""]);
+  });
+
+  test("of ready media goes on after the answer", async () => {
+    const answer = await ask(remove(), { deleteMedia: () => ({ gone: false }) });
+    expect([answer.statusCode, answer.json()]).toEqual([202, { id: MEDIA_ID, status: "deleting" }]);
+  });
+});
+
+describe("what media refuses", () => {
+  test.each<[number, string, ErrorKind]>([
+    [404, "not_found", "not_found"],
+    [409, "media_in_use", "conflict"],
+    [409, "media_not_uploaded", "conflict"],
+    [409, "idempotency_conflict", "conflict"],
+    [422, "media_rejected", "unprocessable"],
+    [422, "import_failed", "unprocessable"],
+    [422, "address_not_allowed", "unprocessable"],
+    [503, "unavailable", "unavailable"],
+  ])("is answered %i %s", async (status, reason, kind) => {
+    const refuse = () => {
+      throw new ServiceError(kind, reason);
+    };
+    const peers = { completeUpload: refuse, importMedia: refuse, deleteMedia: refuse };
+    for (const request of [complete(), fromUrl({ url: "https://a.example/" }), remove()]) {
+      expect(summary(await ask(request, peers))).toEqual([status, reason]);
+    }
+  });
+});
+
+describe("every operation", () => {
+  const operations = [presign(), complete(), fromUrl({ url: "https://a.example/" }), remove()];
+  const PATHS = ["presign", `${MEDIA_ID}/complete`, "from-url", MEDIA_ID];
+
+  test.each(operations)("$method $url needs posts:write", async (request) => {
+    const reader = admitted({ scopes: new Set(["posts:read"]) });
+    expect(summary(await ask(request, {}, reader))).toEqual([403, "insufficient_scope"]);
+    expect(calls).toEqual([]);
+  });
+
+  test.each(operations)("$method $url needs a verified workspace", async (request) => {
+    const unverified = admitted({ verified: false });
+    expect(summary(await ask(request, {}, unverified))).toEqual([403, "verification_required"]);
+    expect(calls).toEqual([]);
+  });
+
+  test("takes no query", async () => {
+    for (const [index, request] of operations.entries()) {
+      const answer = await ask({ ...request, url: `/api/v1/media/${PATHS[index]}?a=1` });
+      expect(summary(answer)).toEqual([400, "invalid_request"]);
+    }
+  });
+});
+
+test("presign, from-url and complete are no ids: another method is not allowed there", async () => {
+  for (const [method, url, allow] of [
+    ["GET", "/api/v1/media/presign", "POST"],
+    ["PUT", `/api/v1/media/${MEDIA_ID}/complete`, "POST"],
+    ["GET", `/api/v1/media/${MEDIA_ID}`, "DELETE"],
+  ] as const) {
+    const answer = await ask({ method, url });
+    expect([...summary(answer), answer.headers.allow]).toEqual([405, "method_not_allowed", allow]);
+  }
+});
+
+test("a post shows its media, each time with an address made anew", async () => {
+  const get = async () => {
+    const answer = await ask({ url: `/api/v1/posts/${POST_ID}` });
+    return answer.json<{ media: { url: string }[] }>().media;
+  };
+  expect(await get()).toEqual([RECORD]);
+});
+
+test("an answer without media is a fault of ours", async () => {
+  expect(summary(await ask(complete(), { completeUpload: () => ({}) }))).toEqual([500, "internal"]);
+});

@@ -1,0 +1,369 @@
+import { randomBytes } from "node:crypto";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { buffer, json } from "node:stream/consumers";
+import {
+  conflict,
+  invalidRequest,
+  notFound,
+  ServiceError,
+  unprocessable,
+} from "@postrider/shared/errors";
+import { createLogger } from "@postrider/shared/logger";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { admitted, createTestServer, INTERNAL_SECRET, MEDIA_ID } from "./fixture.ts";
+import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
+
+const ORIGIN = "https://app.example.com";
+const MEBIBYTE = 1024 * 1024;
+/** Larger than what any buffer on the way holds. Made once: the server shares this process, and sheds load when it is late. */
+const BIG = Buffer.alloc(8 * MEBIBYTE);
+
+let media: MediaStandIn;
+let app: FastifyInstance;
+let url: string;
+let lines: string[] = [];
+let admissions = 0;
+
+beforeAll(async () => {
+  media = await startMediaStandIn();
+  const peers = { mediaUrl: media.url, uploadOrigins: [ORIGIN] };
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ service: "gateway", level: "trace", destination });
+  const admit = () => {
+    admissions++;
+    return admitted();
+  };
+  app = await createTestServer(peers, admit, logger);
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await app.close();
+  await media[Symbol.asyncDispose]();
+});
+
+const put = (query = "?token=t", init: RequestInit = {}) =>
+  fetch(`${url}/uploads/${MEDIA_ID}${query}`, { method: "PUT", body: "bytes", ...init });
+
+async function summary(answer: Response) {
+  const body = (await answer.json()) as { error: { code: string } };
+  return [answer.status, body.error.code];
+}
+
+/** Media that takes everything; what it got. */
+function accept(): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  media.handle((request, response) => {
+    void buffer(request).then((bytes) => {
+      resolve(bytes);
+      response.writeHead(204).end();
+    });
+  });
+  return promise;
+}
+
+const theRequest = (): IncomingMessage => {
+  const [request] = media.seen;
+  if (request === undefined) throw new Error("media was not asked");
+  return request;
+};
+
+describe("an upload", () => {
+  test("needs nothing but its address, and reaches media as it is", async () => {
+    const bytes = randomBytes(3 * MEBIBYTE);
+    const received = accept();
+    const before = admissions;
+    const answer = await put("?token=t0k%2Fen", {
+      body: bytes,
+      headers: {
+        "content-type": "video/mp4",
+        "content-digest": "sha-256=:x:",
+        "x-request-id": "mine",
+        cookie: "a=b",
+      },
+    });
+    expect([answer.status, await answer.text(), answer.headers.get("x-request-id")]).toEqual([
+      204,
+      "",
+      "mine",
+    ]);
+    expect((await received).equals(bytes)).toBe(true);
+    expect(theRequest()).toMatchObject({ method: "PUT", url: `/uploads/${MEDIA_ID}` });
+    expect(theRequest().headers).toMatchObject({
+      authorization: `Bearer ${INTERNAL_SECRET}`,
+      "x-upload-token": "t0k/en",
+      "x-request-id": "mine",
+      "content-type": "video/mp4",
+      "content-length": String(bytes.length),
+      "content-digest": "sha-256=:x:",
+    });
+    expect(theRequest().headers).not.toHaveProperty("cookie");
+    expect(admissions).toBe(before);
+    expect(answer.headers.get("ratelimit")).toBeNull();
+  });
+
+  test("may name its grant as a bearer token", async () => {
+    void accept();
+    const answer = await put("", { headers: { authorization: "Bearer abc-_" } });
+    expect(answer.status).toBe(204);
+    expect(theRequest().headers).toMatchObject({ "x-upload-token": "abc-_" });
+  });
+
+  test("of unknown length is passed on in chunks", async () => {
+    const received = accept();
+    const body = new ReadableStream({
+      start: async (controller) => {
+        controller.enqueue(new TextEncoder().encode("ab"));
+        await eventually(() => media.seen.length === 1);
+        controller.enqueue(new TextEncoder().encode("c"));
+        controller.close();
+      },
+    });
+    const answer = await put("?token=t", { body, duplex: "half" });
+    expect(answer.status).toBe(204);
+    expect(String(await received)).toBe("abc");
+    expect(theRequest().headers).toMatchObject({ "transfer-encoding": "chunked" });
+  });
+
+  test("without a body reaches media, which says what is missing", async () => {
+    media.handle((_request, response) => refuse(response, unprocessable("media_rejected")));
+    expect(await summary(await put("?token=t", { body: null }))).toEqual([422, "media_rejected"]);
+    expect(theRequest().headers).not.toHaveProperty("transfer-encoding");
+  });
+
+  test("that asks first is told to go on", async () => {
+    const received = accept();
+    const headers = { expect: "100-continue", "content-length": "5" };
+    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, { method: "PUT", headers });
+    client.on("continue", () => client.end("bytes"));
+    const answer = new Promise<IncomingMessage>((resolve) => {
+      client.on("response", resolve);
+    });
+    client.flushHeaders();
+    expect((await answer).statusCode).toBe(204);
+    expect(String(await received)).toBe("bytes");
+    expect(theRequest().headers).not.toHaveProperty("expect");
+  });
+
+  test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
+    "with %j as its query is not found, and media is not asked",
+    async (query) => {
+      media.handle((_request, response) => response.writeHead(204).end());
+      const answer = await put(query, { headers: { "content-type": "image/png" } });
+      expect(await summary(answer)).toEqual([404, "not_found"]);
+      expect(media.seen).toEqual([]);
+    },
+  );
+
+  test("cannot name another path of media", async () => {
+    media.handle((_request, response) => refuse(response, notFound()));
+    await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
+      method: "PUT",
+      body: "x",
+    });
+    expect(theRequest().url).toBe("/uploads/..%2Fobjects%2Fa%3Fb");
+  });
+});
+
+describe("what media refuses", () => {
+  test.each<[number, ServiceError]>([
+    [400, invalidRequest()],
+    [404, notFound()],
+    [409, conflict("upload_already_received")],
+    [413, new ServiceError("invalid", "payload_too_large", [{ code: "payload_too_large" }])],
+    [415, new ServiceError("invalid", "unsupported_media_type")],
+    [422, unprocessable("media_rejected", [{ code: "media_length_mismatch", limit: 5 }])],
+    [503, new ServiceError("unavailable", "unavailable", [], { retryAfterMs: 4_200 })],
+  ])("is answered %i by the one table", async (status, error) => {
+    media.handle((request, response) => {
+      request.resume();
+      request.on("end", () => refuse(response, error));
+    });
+    const answer = await put();
+    expect(await summary(answer)).toEqual([status, error.reason]);
+    expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
+  });
+
+  test("is heard while the body is still being sent, and the next upload works", async () => {
+    media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
+    const answer = await put("?token=t", { body: BIG });
+    expect(await summary(answer)).toEqual([409, "upload_already_received"]);
+    void accept();
+    expect((await put()).status).toBe(204);
+  });
+
+  test("is heard also by a client that closes its connection after it", async () => {
+    media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
+    const answers = Array.from({ length: 5 }, async () => {
+      const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, {
+        method: "PUT",
+        agent: false,
+        headers: { connection: "close", "content-length": BIG.length },
+      });
+      client.end(BIG);
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        client.on("response", resolve);
+        client.on("error", reject);
+      });
+      return [answer.statusCode, (await json(answer)) as object];
+    });
+    for (const answer of await Promise.all(answers))
+      expect(answer).toMatchObject([409, { error: { code: "upload_already_received" } }]);
+  });
+
+  test("ends the connection of a sender that does not stop", async () => {
+    media.handle((_request, response) => refuse(response, notFound()));
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const closed = new Promise((resolve) => {
+      socket.once("close", resolve);
+    });
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on("error", () => undefined);
+    socket.write(
+      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
+    );
+    await eventually(() => answer.endsWith("}}"));
+    expect(answer).toContain("404 Not Found");
+    await closed;
+  });
+
+  test("is no text of a proxy's or of an error's", async () => {
+    media.handle((_request, response) => response.writeHead(502).end("<html>10.0.0.7"));
+    const answer = await put();
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(await answer.text()).not.toContain("10.0.0.7");
+  });
+});
+
+describe("when somebody breaks off", () => {
+  test.each([
+    ["Content-Length: 99", "abc"],
+    ["Transfer-Encoding: chunked", "3\r\nabc\r\n"],
+  ])("the client (%s): media sees a cut body, never a whole one", async (header, start) => {
+    const cut = Promise.withResolvers<boolean>();
+    media.handle((request) => {
+      request.resume();
+      request.once("close", () => cut.resolve(!request.complete));
+    });
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(
+      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${start}`,
+    );
+    await eventually(() => media.seen.length === 1);
+    socket.destroy();
+    expect(await cut.promise).toBe(true);
+  });
+
+  test("media: the client hears 503 and may try again", async () => {
+    media.handle((request) => {
+      request.once("data", () => request.socket.destroy());
+    });
+    const answer = await put("?token=t", { body: BIG });
+    expect(await summary(answer)).toEqual([503, "unavailable"]);
+    expect(answer.headers.get("retry-after")).toBe("1");
+  });
+});
+
+test("a client is read no faster than media takes its bytes", async () => {
+  const started = Promise.withResolvers<IncomingMessage>();
+  media.handle((request, response) => {
+    request.once("end", () => response.writeHead(204).end());
+    started.resolve(request);
+  });
+  let sent = 0;
+  const total = 32 * MEBIBYTE;
+  const body = new ReadableStream({
+    pull: (controller) => {
+      if (sent === total) controller.close();
+      else controller.enqueue(new Uint8Array(MEBIBYTE));
+      sent = Math.min(total, sent + MEBIBYTE);
+    },
+  });
+  const answer = put("?token=t", { body, duplex: "half" });
+  const request = await started.promise;
+  let last = -1;
+  await eventually(() => {
+    const isSame = sent === last;
+    last = sent;
+    return isSame;
+  });
+  expect(sent).toBeLessThan(total / 2);
+  request.resume();
+  expect((await answer).status).toBe(204);
+});
+
+describe("pages of other origins", () => {
+  const preflight = (origin: string) =>
+    fetch(`${url}/uploads/${MEDIA_ID}?token=t`, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "PUT",
+        "access-control-request-headers": "content-type",
+      },
+    });
+
+  test("may upload when the operator says so, and read the errors", async () => {
+    const asked = await preflight(ORIGIN);
+    expect(asked.status).toBe(204);
+    expect(Object.fromEntries(asked.headers)).toMatchObject({
+      "access-control-allow-origin": ORIGIN,
+      "access-control-allow-methods": "PUT",
+      "access-control-allow-headers": "authorization, content-type, content-digest, x-request-id",
+      vary: "Origin",
+    });
+    void accept();
+    for (const [query, status] of [
+      ["?token=t", 204],
+      ["", 404],
+    ] as const) {
+      const answer = await put(query, { headers: { origin: ORIGIN } });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+        status,
+        ORIGIN,
+      ]);
+      expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+    }
+  });
+
+  test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
+    "such as %s get no leave",
+    async (origin) => {
+      void accept();
+      const answers = [await preflight(origin), await put("?token=t", { headers: { origin } })];
+      for (const { headers } of answers) {
+        expect(headers.get("access-control-allow-origin")).toBeNull();
+        expect(headers.get("vary")).toBe("Origin");
+      }
+    },
+  );
+
+  test("may not call the API", async () => {
+    const answer = await fetch(`${url}/api/v1/posts`, { headers: { origin: ORIGIN } });
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});
+
+test("other methods are not allowed, without a key and with their names", async () => {
+  const answer = await fetch(`${url}/uploads/${MEDIA_ID}`);
+  expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
+  expect(answer.headers.get("allow")).toBe("OPTIONS, PUT");
+});
+
+test("tokens and file contents stay out of the log", async () => {
+  void accept();
+  lines = [];
+  await put("?token=canary", { body: "canary" });
+  media.handle((request) => {
+    request.socket.destroy();
+  });
+  await put("", { headers: { authorization: "Bearer canary" } });
+  await eventually(() => lines.length >= 2);
+  expect(lines.join("")).not.toContain("canary");
+  expect(lines.join("")).toContain("/uploads/:uploadPath");
+});

@@ -1,0 +1,22 @@
+import type { Client } from "@connectrpc/connect";
+import type { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import type { UsingPost } from "#src/domain/usage.ts";
+
+export type PostsClient = Client<typeof MediaUseService>;
+
+/** How many posts one call may name. */
+export const MAX_POSTS = 500;
+const TIMEOUT_MS = 5_000;
+
+/** What posts says of the named posts; those that do not exist are missing. */
+export async function fetchUsingPosts(
+  posts: PostsClient,
+  { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },
+  postIds: readonly string[],
+): Promise<ReadonlyMap<string, UsingPost>> {
+  const request = { workspaceId, mediaId, postIds: [...postIds] };
+  const { uses } = await posts.batchGetMediaUses(request, { timeoutMs: TIMEOUT_MS });
+  return new Map(
+    uses.map((post) => [post.postId, { uses: post.uses, version: Number(post.version) }]),
+  );
+}

@@ -1,0 +1,136 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { COLUMNS } from "#src/db/media.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { Usage } from "#src/domain/usage.ts";
+
+/** One item of media. */
+export interface MediaRef {
+  readonly workspaceId: string;
+  readonly mediaId: string;
+}
+
+/** A post that is about to be committed with media. */
+export interface NewUse {
+  readonly workspaceId: string;
+  readonly mediaIds: readonly string[];
+  readonly postId: string;
+  readonly postVersion: number;
+  readonly claimId: string;
+}
+
+/** What is used no more; see ReleaseMediaRequest. */
+export interface Release extends MediaRef {
+  readonly postId: string;
+  readonly postVersion: number | undefined;
+  readonly claimId: string | undefined;
+}
+
+/**
+ * Notes a post as a user of those media that are not being deleted, and returns all that exist. The lock makes it wait
+ * for a deletion that is under way, and then see what became of the media; a deletion that comes later finds the usage.
+ * Everyone locks media before usages, and several in the order of their ids.
+ */
+export async function noteUsages(sql: ISql, use: NewUse): Promise<readonly StoredMedia[]> {
+  return await sql<StoredMedia[]>`
+    with found as materialized (
+      select ${sql(COLUMNS)}
+      from media
+      where workspace_id = ${use.workspaceId}
+      and id = any(${use.mediaIds as string[]}::uuid[])
+      order by id
+      for share
+    ),
+    noted as (
+      insert into media_usages (workspace_id, media_id, post_id, post_version, claim_id)
+      select workspace_id, id, ${use.postId}::uuid, ${use.postVersion}::bigint, ${use.claimId}::uuid
+      from found
+      where status <> 'deleting'
+      on conflict (media_id, post_id) do update
+      set noted_at = excluded.noted_at,
+        post_version = greatest(media_usages.post_version, excluded.post_version),
+        claim_id = case when media_usages.claim_id = excluded.claim_id then excluded.claim_id end
+    )
+    select ${sql(COLUMNS)}
+    from found`;
+}
+
+/** Deletes usages, each only as far as its release reaches. */
+export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
+  const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
+    workspace_id: workspaceId,
+    media_id: mediaId,
+    post_id: postId,
+    post_version: postVersion ?? null,
+    claim_id: claimId ?? null,
+  }));
+  await sql`
+    delete from media_usages
+    where (media_id, post_id) in (
+      select usage.media_id, usage.post_id
+      from jsonb_to_recordset(${sql.json(rows)}) as release (
+        workspace_id uuid, media_id uuid, post_id uuid, post_version bigint, claim_id uuid
+      )
+      join media_usages as usage on usage.workspace_id = release.workspace_id
+        and usage.media_id = release.media_id
+        and usage.post_id = release.post_id
+      where (release.post_version is null or usage.post_version <= release.post_version)
+      and (release.claim_id is null or usage.claim_id = release.claim_id)
+      order by usage.media_id, usage.post_id
+      for update of usage
+    )`;
+}
+
+/**
+ * Up to `limit` usages of one item of media, by post from `after` on. A usage is young for 10 minutes by the database's
+ * clock; posts commits nothing half as old.
+ */
+export async function listUsages(
+  sql: ISql,
+  { workspaceId, mediaId }: MediaRef,
+  page: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly Usage[]> {
+  return await sql<Usage[]>`
+    select post_id, post_version, noted_at > now() - interval '10 minutes' as is_young
+    from media_usages
+    where workspace_id = ${workspaceId}
+    and media_id = ${mediaId}
+    ${page.after === undefined ? sql`` : sql`and post_id > ${page.after}`}
+    order by post_id
+    limit ${page.limit}`;
+}
+
+/** Deletes usages that were found to be over, unless they have been noted again since they were read. */
+export async function deleteFormerUsages(
+  sql: ISql,
+  { workspaceId, mediaId }: MediaRef,
+  usages: readonly Usage[],
+): Promise<void> {
+  if (usages.length === 0) return;
+  const rows = usages.map(({ postId, postVersion, isYoung }) => ({
+    post_id: postId,
+    post_version: postVersion,
+    is_young: isYoung,
+  }));
+  await sql`
+    delete from media_usages as usage
+    using jsonb_to_recordset(${sql.json(rows)}) as former (post_id uuid, post_version bigint, is_young boolean)
+    where usage.workspace_id = ${workspaceId}
+    and usage.media_id = ${mediaId}
+    and usage.post_id = former.post_id
+    and usage.post_version = former.post_version
+    and (former.is_young or usage.noted_at <= now() - interval '10 minutes')`;
+}
+
+/** Whether any post is noted as a user; with the media's lock, nobody notes one until the transaction ends. */
+export async function hasUsages(
+  tx: TransactionSql,
+  { workspaceId, mediaId }: MediaRef,
+): Promise<boolean> {
+  const rows = await tx`
+    select 1
+    from media_usages
+    where workspace_id = ${workspaceId}
+    and media_id = ${mediaId}
+    limit 1`;
+  return rows.length > 0;
+}

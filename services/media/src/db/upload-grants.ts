@@ -1,0 +1,118 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** What a token opens, and how far its media is. */
+export interface Grant {
+  readonly mediaId: string;
+  readonly contentType: string;
+  /** Declared. */
+  readonly bytes: number;
+  readonly status: "pending" | "ready" | "rejected" | "deleting";
+  readonly isUsed: boolean;
+  readonly isExpired: boolean;
+}
+
+/** @returns When the grant ends, by the database's clock. */
+export async function insertGrant(
+  tx: TransactionSql,
+  grant: {
+    readonly mediaId: string;
+    readonly workspaceId: string;
+    readonly tokenSha256: Buffer;
+    readonly validMs: number;
+  },
+): Promise<Date> {
+  const [row] = await tx<{ expiresAt: Date }[]>`
+    insert into upload_grants (media_id, workspace_id, token_sha256, expires_at)
+    values (
+      ${grant.mediaId}, ${grant.workspaceId}, ${grant.tokenSha256},
+      now() + ${grant.validMs} * interval '1 millisecond'
+    )
+    returning expires_at`;
+  if (row === undefined) throw new Error("an insert returned no row");
+  return row.expiresAt;
+}
+
+/** The grant that belongs to this token; the token itself is kept nowhere. */
+export async function findGrant(
+  sql: ISql,
+  mediaId: string,
+  tokenSha256: Buffer,
+): Promise<Grant | undefined> {
+  const [row] = await sql<Grant[]>`
+    select
+      media.id as media_id, media.content_type, media.bytes, media.status,
+      upload_grants.used_at is not null as is_used,
+      upload_grants.expires_at <= now() as is_expired
+    from upload_grants
+    join media on media.id = upload_grants.media_id and media.workspace_id = upload_grants.workspace_id
+    where upload_grants.media_id = ${mediaId}
+    and upload_grants.token_sha256 = ${tokenSha256}`;
+  return row;
+}
+
+/**
+ * Spends a grant on the object that holds its bytes. One statement decides between uploads of one grant at the same
+ * moment: the update waits for the row's lock and then finds it used.
+ *
+ * @returns false when the grant is spent, or its media is gone.
+ */
+export async function spendGrant(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
+  const spent = await sql`
+    with spent as (
+      update upload_grants
+      set used_at = now()
+      where media_id = ${mediaId}
+      and used_at is null
+      returning media_id
+    )
+    update media
+    set object_key = ${objectKey}
+    from spent
+    where media.id = spent.media_id
+    and status = 'pending'
+    and object_key is null
+    returning 1`;
+  return spent.length > 0;
+}
+
+/**
+ * Takes what was uploaded to the store itself as the upload of this media; from then on no other one counts. It does not
+ * ask for the grant: that may have ended since.
+ *
+ * @returns false when another upload came first, or the media is no longer pending.
+ */
+export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
+  const pinned = await sql`
+    with spent as (
+      update upload_grants
+      set used_at = now()
+      where media_id = ${mediaId}
+      and used_at is null
+    )
+    update media
+    set object_key = ${objectKey}
+    where id = ${mediaId}
+    and status = 'pending'
+    and object_key is null
+    returning 1`;
+  return pinned.length > 0;
+}
+
+/** Deletes up to `limit` grants that ended `graceMs` ago and were not used, of all workspaces, and returns how many. */
+export async function deleteExpiredGrants(
+  sql: ISql,
+  { graceMs, limit }: { readonly graceMs: number; readonly limit: number },
+): Promise<number> {
+  const deleted = await sql`
+    delete from upload_grants
+    where media_id in (
+      select media_id
+      from upload_grants
+      where used_at is null
+      and expires_at < now() - ${graceMs} * interval '1 millisecond'
+      order by expires_at
+      limit ${limit}
+      for update skip locked
+    )`;
+  return deleted.count;
+}

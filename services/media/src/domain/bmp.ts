@@ -1,0 +1,143 @@
+import { hasBytesBehind, type ImageLayout } from "./image-layout.ts";
+import { unreadable } from "./media-rejected.ts";
+
+const CORE_BYTES = 12;
+const INFO_BYTES = new Set([12, 40, 52, 56, 64, 108, 124]);
+const RGB = 0;
+const RLE8 = 1;
+const RLE4 = 2;
+const BITFIELDS = 3;
+const ALPHA_BITFIELDS = 6;
+const DEPTHS: Readonly<Record<number, readonly number[]>> = {
+  [RGB]: [1, 4, 8, 16, 24, 32],
+  [RLE8]: [8],
+  [RLE4]: [4],
+  [BITFIELDS]: [16, 32],
+  [ALPHA_BITFIELDS]: [16, 32],
+};
+
+interface Header {
+  readonly infoBytes: number;
+  readonly width: number;
+  readonly height: number;
+  readonly depth: number;
+  readonly compression: number;
+  readonly pixelsAt: number;
+}
+
+/** Where the pixels stand that the next code draws, and that code. */
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly at: number;
+}
+
+/**
+ * Reads a BMP to its last pixel: no decoder that we ship reads it, and without compression there is nothing to decode.
+ * A BMP holds no metadata but what may stand behind the pixels.
+ */
+export function readBmp(file: Buffer): ImageLayout {
+  const header = readHeader(file);
+  const { width, height, compression } = header;
+  if (width < 1 || height < 1) throw unreadable("The BMP has no pixels.");
+  const end =
+    compression === RLE8 || compression === RLE4 ? rleEnd(file, header) : plainEnd(header);
+  if (end > file.length) throw unreadable("The pixels of the BMP are cut off.");
+  const last = Math.max(end, profileEnd(file, header));
+  if (last > file.length) throw unreadable("The colour profile of the BMP is cut off.");
+  return {
+    width,
+    height,
+    frames: 1,
+    totalPixels: width * height,
+    decodeBytes: 0,
+    lossless: true,
+    hasMetadata: hasBytesBehind(file, last),
+    withoutMetadata: () => [{ start: 0, end: last }],
+  };
+}
+
+function readHeader(file: Buffer): Header {
+  const infoBytes = file.length < 26 ? 0 : file.readUInt32LE(14);
+  if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes) {
+    throw unreadable("The header of the BMP is wrong.");
+  }
+  const header = infoBytes === CORE_BYTES ? readCore(file) : readInfo(file, infoBytes);
+  const planes = file.readUInt16LE(infoBytes === CORE_BYTES ? 22 : 26);
+  if (planes !== 1 || !isKnown(header) || header.pixelsAt < tablesEnd(file, header)) {
+    throw unreadable("The header of the BMP is wrong.");
+  }
+  return header;
+}
+
+function isKnown({ compression, depth }: Header): boolean {
+  return DEPTHS[compression]?.includes(depth) ?? false;
+}
+
+function readCore(file: Buffer): Header {
+  return {
+    infoBytes: CORE_BYTES,
+    width: file.readUInt16LE(18),
+    height: file.readUInt16LE(20),
+    depth: file.readUInt16LE(24),
+    compression: RGB,
+    pixelsAt: file.readUInt32LE(10),
+  };
+}
+
+function readInfo(file: Buffer, infoBytes: number): Header {
+  return {
+    infoBytes,
+    width: file.readInt32LE(18),
+    // Negative: the rows stand from the top down.
+    height: Math.abs(file.readInt32LE(22)),
+    depth: file.readUInt16LE(28),
+    compression: file.readUInt32LE(30),
+    pixelsAt: file.readUInt32LE(10),
+  };
+}
+
+/** Behind the colour table, which must stand before the pixels. */
+function tablesEnd(file: Buffer, { infoBytes, depth, compression }: Header): number {
+  if (infoBytes === CORE_BYTES) return 26 + (depth <= 8 ? 3 * 2 ** depth : 0);
+  const masks =
+    infoBytes === 40 ? ({ [BITFIELDS]: 12, [ALPHA_BITFIELDS]: 16 }[compression] ?? 0) : 0;
+  const used = file.readUInt32LE(46);
+  const colours = depth <= 8 && (used === 0 || used > 2 ** depth) ? 2 ** depth : used;
+  return 14 + infoBytes + masks + (depth <= 8 ? 4 * colours : 0);
+}
+
+function plainEnd({ width, height, depth, pixelsAt }: Header): number {
+  return pixelsAt + 4 * Math.ceil((width * depth) / 32) * height;
+}
+
+/** Follows the run-length codes to the end-of-bitmap code; every run must stay inside the picture. */
+function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: Header): number {
+  let place = { x: 0, y: 0, at: pixelsAt };
+  while (place.at + 1 < file.length) {
+    const [count = 0, code = 0] = file.subarray(place.at, place.at + 2);
+    if (count === 0 && code === 1) return place.at + 2;
+    place = count === 0 ? escape(file, place, code, depth) : run(place, count);
+    if (place.x > width || place.y > height) {
+      throw unreadable("The pixels of the BMP leave its frame.");
+    }
+  }
+  throw unreadable("The pixels of the BMP are cut off.");
+}
+
+function run({ x, y, at }: Place, count: number): Place {
+  return { x: x + count, y, at: at + 2 };
+}
+
+/** End of line, a move, or as many pixels as `code` says, filled up to whole words. */
+function escape(file: Buffer, { x, y, at }: Place, code: number, depth: number): Place {
+  if (code === 0) return { x: 0, y: y + 1, at: at + 2 };
+  if (code === 2) return { x: x + (file[at + 2] ?? 0), y: y + (file[at + 3] ?? 0), at: at + 4 };
+  return { x: x + code, y, at: at + 2 + 2 * Math.ceil((code * depth) / 16) };
+}
+
+/** Version 5 may carry an ICC profile behind the pixels. */
+function profileEnd(file: Buffer, { infoBytes }: Header): number {
+  if (infoBytes !== 124 || file.toString("latin1", 70, 74) !== "DEBM") return 0;
+  return 14 + file.readUInt32LE(126) + file.readUInt32LE(130);
+}

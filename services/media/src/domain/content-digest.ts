@@ -1,0 +1,57 @@
+import { createHash, type Hash } from "node:crypto";
+
+const ALGORITHMS: ReadonlyMap<string, { readonly name: string; readonly bytes: number }> = new Map([
+  ["sha-256", { name: "sha256", bytes: 32 }],
+  ["sha-512", { name: "sha512", bytes: 64 }],
+]);
+
+/** A member of an RFC 8941 dictionary whose value is a byte sequence; parameters mean nothing here. */
+const MEMBER = /^[\t ]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;[^,]*)?[\t ]*$/;
+
+/** What a body must hash to. */
+export interface BodyDigest {
+  readonly algorithm: string;
+  readonly expected: Buffer;
+}
+
+/**
+ * Reads `Content-Digest` (RFC 9530). Algorithms that we do not know are passed over, as the RFC demands.
+ *
+ * @returns undefined when it is malformed.
+ */
+export function parseContentDigest(header: string): readonly BodyDigest[] | undefined {
+  // The last of several members with one key counts.
+  const digests = new Map<string, BodyDigest>();
+  for (const member of header.split(",")) {
+    const match = MEMBER.exec(member);
+    if (match === null) return undefined;
+    const [, key = "", value = ""] = match;
+    const algorithm = ALGORITHMS.get(key);
+    const expected = Buffer.from(value, "base64");
+    if (algorithm === undefined) continue;
+    if (expected.length !== algorithm.bytes) return undefined;
+    digests.set(key, { algorithm: algorithm.name, expected });
+  }
+  return [...digests.values()];
+}
+
+/** Compares a body, told chunk by chunk, with the digests that came with it. */
+export class DigestCheck {
+  readonly #hashes: readonly { readonly hash: Hash; readonly expected: Buffer }[];
+
+  constructor(digests: readonly BodyDigest[]) {
+    this.#hashes = digests.map(({ algorithm, expected }) => ({
+      hash: createHash(algorithm),
+      expected,
+    }));
+  }
+
+  update(chunk: Uint8Array): void {
+    for (const { hash } of this.#hashes) hash.update(chunk);
+  }
+
+  /** Whether all agree; ends the check. */
+  matches(): boolean {
+    return this.#hashes.every(({ hash, expected }) => hash.digest().equals(expected));
+  }
+}

@@ -1,0 +1,47 @@
+import type { Patch } from "#src/domain/checked-media.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+
+/** `original`: as it was uploaded. `delivery`: as platforms receive it. */
+export type RenditionName = "original" | "delivery";
+
+/** A form in which media can be read. */
+export interface Rendition {
+  readonly key: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly contentType: string;
+  /** What takes the place of stored bytes. */
+  readonly patches: readonly Patch[];
+}
+
+export function isRendition(name: unknown): name is RenditionName {
+  return name === "original" || name === "delivery";
+}
+
+/** How to read ready media; undefined for any other. */
+export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
+  if (media.status !== "ready" || media.objectKey === null) return undefined;
+  return name === "original"
+    ? toOriginal(media, media.objectKey)
+    : toDelivery(media, media.objectKey);
+}
+
+function toOriginal(
+  { bytes, sha256, contentType }: StoredMedia,
+  key: string,
+): Rendition | undefined {
+  return sha256 === null ? undefined : { key, bytes, sha256, contentType, patches: [] };
+}
+
+function toDelivery(media: StoredMedia, objectKey: string): Rendition | undefined {
+  const { deliveryBytes, deliverySha256, deliveryContentType } = media;
+  if (deliveryBytes === null || deliverySha256 === null || deliveryContentType === null)
+    return undefined;
+  return {
+    key: media.deliveryKey ?? objectKey,
+    bytes: deliveryBytes,
+    sha256: deliverySha256,
+    contentType: deliveryContentType,
+    patches: media.deliveryPatches ?? [],
+  };
+}

@@ -1,0 +1,36 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  MediaDeletedSchema,
+  MediaReadySchema,
+} from "@postrider/contracts/media/v1/media_events_pb";
+import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+
+export const TOPIC = "media.events.v1";
+
+/** What every event about media says. */
+interface MediaChange {
+  readonly workspaceId: string;
+  readonly id: string;
+  /** Version of the media after the change. */
+  readonly version: number;
+  readonly occurredAt: Date;
+}
+
+function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
+  return {
+    workspaceId,
+    mediaId: id,
+    version: BigInt(version),
+    occurredAt: timestampFromDate(occurredAt),
+  };
+}
+
+/** Says that posts may use the media. */
+export function mediaReady(change: MediaChange): OutboxEvent {
+  return outboxEvent(MediaReadySchema, toMessage(change), change.id);
+}
+
+/** Says that the media's addresses answer no more. */
+export function mediaDeleted(change: MediaChange): OutboxEvent {
+  return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
+}

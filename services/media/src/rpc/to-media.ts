@@ -1,0 +1,28 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+
+/** Media as other services see them; what is not known before the check is left out. */
+export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema> {
+  return {
+    id: media.id,
+    workspaceId: media.workspaceId,
+    status: media.status,
+    kind: media.kind,
+    contentType: media.contentType,
+    bytes: BigInt(media.bytes),
+    fileName: media.fileName,
+    createdAt: timestampFromDate(media.createdAt),
+    ...(media.width === null ? {} : { width: media.width }),
+    ...(media.height === null ? {} : { height: media.height }),
+    ...(media.durationMs === null ? {} : { durationMs: BigInt(media.durationMs) }),
+    ...(media.sha256 === null ? {} : { sha256: media.sha256 }),
+    ...toDelivery(media),
+  };
+}
+
+function toDelivery({ deliveryBytes, deliverySha256, deliveryContentType }: StoredMedia) {
+  if (deliveryBytes === null || deliverySha256 === null || deliveryContentType === null) return {};
+  return { deliveryBytes: BigInt(deliveryBytes), deliverySha256, deliveryContentType };
+}

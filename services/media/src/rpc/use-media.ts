@@ -1,0 +1,28 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UseMediaRequest,
+  UseMediaResponseSchema,
+} from "@postrider/contracts/media/v1/media_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { noteUsages } from "#src/db/media-usages.ts";
+import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import { toMedia } from "#src/rpc/to-media.ts";
+
+const MAX_IDS = 500;
+
+/** As `batchGetMedia`, and from here on a deletion asks after the post. */
+export async function useMedia(
+  { sql }: Pick<MediaServiceDeps, "sql">,
+  request: UseMediaRequest,
+): Promise<MessageInitShape<typeof UseMediaResponseSchema>> {
+  const { workspaceId, postId, claimId } = request;
+  const faults = [workspaceId, postId, claimId].every(isId) ? [] : [{ code: "invalid", path: "/" }];
+  if (request.ids.length > MAX_IDS) faults.push({ code: "invalid", path: "/ids" });
+  if (faults.length > 0) throw invalidRequest(faults);
+  const mediaIds = request.ids.filter(isId);
+  if (mediaIds.length === 0) return { media: [] };
+  const postVersion = Number(request.postVersion);
+  const rows = await noteUsages(sql, { workspaceId, mediaIds, postId, postVersion, claimId });
+  return { media: rows.map(toMedia) };
+}

@@ -1,0 +1,171 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  type CompletedPart,
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsRequest,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { abortable } from "#src/storage/abortable.ts";
+import { isObjectKey } from "#src/storage/object-key.ts";
+import type { StoredObject } from "#src/storage/object-store.ts";
+import { isBefore, toStoredObject, undefinedIfNotFound } from "#src/storage/s3-answers.ts";
+import { deadline } from "#src/storage/s3-client.ts";
+
+/** Where an object goes. */
+export interface S3Place {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+/** The least that S3 takes for a part: its 10,000 parts are 52 GB, far above any limit for media. */
+const PART_BYTES = 5 * 1024 * 1024;
+const PART_MS = 60_000;
+/** A store may copy the parts together before it answers. */
+const COMPLETE_MS = 300_000;
+
+/**
+ * Uploads a stream of unknown length: in one call when it fits into one part, else in parts. Nothing is visible before
+ * the last call, which is not broken off: nobody could tell what became of it.
+ */
+export async function uploadStream(
+  client: S3Client,
+  place: S3Place,
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<StoredObject> {
+  const failed = new AbortController();
+  const stop = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal]);
+  const parts = partsOf(abortable(bytes, stop));
+  try {
+    const first = await parts.next();
+    const part = first.done === true ? Buffer.alloc(0) : first.value;
+    return part.length < PART_BYTES
+      ? await putWhole(client, place, part)
+      : await putParts(client, place, part, parts, stop);
+  } catch (error) {
+    // The SDK throws an error of its own when the signal is given.
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    failed.abort();
+  }
+}
+
+async function putWhole(client: S3Client, place: S3Place, body: Buffer): Promise<StoredObject> {
+  const { ETag } = await client.send(
+    new PutObjectCommand({ ...place, Body: body, ContentLength: body.length }),
+    deadline(PART_MS),
+  );
+  return toStoredObject(body.length, ETag);
+}
+
+async function putParts(
+  client: S3Client,
+  place: S3Place,
+  first: Buffer,
+  rest: AsyncGenerator<Buffer, void, undefined>,
+  stop: AbortSignal,
+): Promise<StoredObject> {
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(place), {
+    abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]),
+  });
+  const upload = { ...place, UploadId };
+  let sending: Promise<CompletedPart> | undefined;
+  try {
+    const parts: CompletedPart[] = [];
+    let size = 0;
+    for (let part: Buffer | undefined = first; part !== undefined;) {
+      const number = parts.length + 1;
+      // The next part is gathered while this one is on its way.
+      sending = sendPart(client, upload, number, part, stop);
+      const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
+        sending,
+        rest.next(),
+      ]);
+      parts.push(sent);
+      size += part.length;
+      part = next.done === true ? undefined : next.value;
+    }
+    stop.throwIfAborted();
+    const { ETag } = await client.send(
+      new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
+      deadline(COMPLETE_MS),
+    );
+    return toStoredObject(size, ETag);
+  } catch (error) {
+    // A part that arrives after the upload is given up may bring it back.
+    await sending?.catch(() => {});
+    // Should this fail too, `removeUnfinished` finds the upload later; the first error is the one that matters.
+    await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
+    throw error;
+  }
+}
+
+async function sendPart(
+  client: S3Client,
+  upload: S3Place & { readonly UploadId: string | undefined },
+  number: number,
+  body: Buffer,
+  stop: AbortSignal,
+): Promise<CompletedPart> {
+  const { ETag } = await client.send(
+    new UploadPartCommand({
+      ...upload,
+      PartNumber: number,
+      Body: body,
+      ContentLength: body.length,
+    }),
+    { abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]) },
+  );
+  return { PartNumber: number, ETag };
+}
+
+/** Removes the parts of uploads that were begun before `before` and never came to their last call. */
+export async function removeUnfinishedUploads(
+  client: S3Client,
+  bucket: string,
+  before: Date,
+): Promise<number> {
+  let count = 0;
+  let from: Pick<ListMultipartUploadsRequest, "KeyMarker" | "UploadIdMarker"> = {};
+  for (;;) {
+    const list = new ListMultipartUploadsCommand({ Bucket: bucket, ...from });
+    const page = await client.send(list, deadline());
+    for (const { Key = "", UploadId, Initiated } of page.Uploads ?? []) {
+      if (!isObjectKey(Key) || !isBefore(Initiated, before)) continue;
+      const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId });
+      await client.send(abort, deadline()).catch(undefinedIfNotFound);
+      count += 1;
+    }
+    if (page.IsTruncated !== true) return count;
+    from = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+  }
+}
+
+/**
+ * Cuts a stream into parts of `PART_BYTES`, the last one shorter. Two buffers take turns: a part holds its bytes until
+ * the next but one is asked for, and however long the stream is, there are no more than these two.
+ */
+async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
+  let filling: Buffer = Buffer.allocUnsafeSlow(PART_BYTES);
+  let other: Buffer | undefined;
+  let filled = 0;
+  for await (const chunk of bytes) {
+    for (let taken = 0; taken < chunk.length;) {
+      if (filled === PART_BYTES) {
+        yield filling;
+        [filling, other] = [other ?? Buffer.allocUnsafeSlow(PART_BYTES), filling];
+        filled = 0;
+      }
+      const piece = chunk.subarray(taken, taken + PART_BYTES - filled);
+      filling.set(piece, filled);
+      filled += piece.length;
+      taken += piece.length;
+    }
+  }
+  if (filled > 0) yield filling.subarray(0, filled);
+}

@@ -1,0 +1,115 @@
+import { startTestS3 } from "@postrider/local/test-s3";
+import { loadConfig } from "@postrider/shared/config";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
+import { png, startMedia, type TestMedia } from "./fixture.ts";
+import { createGrant, upload, type Grant } from "./uploading.ts";
+
+let s3: Awaited<ReturnType<typeof startTestS3>>;
+let store: ObjectStore;
+let service: TestMedia;
+beforeAll(async () => {
+  s3 = await startTestS3();
+  store = await openObjectStore(loadConfig(s3.settings, readStorageConfig));
+  service = await startMedia({ store });
+});
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+async function putDirectly({ uploadUrl }: Grant, body: Buffer): Promise<number> {
+  if (uploadUrl === undefined) throw new Error("the grant has no address of the store");
+  const answer = await fetch(uploadUrl, {
+    method: "PUT",
+    body: new Uint8Array(body),
+    headers: { "content-type": "image/png" },
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+async function readObject({ id }: Grant): Promise<Buffer | undefined> {
+  const [row] = await service.sql<{ objectKey: string }[]>`
+    select object_key from media where id = ${id}`;
+  const object = await service.store.open(row?.objectKey ?? "objects/none");
+  return object && Buffer.concat(await Array.fromAsync(object.content));
+}
+
+test("what went to the store itself is pinned: a later write to its address changes nothing and is removed", async () => {
+  const [first, second] = [await png(1), await png(2)];
+  expect(second).toHaveLength(first.length);
+  const grant = await createGrant(service, first.length);
+  expect(await putDirectly(grant, first)).toBe(200);
+
+  const media = await service.complete(grant);
+  expect(await putDirectly(grant, second)).toBe(200);
+
+  expect(await service.complete(grant)).toEqual(media);
+  expect(await readObject(grant)).toEqual(first);
+  expect(await service.listStored()).toEqual([`objects/${grant.id}`, `uploads/${grant.id}`]);
+  await service.removeOrphans(-60_000);
+  expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
+});
+
+test("the last write before the check counts, and the grant is spent then", async () => {
+  const [first, second] = [await png(3), await png(4)];
+  const grant = await createGrant(service, first.length);
+  await putDirectly(grant, first);
+  await putDirectly(grant, second);
+
+  await service.complete(grant);
+
+  expect(await readObject(grant)).toEqual(second);
+  expect(await upload(service, grant, first)).toMatchObject({ reason: "upload_already_received" });
+});
+
+test("an upload through us wins over one to the store that nobody has looked at", async () => {
+  const [ours, theirs] = [await png(5), await png(6)];
+  const grant = await createGrant(service, ours.length);
+  await putDirectly(grant, theirs);
+  expect(await upload(service, grant, ours)).toEqual({ status: 204 });
+
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+  expect(await readObject(grant)).toEqual(ours);
+});
+
+test("what was uploaded in time can be completed after its grant has ended and is gone", async () => {
+  const body = await png(7);
+  const grant = await createGrant(service, body.length);
+  await putDirectly(grant, body);
+  await service.sql`
+    update upload_grants set expires_at = now() - interval '2 hours' where media_id = ${grant.id}`;
+  await service.removeForgottenUploads(86_400_000);
+  const left = await service.sql`select 1 from upload_grants where media_id = ${grant.id}`;
+  expect(left).toHaveLength(0);
+
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+});
+
+test("a check that died between naming an upload and moving it is taken over", async () => {
+  const body = await png(8);
+  const grant = await createGrant(service, body.length);
+  await putDirectly(grant, body);
+  await service.sql`update media set object_key = ${`objects/${grant.id}`} where id = ${grant.id}`;
+  await service.removeOrphans(-60_000);
+
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+  expect(await readObject(grant)).toEqual(body);
+});
+
+test("uploads to the store that nobody completes are removed with their media", async () => {
+  const body = await png(9);
+  const grant = await createGrant(service, body.length);
+  await putDirectly(grant, body);
+  await service.removeOrphans(-60_000);
+  expect(await service.listStored()).toContain(`uploads/${grant.id}`);
+
+  await service.sql`update media set created_at = now() - interval '1 day' where id = ${grant.id}`;
+  await service.removeForgottenUploads(86_400_000);
+
+  expect(await service.listStored()).not.toContain(`uploads/${grant.id}`);
+  await expect(service.complete(grant)).rejects.toMatchObject({ reason: "not_found" });
+});

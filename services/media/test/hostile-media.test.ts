@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { createLogger } from "@postrider/shared/logger";
+import { expect, test } from "vitest";
+import { createMediaChecker } from "#src/check-media.ts";
+import type { CheckMedia, CheckResult } from "#src/domain/checked-media.ts";
+import { hostileFilms } from "./hostile-media/films.ts";
+import type { HostileFile } from "./hostile-media/hostile-file.ts";
+import { hostileImages } from "./hostile-media/images.ts";
+import { polyglots } from "./hostile-media/polyglots.ts";
+
+/** What hostile files carry beside the media. */
+const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
+const MAX_MS = 5_000;
+const MAX_MEMORY_BYTES = 256_000_000;
+const MAX_BLOCKED_MS = 200;
+
+test("no hostile file takes 5 s, 256 MB or the service's event loop, and the checker goes on", async () => {
+  await using folder = await makeFolder();
+  const files = await writeHostileFiles(folder.path);
+  const logger = createLogger({ service: "media", level: "silent" });
+  const limits = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
+  await using checker = createMediaChecker({ limits, logger });
+  await using memory = watchMemory();
+  await using loop = watchEventLoop();
+  const results: (Measured & { readonly result: CheckResult })[] = [];
+  for (const file of files) {
+    const startedAt = performance.now();
+    const declared = { contentType: file.declared, bytes: file.bytes };
+    const result = await checker.check(file.path, declared);
+    results.push({ ...file, result, ms: performance.now() - startedAt });
+  }
+
+  const ends = results.map(({ result, ...file }) => ({ file, end: judge(file, result) }));
+  expect(files.length).toBeGreaterThanOrEqual(50);
+  expect(ends.filter(({ end }) => end !== "as expected")).toEqual([]);
+  expect(results.filter(({ ms }) => ms >= MAX_MS)).toEqual([]);
+  expect(memory.peakBytes()).toBeGreaterThan(0);
+  expect(memory.peakBytes()).toBeLessThan(MAX_MEMORY_BYTES);
+  expect(loop.longestMs()).toBeLessThan(MAX_BLOCKED_MS);
+  await expectGoodFilesPass(checker.check, folder.path);
+}, 240_000);
+
+interface WrittenFile extends Omit<HostileFile, "bytes"> {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+interface Measured extends WrittenFile {
+  readonly ms: number;
+}
+
+async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "postrider-hostile-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** On the disk first: what is measured then is the checker, not how the files are made. */
+async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
+  const written: WrittenFile[] = [];
+  for (const { bytes, ...file } of [
+    ...polyglots(),
+    ...(await hostileImages()),
+    ...hostileFilms(),
+  ]) {
+    const path = join(folder, String(written.length));
+    await writeFile(path, bytes);
+    written.push({ ...file, path, bytes: bytes.length });
+  }
+  return written;
+}
+
+/** What is taken must have been read in full; what platforms get must hold nothing that was put in beside the media. */
+function judge(file: WrittenFile, result: CheckResult): string {
+  if (result.kind === "unavailable") return "unavailable";
+  const end = result.kind === "checked" ? "handled" : "rejected";
+  if (file.ends !== "either" && file.ends !== end) {
+    return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
+  }
+  return deliversHidden(file, result) ? "delivered with what was hidden" : "as expected";
+}
+
+function deliversHidden(file: WrittenFile, result: CheckResult): boolean {
+  if (result.kind !== "checked" || result.media.delivery.kind === "blanked") return false;
+  const { delivery } = result.media;
+  const delivered = delivery.kind === "same" ? file.path : delivery.path;
+  return HIDDEN.some((hidden) => read(delivered, "latin1").includes(hidden));
+}
+
+async function expectGoodFilesPass(check: CheckMedia, folder: string): Promise<void> {
+  const path = join(folder, "good");
+  for (const [contentType, bytes] of [
+    ["image/jpeg", sampleJpeg()],
+    ["video/mp4", sampleMp4()],
+  ] as const) {
+    await writeFile(path, bytes);
+    expect(await check(path, { contentType, bytes: bytes.length })).toMatchObject({
+      kind: "checked",
+    });
+  }
+}
+
+/**
+ * How long the event loop was held at most: the processor time of this thread from one turn to the next. The time on the
+ * clock would also count how long other processes of a busy machine had the processor.
+ */
+function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number } {
+  let longestMs = 0;
+  let last = process.threadCpuUsage();
+  const timer = setInterval(() => {
+    const now = process.threadCpuUsage();
+    longestMs = Math.max(longestMs, (now.user + now.system - last.user - last.system) / 1000);
+    last = now;
+  }, 5);
+  return {
+    longestMs: () => longestMs,
+    [Symbol.asyncDispose]: async () => clearInterval(timer),
+  };
+}
+
+/** The largest resident memory of any checking process, as the kernel counts it. */
+function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
+  let peak = 0;
+  const timer = setInterval(() => {
+    for (const pid of checkingProcesses()) peak = Math.max(peak, peakOf(pid));
+  }, 50);
+  return {
+    peakBytes: () => peak,
+    [Symbol.asyncDispose]: async () => clearInterval(timer),
+  };
+}
+
+function checkingProcesses(): string[] {
+  return readdirSync("/proc/self/task")
+    .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
+    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("check-worker.ts"));
+}
+
+function peakOf(pid: string): number {
+  return 1024 * Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+/** Empty when the process has gone. */
+function read(path: string, encoding: "utf8" | "latin1" = "utf8"): string {
+  try {
+    return readFileSync(path, encoding);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,78 @@
+import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { ascii, box } from "@postrider/local/sample-mp4";
+import { sampleWebm } from "../sample-webm.ts";
+import { hostile, type HostileFile } from "./hostile-file.ts";
+
+const HTML = "<!doctype html><html><script>alert(document.domain)</script></html>";
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`;
+const SVG_BOMB = `<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>${SVG}`;
+const ZIP = Buffer.concat([
+  Buffer.from("PK\x03\x04", "latin1"),
+  Buffer.alloc(26),
+  Buffer.from("PK\x05\x06", "latin1"),
+  Buffer.alloc(18),
+]);
+
+/** Files that are two things at once, or not what they are called. */
+export function polyglots(): HostileFile[] {
+  const jpeg = Buffer.from(sampleJpeg());
+  const png = Buffer.from(samplePng());
+  const mp4 = Buffer.from(sampleMp4());
+  return [
+    ...hostile("image/jpeg", "rejected", {
+      "HTML called a JPEG": ascii(HTML),
+      "SVG called a JPEG": ascii(SVG),
+      "a PDF with a JPEG in it": Buffer.concat([ascii("%PDF-1.4\n"), jpeg]),
+      "PHP behind a JPEG's first bytes": Buffer.concat([
+        Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
+        ascii("<?php system($_GET['c']); ?>"),
+      ]),
+      "a PNG called a JPEG": png,
+      "an executable called a JPEG": Buffer.concat([ascii("\x7fELF"), Buffer.alloc(200)]),
+      "a film called a JPEG": mp4,
+      "no bytes called a JPEG": Buffer.alloc(0),
+      "one byte called a JPEG": Buffer.from([0xff]),
+      "HTML with a JPEG behind it": Buffer.concat([ascii(HTML), jpeg]),
+    }),
+    ...hostile("image/jpeg", "handled", {
+      "a JPEG with a ZIP behind it": Buffer.concat([jpeg, ZIP]),
+      "a JPEG with HTML behind it": Buffer.concat([jpeg, ascii(HTML)]),
+      "a JPEG with a film behind it": Buffer.concat([jpeg, mp4]),
+    }),
+    ...hostile("image/png", "handled", {
+      "a PNG with JavaScript behind it": Buffer.concat([png, ascii("*/=1;alert(1);//")]),
+    }),
+    ...hostile("image/gif", "rejected", {
+      "JavaScript with a GIF's first bytes": ascii(
+        "GIF89a/*\0\0\0\0*/=1;alert(document.domain);//",
+      ),
+      "HTML with a GIF's first bytes": ascii(`GIF89a${HTML}`),
+    }),
+    ...hostile("image/svg+xml", "rejected", {
+      "an SVG": ascii(SVG),
+      "an SVG bomb": ascii(SVG_BOMB),
+    }),
+    ...hostile("image/bmp", "rejected", {
+      "JavaScript with a BMP's first bytes": ascii(`BM=1;/*${"\0".repeat(60)}*/alert(1)`),
+    }),
+    ...hostile("video/mp4", "rejected", {
+      "HTML called an MP4": ascii(HTML),
+      "HTML behind an MP4's first box": Buffer.concat([
+        box("ftyp", ascii("isom\0\0\0\0")),
+        ascii(HTML),
+      ]),
+      "an MP4 with HTML behind it": Buffer.concat([mp4, ascii(HTML)]),
+      "a WebM called an MP4": sampleWebm(),
+      "a QuickTime film called an MP4": Buffer.from(sampleMp4({ brand: "qt  " })),
+      "a HEIC picture called an MP4": Buffer.concat([
+        box("ftyp", ascii("heic\0\0\0\0heic")),
+        Buffer.alloc(99),
+      ]),
+      "a playlist called an MP4": ascii("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"),
+    }),
+    ...hostile("video/webm", "rejected", {
+      "a Matroska film called a WebM": sampleWebm({ docType: "matroska" }),
+      "a WebM with HTML behind it": Buffer.concat([sampleWebm(), ascii(HTML)]),
+    }),
+  ];
+}

@@ -1,0 +1,137 @@
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createLogger } from "@postrider/shared/logger";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { MIGRATIONS } from "#src/config.ts";
+import type { CheckMedia } from "#src/domain/checked-media.ts";
+import { Imports } from "#src/imports.ts";
+import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { importMedia } from "#src/rpc/import-media.ts";
+import { openDiskStore } from "#src/storage/disk.ts";
+import { check, LIMITS } from "./import-checks.ts";
+
+const logger = createLogger({ service: "test", level: "silent" });
+
+/** 127.0.0.1 stands for the internet; 127.0.0.2 stands for the private network. */
+const PUBLIC = "127.0.0.1";
+const ALLOW = [parseAllowedAddress(`${PUBLIC}:1-65535`)].filter((entry) => entry !== undefined);
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "files.example.com": [PUBLIC],
+  "private.example.com": ["127.0.0.2"],
+  "mixed.example.com": [PUBLIC, "127.0.0.2"],
+};
+
+async function resolve(hostname: string): Promise<readonly string[]> {
+  const addresses = NAMES[hostname];
+  if (addresses === undefined) throw new Error("ENOTFOUND");
+  return await Promise.resolve(addresses);
+}
+
+export interface ImporterOptions {
+  readonly check?: CheckMedia;
+  readonly totalMs?: number;
+}
+
+/** The part of the media service that imports, on a database and a folder of its own. */
+export async function startImporter(options: ImporterOptions = {}) {
+  const database = await createTestDatabase({
+    service: "media",
+    migrationsFolder: MIGRATIONS,
+    poolSize: 10,
+  });
+  const folder = await mkdtemp(join(tmpdir(), "import-test-"));
+  const [objects, tempDir] = [join(folder, "objects"), join(folder, "temp")];
+  const { sql } = database;
+  const store = await openDiskStore(objects);
+  const started: AsyncDisposable[] = [];
+  const startReplica = (change: ImporterOptions = {}) => {
+    const { totalMs = 10_000, check: checkMedia = check } = { ...options, ...change };
+    const client = new OutboundClient({ allow: ALLOW, resolve });
+    const imports = new Imports({ client, check: checkMedia, limits: LIMITS, totalMs, tempDir });
+    started.push(imports);
+    const deps = { sql, store, imports, nudgeRelay: () => undefined };
+    const peer = createTestPeer((router) => {
+      router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
+    });
+    return { imports, media: peer.client(MediaService) };
+  };
+  return {
+    ...startReplica(),
+    startReplica,
+    database,
+    sql,
+    store,
+    objects,
+    tempDir,
+    removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
+    /** What stays of an import: rows, events, objects, files of checks. */
+    async remains(workspaceId: string) {
+      const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
+      const keys: string[] = [];
+      const before = new Date(Date.now() + 60_000);
+      for await (const key of store.list("objects/", before)) keys.push(key);
+      const files = await readdir(tempDir).catch(() => []);
+      return { rows: rows.length, objects: keys.length, files: files.length };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const imports of started) await imports[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export type Importer = Awaited<ReturnType<typeof startImporter>>;
+
+/** A host on the internet. */
+export async function startHost(listener: RequestListener) {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    listener(request, response);
+  });
+  server.listen(0, PUBLIC);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    requests,
+    port,
+    url: `http://files.example.com:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A host that says what no decent one does. */
+export async function startRawHost(talk: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).once("data", () => talk(socket));
+  });
+  server.listen(0, PUBLIC);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://files.example.com:${port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deleteDeadImportClaims } from "#src/db/import-claims.ts";
+import { check } from "./import-checks.ts";
+import { startHost, startImporter, type Importer } from "./import-fixture.ts";
+
+let importer: Importer;
+beforeAll(async () => {
+  importer = await startImporter();
+});
+afterAll(() => importer[Symbol.asyncDispose]());
+
+const PNG = Buffer.from("PNG and all that follows");
+
+function keyed(url: string, change: { workspaceId?: string; fingerprint?: string } = {}) {
+  const { workspaceId = newId(), fingerprint = "body" } = change;
+  return { workspaceId, url, idempotency: { key: "key-1", fingerprint } };
+}
+
+/** A host that answers when it is told to. */
+async function startSlowHost() {
+  const { promise: told, resolve: answer } = Promise.withResolvers<void>();
+  const host = await startHost((_request, response) => void told.then(() => response.end(PNG)));
+  return { ...host, answer };
+}
+
+async function countObjects(): Promise<number> {
+  return (await importer.remains(newId())).objects;
+}
+
+test("a repeated import is answered as the first was, and downloads nothing", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const request = keyed(host.url);
+  const first = await importer.media.importMedia(request);
+  const second = await importer.media.importMedia(request);
+  expect(first.replayed).toBe(false);
+  expect(second).toEqual({ ...first, replayed: true });
+  expect(host.requests).toHaveLength(1);
+  expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1 });
+});
+
+test("the answer stays that of the first import after the media are gone", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const request = keyed(host.url);
+  const { media } = await importer.media.importMedia(request);
+  await importer.sql`delete from media where id = ${media?.id ?? ""}`;
+  expect(await importer.media.importMedia(request)).toMatchObject({ replayed: true, media });
+});
+
+test("a key belongs to its first request", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const request = keyed(host.url);
+  await importer.media.importMedia(request);
+  const other = keyed(host.url, { workspaceId: request.workspaceId, fingerprint: "other" });
+  await expect(importer.media.importMedia(other)).rejects.toMatchObject({
+    reason: "idempotency_key_reused",
+  });
+  expect(host.requests).toHaveLength(1);
+});
+
+test("workspaces have their own keys", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const [mine, theirs] = [keyed(host.url), keyed(host.url, { fingerprint: "other" })];
+  const [first, second] = [
+    await importer.media.importMedia(mine),
+    await importer.media.importMedia(theirs),
+  ];
+  expect(second.replayed).toBe(false);
+  expect(second.media?.id).not.toBe(first.media?.id);
+});
+
+test("an import that fails does not use its key up", async () => {
+  let status = 500;
+  await using host = await startHost((_request, response) => response.writeHead(status).end(PNG));
+  const request = keyed(host.url);
+  await expect(importer.media.importMedia(request)).rejects.toMatchObject({
+    reason: "import_failed",
+  });
+  status = 200;
+  expect(await importer.media.importMedia(request)).toMatchObject({ replayed: false });
+});
+
+test("a second request waits for the first and is answered the same, on another replica too", async () => {
+  await using host = await startSlowHost();
+  const request = keyed(host.url);
+  const first = importer.media.importMedia(request);
+  await eventually(() => host.requests.length === 1);
+  const second = importer.startReplica().media.importMedia(request);
+  host.answer();
+  expect(await second).toEqual({ ...(await first), replayed: true });
+  expect(host.requests).toHaveLength(1);
+});
+
+test("a second request waits 2 seconds for the first, then says so", async () => {
+  await using host = await startSlowHost();
+  const request = keyed(host.url);
+  const first = importer.media.importMedia(request);
+  await eventually(() => host.requests.length === 1);
+  const started = performance.now();
+  await expect(importer.startReplica().media.importMedia(request)).rejects.toMatchObject({
+    reason: "idempotency_conflict",
+    retryAfterMs: 1000,
+  });
+  expect(performance.now() - started).toBeGreaterThanOrEqual(2000);
+  expect(performance.now() - started).toBeLessThan(4000);
+  expect(host.requests).toHaveLength(1);
+  host.answer();
+  expect(await first).toMatchObject({ replayed: false });
+});
+
+test("twenty requests at once on three replicas make one media and one event", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const request = keyed(host.url);
+  const before = await countObjects();
+  const replicas = [importer, importer.startReplica(), importer.startReplica()];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => replicas[index % 3]?.media.importMedia(request)),
+  );
+  expect(new Set(answers.map((answer) => answer?.media?.id)).size).toBe(1);
+  expect(answers.filter((answer) => answer?.replayed === false)).toHaveLength(1);
+  expect(await importer.remains(request.workspaceId)).toMatchObject({
+    rows: 1,
+    objects: before + 1,
+  });
+  const events = await importer.sql`
+    select 1 from outbox where key = ${answers[0]?.media?.id ?? ""}`;
+  expect(events).toHaveLength(1);
+});
+
+test("who loses the claim while it downloads makes nothing, and leaves no object", async () => {
+  await using host = await startSlowHost();
+  const request = keyed(host.url);
+  const before = await countObjects();
+  const first = importer.media.importMedia(request);
+  await eventually(() => host.requests.length === 1);
+  await importer.sql`delete from import_claims where workspace_id = ${request.workspaceId}`;
+  const second = importer.startReplica().media.importMedia(request);
+  await eventually(() => host.requests.length === 2);
+  host.answer();
+  const answers = await Promise.all([first, second]);
+  expect(answers[0].media).toEqual(answers[1].media);
+  expect(answers.filter(({ replayed }) => replayed)).toHaveLength(1);
+  expect(await importer.remains(request.workspaceId)).toMatchObject({
+    rows: 1,
+    objects: before + 1,
+    files: 0,
+  });
+});
+
+test("a claim is held as long as the import takes, and given back with it", async () => {
+  const { promise: checked, resolve: finish } = Promise.withResolvers<void>();
+  const replica = importer.startReplica({
+    check: async (path, declared) => {
+      await checked;
+      return await check(path, declared);
+    },
+  });
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const request = keyed(host.url);
+  const first = replica.media.importMedia(request);
+  const leases = () => importer.sql<{ leaseUntil: Date }[]>`
+    select lease_until from import_claims where workspace_id = ${request.workspaceId}`;
+  const [begun] = await eventually(async () => {
+    const found = await leases();
+    return found.length > 0 && found;
+  });
+  await eventually(async () => ((await leases())[0]?.leaseUntil ?? 0) > (begun?.leaseUntil ?? 0));
+  finish();
+  await first;
+  expect(await leases()).toHaveLength(0);
+});
+
+test("what dead processes claimed is deleted", async () => {
+  const [dead, alive] = [newId(), newId()];
+  for (const [workspaceId, age] of [
+    [dead, "2 minutes"],
+    [alive, "-5 seconds"],
+  ] as const) {
+    await importer.sql`
+      insert into import_claims (workspace_id, key, token, lease_until)
+      values (${workspaceId}, 'key', ${newId()}, now() - ${age}::interval)`;
+  }
+  expect(await deleteDeadImportClaims(importer.sql, 1000)).toBe(1);
+  const left = await importer.sql<
+    { workspaceId: string }[]
+  >`select workspace_id from import_claims`;
+  expect(left.map(({ workspaceId }) => workspaceId)).toEqual([alive]);
+});

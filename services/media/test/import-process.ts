@@ -1,0 +1,33 @@
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { configureFailpoints } from "@postrider/shared/failpoints";
+import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { openSql } from "@postrider/shared/postgres";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { Imports } from "#src/imports.ts";
+import { importMedia } from "#src/rpc/import-media.ts";
+import { openDiskStore } from "#src/storage/disk.ts";
+import { check, LIMITS } from "./import-checks.ts";
+
+/** Imports once, in a process that a failpoint can kill: `{databaseUrl, objects, tempDir, failpoints, request}`. */
+const order = JSON.parse(process.argv[2] ?? "{}") as {
+  readonly databaseUrl: string;
+  readonly objects: string;
+  readonly tempDir: string;
+  readonly failpoints: string;
+  readonly request: { readonly workspaceId: string; readonly url: string };
+};
+
+configureFailpoints(order.failpoints);
+const sql = openSql({ url: order.databaseUrl, poolSize: 2, applicationName: "test-import" });
+const store = await openDiskStore(order.objects);
+const allow = [parseAllowedAddress("127.0.0.1:1-65535")].filter((entry) => entry !== undefined);
+const client = new OutboundClient({ allow });
+const { tempDir } = order;
+await using imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
+const deps = { sql, store, imports, nudgeRelay: () => undefined };
+const peer = createTestPeer((router) => {
+  router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
+});
+await peer.client(MediaService).importMedia(order.request);
+await sql.end();

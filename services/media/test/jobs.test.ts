@@ -1,0 +1,189 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { newId } from "@postrider/shared/ids";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { insertReadyMedia } from "#src/db/media.ts";
+import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
+import { createGrant, upload, type Grant } from "./uploading.ts";
+
+let service: TestMedia;
+beforeEach(async () => {
+  service = await startMedia();
+});
+afterEach(() => service[Symbol.asyncDispose]());
+
+/** Of the future: everything that is stored is older. */
+const NO_AGE = -60_000;
+
+async function uploaded(): Promise<Grant> {
+  const body = await png();
+  const grant = await createGrant(service, body.length);
+  await upload(service, grant, body);
+  return grant;
+}
+
+async function ready(): Promise<Grant> {
+  const grant = await uploaded();
+  await service.complete(grant);
+  return grant;
+}
+
+/** Ready without a check. */
+async function stored(): Promise<Pick<Grant, "workspaceId" | "id">> {
+  const ref = { workspaceId: newId(), id: newId() };
+  const keys = { objectKey: `objects/${newId()}`, deliveryKey: null };
+  await putOrphan(keys.objectKey);
+  const checked = {
+    kind: "image",
+    contentType: "image/png",
+    bytes: 10,
+    sha256: "ab",
+    width: 1,
+    height: 1,
+    durationMs: null,
+    delivery: { kind: "same" },
+  } as const;
+  await service.sql.begin((tx) => insertReadyMedia(tx, { ...ref, fileName: "a" }, checked, keys));
+  return ref;
+}
+
+async function remove({ workspaceId, id }: Pick<Grant, "workspaceId" | "id">): Promise<void> {
+  await service.media.deleteMedia({ workspaceId, id });
+}
+
+async function putOrphan(key: string): Promise<void> {
+  await service.store.put(
+    key,
+    (async function* () {
+      yield noise(10);
+    })(),
+  );
+}
+
+async function listIds(): Promise<string[]> {
+  const rows = await service.sql<{ id: string }[]>`select id from media order by id`;
+  return rows.map(({ id }) => id);
+}
+
+test("deleted media lose their objects and then their row, whichever replica gets to it", async () => {
+  const kept = await ready();
+  const deleted = await Promise.all(Array.from({ length: 30 }, stored));
+  await Promise.all(deleted.map(remove));
+  expect(await service.listStored()).toHaveLength(31);
+
+  const counts = await Promise.all([service.removeObjects(), service.removeObjects()]);
+
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(30);
+  expect(await listIds()).toEqual([kept.id]);
+  expect(await service.listStored()).toHaveLength(1);
+  expect(await service.removeObjects()).toBe(0);
+});
+
+test("while the store is away deleted media keep their row, and it is tried again", async () => {
+  const grant = await ready();
+  await remove(grant);
+  const [objects, away] = [join(service.folder, "objects"), join(service.folder, "away")];
+  await rename(objects, away);
+
+  expect(await service.removeObjects(0)).toBe(1);
+  expect(await listIds()).toEqual([grant.id]);
+  await rename(away, objects);
+  expect(await service.removeObjects(0)).toBe(1);
+  expect(await listIds()).toEqual([]);
+  expect(await service.listStored()).toEqual([]);
+});
+
+test("while the store is away uploads are unavailable, and the grant stays open", async () => {
+  const body = await png();
+  const grant = await createGrant(service, body.length);
+  const [objects, away] = [join(service.folder, "objects"), join(service.folder, "away")];
+  await rename(objects, away);
+  expect(await upload(service, grant, body)).toMatchObject({ status: 503, reason: "unavailable" });
+  await rename(away, objects);
+
+  expect(await upload(service, grant, body)).toEqual({ status: 204 });
+  await rename(objects, away);
+  await expect(service.complete(grant)).rejects.toMatchObject({ kind: "unavailable" });
+  await rename(away, objects);
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+});
+
+test("uploads that nobody completed are forgotten when they are old, with their objects", async () => {
+  const [old, young, done] = [await uploaded(), await uploaded(), await ready()];
+  await service.sql`
+    update media set created_at = now() - interval '25 hours' where id = any(${[old.id, done.id]}::uuid[])`;
+
+  await Promise.all([
+    service.removeForgottenUploads(86_400_000),
+    service.removeForgottenUploads(86_400_000),
+  ]);
+
+  expect(await listIds()).toEqual([young.id, done.id].toSorted());
+  expect(await service.listStored()).toHaveLength(2);
+  const body = await png();
+  expect(await upload(service, old, body)).toMatchObject({ reason: "not_found" });
+});
+
+test("an upload that is being checked is not forgotten", async () => {
+  const grant = await uploaded();
+  await service.sql`
+    update media
+    set created_at = now() - interval '25 hours', lease_token = ${newId()}, lease_until = now() + interval '1 minute'
+    where id = ${grant.id}`;
+
+  await service.removeForgottenUploads(86_400_000);
+
+  expect(await listIds()).toEqual([grant.id]);
+});
+
+test("grants that ended unused are removed, used ones stay with their media", async () => {
+  const [unused, used] = [await createGrant(service, 10), await uploaded()];
+  await service.sql`update upload_grants set expires_at = now() - interval '2 hours'`;
+
+  await service.removeForgottenUploads(86_400_000);
+
+  const left = await service.sql<{ mediaId: string }[]>`select media_id from upload_grants`;
+  expect(left).toEqual([{ mediaId: used.id }]);
+  expect(await listIds()).toContain(unused.id);
+});
+
+test("objects that no row names are removed when they are old, and no others", async () => {
+  const [pending, done] = [await uploaded(), await ready()];
+  const named = await service.listStored();
+  const waiting = await createGrant(service, 10);
+  await putOrphan(`uploads/${waiting.id}`);
+  await putOrphan(`uploads/${done.id}`);
+  await putOrphan(`uploads/${newId()}`);
+  await putOrphan(`objects/${newId()}`);
+  await putOrphan("objects/no-id");
+
+  expect(await service.removeOrphans(60_000)).toBe(0);
+  await Promise.all([service.removeOrphans(NO_AGE), service.removeOrphans(NO_AGE)]);
+
+  expect(await service.listStored()).toEqual([...named, `uploads/${waiting.id}`].toSorted());
+  expect(await listIds()).toEqual([pending.id, done.id, waiting.id].toSorted());
+});
+
+test("many objects are looked through a page at a time", async () => {
+  const grant = await ready();
+  const named = await service.listStored();
+  await Promise.all(Array.from({ length: 1_100 }, () => putOrphan(`objects/${newId()}`)));
+
+  expect(await service.removeOrphans(NO_AGE)).toBe(1_100);
+
+  expect(await service.listStored()).toEqual(named);
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+});
+
+test("files that a killed check left are removed, whatever else is in that folder stays", async () => {
+  const tempDir = join(service.folder, "temp");
+  const left = join(tempDir, `media-check-${newId()}`);
+  await mkdir(left, { recursive: true });
+  await writeFile(join(left, "upload"), "bytes");
+  await mkdir(join(tempDir, "somebody-elses"));
+
+  await service.removeOrphans(60_000);
+  expect(await service.listStored()).toHaveLength(3);
+  await service.removeOrphans(NO_AGE);
+  expect(await service.listStored()).toEqual(["somebody-elses"]);
+});

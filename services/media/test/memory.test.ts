@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { noise } from "./fixture.ts";
+import { startStage } from "./process.ts";
+import { createGrant, uploadChunked } from "./uploading.ts";
+
+const MB = 1_000_000;
+const BYTES = 256 * MB;
+
+/** The most memory that a process ever had, in bytes. */
+function peakMemory(pid: number): number {
+  const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(found?.[1]) * 1024;
+}
+
+function* flood(total: number): Generator<Buffer> {
+  const block = noise(MB);
+  for (let sent = 0; sent < total; sent += block.length) yield block;
+}
+
+test("an upload of 256 MB, and reading it back for its check, takes less than 100 MB of memory", async () => {
+  await using stage = await startStage();
+  await stage.start();
+  const grants = [
+    await createGrant(stage, MB, { contentType: "video/mp4" }),
+    await createGrant(stage, BYTES, { contentType: "video/mp4" }),
+  ] as const;
+  expect(await uploadChunked(stage, grants[0], flood(MB))).toEqual({ status: 204 });
+  const before = peakMemory(stage.pid());
+
+  expect(await uploadChunked(stage, grants[1], flood(BYTES))).toEqual({ status: 204 });
+  const { workspaceId, id } = grants[1];
+  await expect(stage.media.completeUpload({ workspaceId, id })).rejects.toMatchObject({
+    reason: "media_rejected",
+  });
+
+  expect(peakMemory(stage.pid()) - before).toBeLessThan(100 * MB);
+});

@@ -1,0 +1,749 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { link, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startTestS3 } from "@postrider/local/test-s3";
+import { loadConfig } from "@postrider/shared/config";
+import { eventually } from "@postrider/shared/testing/poll";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDiskStore } from "#src/storage/disk.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
+
+interface Fixture extends AsyncDisposable {
+  readonly store: ObjectStore;
+  /** Every file that holds bytes of objects or of writes that were cut off. */
+  listFiles(): Promise<readonly string[]>;
+  /** How many files a write has that was given so many bytes and waits for more. */
+  countUnfinished(bytes: number): number;
+}
+
+const MB = 1024 * 1024;
+const SOON = new Date(Date.now() + 3_600_000);
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+
+async function openDisk(): Promise<Fixture & { readonly folder: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-store-test-"));
+  return {
+    folder: join(folder, "media"),
+    store: await openDiskStore(join(folder, "media")),
+    listFiles: () => listFilesOf(folder),
+    countUnfinished: () => 1,
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+async function openS3(): Promise<
+  Fixture & { readonly settings: Readonly<Record<string, string>> }
+> {
+  const s3 = await startTestS3();
+  const store = await openObjectStore(loadConfig(s3.settings, readStorageConfig));
+  return {
+    store,
+    settings: s3.settings,
+    listFiles: () => listFilesOf(join(s3.dataDir, "buckets")),
+    countUnfinished: (bytes) => Math.floor(bytes / (5 * MB)),
+    [Symbol.asyncDispose]: async () => {
+      await store[Symbol.asyncDispose]();
+      await s3[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function listFilesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+async function* from(...chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/** Random bytes that cost nothing to make: the same block again and again with a counter in front. */
+async function* flood(bytes: number): AsyncGenerator<Uint8Array> {
+  const block = randomBytes(64 * 1024);
+  for (let sent = 0; sent < bytes; sent += block.length) {
+    block.writeUInt32LE(sent / block.length);
+    yield block.subarray(0, Math.min(block.length, bytes - sent));
+  }
+}
+
+/** Gives some bytes and then never another one. */
+async function* stuck(bytes: number): AsyncGenerator<Uint8Array> {
+  yield* flood(bytes);
+  await new Promise(() => {});
+}
+
+async function* broken(bytes: number): AsyncGenerator<Uint8Array> {
+  yield* flood(bytes);
+  throw new Error("the line broke");
+}
+
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function collectKeys(keys: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const key of keys) all.push(key);
+  return all.sort();
+}
+
+async function read(
+  store: ObjectStore,
+  key: string,
+  range?: { readonly start: number; readonly length?: number },
+): Promise<string | undefined> {
+  const opened = await store.open(key, range);
+  return opened === undefined ? undefined : (await collect(opened.content)).toString();
+}
+
+let count = 0;
+/** A key that no other test uses. */
+function newKey(folder = "uploads"): string {
+  count += 1;
+  return `${folder}/test-${count}`;
+}
+
+describe.each([
+  { name: "disk", open: openDisk },
+  { name: "s3", open: openS3 },
+])("$name", ({ open }) => {
+  let fixture: Fixture;
+  let store: ObjectStore;
+  beforeAll(async () => {
+    fixture = await open();
+    store = fixture.store;
+    // The S3 server may have to be built first.
+  }, 600_000);
+  afterAll(() => fixture[Symbol.asyncDispose]());
+
+  test("what is put is found, with its size, and read back", async () => {
+    const key = newKey();
+    const stored = await store.put(key, from("hello ", "world"));
+    expect(stored).toEqual({ bytes: 11, version: expect.stringMatching(/./) });
+    expect(await store.stat(key)).toEqual(stored);
+    const opened = await store.open(key);
+    expect(opened).toMatchObject(stored);
+    expect((await collect(opened?.content ?? from())).toString()).toBe("hello world");
+    await store.check();
+  });
+
+  test("an object without a byte is an object", async () => {
+    const key = newKey();
+    expect(await store.put(key, from())).toMatchObject({ bytes: 0 });
+    expect(await store.stat(key)).toMatchObject({ bytes: 0 });
+    expect(await read(store, key)).toBe("");
+    expect(await read(store, key, { start: 0 })).toBe("");
+  });
+
+  test("what was never put is not found", async () => {
+    const key = newKey();
+    expect(await store.stat(key)).toBeUndefined();
+    expect(await store.open(key)).toBeUndefined();
+    expect(await store.open(key, { start: 5, length: 0 })).toBeUndefined();
+    expect(await store.open(key, { start: 5 })).toBeUndefined();
+    expect(await store.move(key, newKey(), "1")).toBe(false);
+  });
+
+  test.each([
+    ["a part", { start: 2, length: 3 }, "234"],
+    ["one byte", { start: 0, length: 1 }, "0"],
+    ["the last byte", { start: 9, length: 1 }, "9"],
+    ["from somewhere to the end", { start: 7 }, "789"],
+    ["everything", { start: 0 }, "0123456789"],
+    ["no byte", { start: 4, length: 0 }, ""],
+    ["over the end", { start: 8, length: 100 }, "89"],
+    ["from the end on", { start: 10 }, ""],
+    ["from the end on, with a length", { start: 10, length: 5 }, ""],
+    ["far beyond the end", { start: 1_000_000, length: 5 }, ""],
+  ])("a range reads %s, and tells the size of the whole", async (_, range, expected) => {
+    const key = newKey();
+    const stored = await store.put(key, from("0123456789"));
+    const opened = await store.open(key, range);
+    expect(opened).toMatchObject(stored);
+    expect((await collect(opened?.content ?? from())).toString()).toBe(expected);
+  });
+
+  test.each([{ start: -1 }, { start: 0.5 }, { start: 0, length: -1 }, { start: Number.NaN }])(
+    "a range that is none is refused: %j",
+    async (range) => {
+      const key = newKey();
+      await store.put(key, from("0123456789"));
+      await expect(store.open(key, range)).rejects.toThrow(RangeError);
+    },
+  );
+
+  test("a second put replaces the object and changes its version", async () => {
+    const key = newKey();
+    const first = await store.put(key, from("first"));
+    const second = await store.put(key, from("other"));
+    expect(second.version).not.toBe(first.version);
+    expect(await store.stat(key)).toEqual(second);
+    expect(await read(store, key)).toBe("other");
+  });
+
+  test("versions never repeat, however fast a key is written again", async () => {
+    const key = newKey();
+    const versions = new Set<string>();
+    for (let i = 0; i < 40; i++) versions.add((await store.put(key, from(`v${i}`))).version);
+    expect(versions.size).toBe(40);
+  });
+
+  test("a reader gets what was there when it opened, also when it is deleted meanwhile", async () => {
+    const key = newKey();
+    await store.put(key, from("the old text"));
+    const opened = await store.open(key);
+    await store.put(key, from("something new"));
+    await store.delete(key);
+    expect((await collect(opened?.content ?? from())).toString()).toBe("the old text");
+    expect(await store.stat(key)).toBeUndefined();
+  });
+
+  test("a reader may break off", async () => {
+    const key = newKey();
+    await store.put(key, flood(MB));
+    for (let i = 0; i < 100; i++) {
+      const opened = await store.open(key);
+      for await (const chunk of opened?.content ?? from()) {
+        expect(chunk.length).toBeGreaterThan(0);
+        break;
+      }
+    }
+    expect(await store.stat(key)).toMatchObject({ bytes: MB });
+  });
+
+  test("a signal ends a reader, before and while it reads", async () => {
+    const key = newKey();
+    await store.put(key, flood(20 * MB));
+    await expect(store.open(key, undefined, AbortSignal.abort(new Error("no")))).rejects.toThrow(
+      "no",
+    );
+    const unread = new AbortController();
+    const untouched = await store.open(key, undefined, unread.signal);
+    unread.abort();
+    await expect(collect(untouched?.content ?? from())).rejects.toBeInstanceOf(Error);
+    const stop = new AbortController();
+    const opened = await store.open(key, undefined, stop.signal);
+    const readOn = async (): Promise<void> => {
+      for await (const _ of opened?.content ?? from()) stop.abort();
+    };
+    await expect(readOn()).rejects.toBeInstanceOf(Error);
+  });
+
+  // One that fits into a single call to S3, one that needs several.
+  describe.each([100, 12 * MB])("after %i bytes", (bytes) => {
+    test("a source that breaks leaves nothing, and what was there stays", async () => {
+      const [fresh, known] = [newKey(), newKey()];
+      const stored = await store.put(known, from("kept"));
+      const before = await fixture.listFiles();
+      await expect(store.put(fresh, broken(bytes))).rejects.toThrow("the line broke");
+      await expect(store.put(known, broken(bytes))).rejects.toThrow("the line broke");
+      expect(await store.stat(fresh)).toBeUndefined();
+      expect(await store.stat(known)).toEqual(stored);
+      expect(await fixture.listFiles()).toEqual(before);
+      await store.put(fresh, from("at the second try"));
+      expect(await read(store, fresh)).toBe("at the second try");
+    });
+
+    test("a signal ends a put whose source hangs; nothing is left", async () => {
+      const key = newKey();
+      const before = await fixture.listFiles();
+      const stop = new AbortController();
+      const reason = new Error("the client went");
+      const put = store.put(key, stuck(bytes), stop.signal);
+      const outcome = put.catch((error: unknown) => error);
+      await eventually(
+        async () =>
+          (await fixture.listFiles()).length === before.length + fixture.countUnfinished(bytes),
+      );
+      stop.abort(reason);
+      expect(await outcome).toBe(reason);
+      expect(await store.stat(key)).toBeUndefined();
+      expect(await fixture.listFiles()).toEqual(before);
+    });
+
+    test("nobody sees an object before its last byte was there", async () => {
+      const key = newKey();
+      const last = Promise.withResolvers<void>();
+      let given = false;
+      const put = store.put(
+        key,
+        (async function* () {
+          yield* flood(bytes);
+          given = true;
+          await last.promise;
+          yield Buffer.from("!");
+        })(),
+      );
+      await eventually(() => given);
+      expect(await store.stat(key)).toBeUndefined();
+      expect(await store.open(key)).toBeUndefined();
+      last.resolve();
+      await put;
+      expect(await store.stat(key)).toMatchObject({ bytes: bytes + 1 });
+    });
+  });
+
+  test("a signal that was given before the start reads nothing of the source", async () => {
+    let started = false;
+    const source = (async function* () {
+      started = true;
+      yield Buffer.from("x");
+    })();
+    const reason = new Error("too late");
+    await expect(store.put(newKey(), source, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(started).toBe(false);
+  });
+
+  test("50 writers of one key leave the whole object of one of them", async () => {
+    const key = newKey();
+    const contents = Array.from({ length: 50 }, (_, i) => `${i}:`.repeat(1_000 + i * 100));
+    const readers = Array.from({ length: 20 }, async () => {
+      expect([undefined, ...contents]).toContain(await read(store, key));
+    });
+    const versions = await Promise.all(
+      contents.map(async (text) => await store.put(key, from(...(text.match(/.{1,700}/g) ?? [])))),
+    );
+    await Promise.all(readers);
+    const stored = await store.stat(key);
+    expect(versions).toContainEqual(stored);
+    const winner = versions.findIndex(({ version }) => version === stored?.version);
+    expect(await read(store, key)).toBe(contents[winner]);
+  });
+
+  test.each([0, 1, 5 * MB - 1, 5 * MB, 5 * MB + 1, 10 * MB, 17 * MB + 3])(
+    "%i bytes come back as they were",
+    async (bytes) => {
+      const key = newKey();
+      const expected = createHash("sha256");
+      const counted = (async function* () {
+        for await (const chunk of flood(bytes)) {
+          expected.update(chunk);
+          yield chunk;
+        }
+      })();
+      const stored = await store.put(key, counted);
+      expect(stored.bytes).toBe(bytes);
+      expect(await store.stat(key)).toEqual(stored);
+      const actual = createHash("sha256");
+      for await (const chunk of (await store.open(key))?.content ?? from()) actual.update(chunk);
+      expect(actual.digest("hex")).toBe(expected.digest("hex"));
+    },
+  );
+
+  test("a big stream takes no memory, written and read, and waits for a slow reader", async () => {
+    const key = newKey();
+    const bytes = 256 * MB;
+    await store.put(key, flood(32 * MB));
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const watch = async function* (source: AsyncIterable<Uint8Array>) {
+      let seen = 0;
+      for await (const chunk of source) {
+        seen += chunk.length;
+        if (seen % (4 * MB) < chunk.length) highest = Math.max(highest, process.memoryUsage().rss);
+        yield chunk;
+      }
+    };
+    await store.put(key, watch(flood(bytes)));
+    let sum = 0;
+    for await (const chunk of watch((await store.open(key))?.content ?? from())) {
+      sum += chunk.length;
+      await new Promise(setImmediate);
+    }
+    expect(sum).toBe(bytes);
+    expect(highest - before).toBeLessThan(100 * MB);
+  }, 120_000);
+
+  test("a move takes the object to its new key, and what was there before goes", async () => {
+    const [old, next] = [newKey(), newKey("objects")];
+    await store.put(next, from("before"));
+    const { version } = await store.put(old, from("moved"));
+    expect(await store.move(old, next, version)).toBe(true);
+    expect(await store.stat(old)).toBeUndefined();
+    expect(await read(store, next)).toBe("moved");
+    expect(await store.move(old, next, version)).toBe(false);
+    await store.put(old, from("late"));
+    expect(await read(store, next)).toBe("moved");
+    expect(await read(store, old)).toBe("late");
+  });
+
+  test("an object of many parts moves too", async () => {
+    const [old, next] = [newKey(), newKey("objects")];
+    const { version } = await store.put(old, flood(17 * MB));
+    expect(await store.move(old, next, version)).toBe(true);
+    expect(await store.stat(next)).toMatchObject({ bytes: 17 * MB });
+    expect(await store.stat(old)).toBeUndefined();
+  });
+
+  test("a move of another version changes nothing", async () => {
+    const [old, next] = [newKey(), newKey("objects")];
+    const first = await store.put(old, from("first"));
+    const second = await store.put(old, from("other"));
+    expect(await store.move(old, next, first.version)).toBe(false);
+    expect(await store.stat(next)).toBeUndefined();
+    expect(await store.stat(old)).toEqual(second);
+  });
+
+  test("a move onto itself is refused, for it would delete", async () => {
+    const key = newKey();
+    const { version } = await store.put(key, from("x"));
+    await expect(store.move(key, key, version)).rejects.toThrow("cannot be moved");
+    expect(await read(store, key)).toBe("x");
+  });
+
+  test("writers at the same moment never get to where an object is moved", async () => {
+    let moved = 0;
+    for (let round = 0; round < 60; round++) {
+      const [old, next] = [newKey(), newKey("objects")];
+      const { version } = await store.put(old, from("checked"));
+      const [won] = await Promise.all([
+        store.move(old, next, version),
+        store.put(old, from("foreign")),
+        store.put(old, from("hostile")),
+      ]);
+      moved += won ? 1 : 0;
+      expect(await read(store, next)).toBe(won ? "checked" : undefined);
+      const late = ["foreign", "hostile", ...(won ? [undefined] : [])];
+      expect(late).toContain(await read(store, old));
+    }
+    expect(moved).toBeGreaterThan(0);
+  });
+
+  test("two movers of one object end with it at its new key, whole", async () => {
+    for (let round = 0; round < 40; round++) {
+      const [old, next] = [newKey(), newKey("objects")];
+      const { version } = await store.put(old, from("checked"));
+      const won = await Promise.all([
+        store.move(old, next, version),
+        store.move(old, next, version),
+        store.move(old, next, version),
+      ]);
+      expect(won).toContain(true);
+      expect(await read(store, next)).toBe("checked");
+      expect(await store.stat(old)).toBeUndefined();
+    }
+  });
+
+  test("deleting twice is harmless, also what never was", async () => {
+    const key = newKey();
+    await store.put(key, from("x"));
+    await store.delete(key);
+    await store.delete(key);
+    expect(await store.stat(key)).toBeUndefined();
+    await store.delete(newKey());
+  });
+
+  test("a list has every key with the prefix that is old enough, and no other", async () => {
+    const keys = Array.from({ length: 30 }, (_, i) => `listed/a${i}`).sort();
+    for (const key of [...keys, "listed/b", "listed-too/a1"]) await store.put(key, from("x"));
+    expect(await collectKeys(store.list("listed/a", SOON))).toEqual(keys);
+    expect(await collectKeys(store.list("listed/", SOON))).toEqual([...keys, "listed/b"]);
+    expect(await collectKeys(store.list("listed/", LONG_AGO))).toEqual([]);
+    expect(await collectKeys(store.list("nothing/", SOON))).toEqual([]);
+    for await (const key of store.list("listed/", SOON)) await store.delete(key);
+    expect(await collectKeys(store.list("listed", SOON))).toEqual(["listed-too/a1"]);
+  });
+
+  test("a write in progress is on no list, and can be removed as one that was cut off", async () => {
+    const key = newKey("cut");
+    const stop = new AbortController();
+    const before = await fixture.listFiles();
+    const put = store.put(key, stuck(12 * MB), stop.signal);
+    const outcome = put.catch((error: unknown) => error);
+    await eventually(
+      async () =>
+        (await fixture.listFiles()).length === before.length + fixture.countUnfinished(12 * MB),
+    );
+    expect(await collectKeys(store.list("cut/", SOON))).toEqual([]);
+    expect(await store.removeUnfinished(LONG_AGO)).toBe(0);
+    expect(await store.removeUnfinished(SOON)).toBe(1);
+    expect(await store.removeUnfinished(SOON)).toBe(0);
+    stop.abort(new Error("the test is over"));
+    expect(await outcome).toBeInstanceOf(Error);
+    expect(await fixture.listFiles()).toEqual(before);
+  });
+
+  test("a write whose beginning was removed as cut off fails and shows nothing", async () => {
+    const key = newKey("cut");
+    const go = Promise.withResolvers<void>();
+    const before = await fixture.listFiles();
+    const put = store.put(
+      key,
+      (async function* () {
+        yield* flood(12 * MB);
+        await go.promise;
+        yield* flood(6 * MB);
+      })(),
+    );
+    const outcome = put.catch((error: unknown) => error);
+    await eventually(
+      async () =>
+        (await fixture.listFiles()).length === before.length + fixture.countUnfinished(12 * MB),
+    );
+    expect(await store.removeUnfinished(SOON)).toBe(1);
+    go.resolve();
+    expect(await outcome).toBeInstanceOf(Error);
+    expect(await store.stat(key)).toBeUndefined();
+    expect(await store.removeUnfinished(SOON)).toBe(0);
+  });
+
+  const anyText = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 40 }),
+    fc.string({
+      unit: fc.constantFrom("..", ".", "/", "\\", "a", "uploads", "\0", "%2f", "~", "A", " "),
+      maxLength: 8,
+    }),
+  );
+  const shape = /^[a-z][a-z0-9-]{0,31}\/[a-z0-9][a-z0-9._-]{0,127}$/;
+
+  test("whatever a key looks like, nothing gets out of the place of the objects", async () => {
+    const files = async () => (await fixture.listFiles()).length;
+    const before = await files();
+    await fc.assert(
+      fc.asyncProperty(
+        anyText.filter((key) => !shape.test(key)),
+        async (key) => {
+          await expect(store.put(key, from("x"))).rejects.toThrow("no key");
+          await expect(store.open(key)).rejects.toThrow("no key");
+          await expect(store.stat(key)).rejects.toThrow("no key");
+          await expect(store.delete(key)).rejects.toThrow("no key");
+          await expect(store.move(key, "objects/a", "1")).rejects.toThrow("no key");
+          await expect(store.move("objects/a", key, "1")).rejects.toThrow("no key");
+          const upload = { contentType: "image/png", bytes: 1, expiresAt: SOON };
+          await expect((async () => store.createUploadUrl(key, upload))()).rejects.toThrow(
+            "no key",
+          );
+        },
+      ),
+      {
+        examples: [
+          ["../../etc/passwd"],
+          ["uploads/../x"],
+          ["/etc/passwd"],
+          ["uploads/.."],
+          ["uploads/a\n"],
+          [".unfinished/a"],
+        ],
+      },
+    );
+    expect(await files()).toBe(before);
+  });
+});
+
+describe("only on disk", () => {
+  test("there is no address for direct uploads", async () => {
+    await using disk = await openDisk();
+    const upload = { contentType: "image/png", bytes: 1, expiresAt: SOON };
+    expect(await disk.store.createUploadUrl("uploads/a", upload)).toBeUndefined();
+  });
+
+  test("no file and no folder can be read by other users, and objects are spread", async () => {
+    await using disk = await openDisk();
+    for (let i = 0; i < 400; i++) await disk.store.put(`objects/o${i}`, from("x"));
+    const entries = await readdir(disk.folder, { recursive: true, withFileTypes: true });
+    const modes = await Promise.all(
+      entries.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).mode & 0o077),
+    );
+    expect(new Set(modes)).toEqual(new Set([0]));
+    const folders = entries.filter((entry) => entry.isDirectory() && entry.name.length === 2);
+    expect(folders.length).toBeGreaterThan(150);
+  });
+
+  test("a key that is taken becomes a file inside the folder, and is listed as it was", async () => {
+    await using disk = await openDisk();
+    const nameOf = (unit: string, rest: string) =>
+      fc.tuple(
+        fc.string({ unit: fc.constantFrom(...unit.split("")), minLength: 1, maxLength: 1 }),
+        fc.string({ unit: fc.constantFrom(...rest.split("")), maxLength: 20 }),
+      );
+    await fc.assert(
+      fc.asyncProperty(nameOf("azu", "az09-"), nameOf("a9", "a9._-"), async (folder, name) => {
+        const key = `${folder.join("")}/${name.join("")}`;
+        await disk.store.put(key, from(key));
+        expect(await read(disk.store, key)).toBe(key);
+        expect(await collectKeys(disk.store.list("", SOON))).toEqual([key]);
+        expect(await readdir(join(disk.folder, ".."))).toEqual(["media"]);
+        await disk.store.delete(key);
+      }),
+    );
+  });
+
+  test("two stores on one folder are one store, and what is there survives a restart", async () => {
+    await using disk = await openDisk();
+    const other = await openDiskStore(disk.folder);
+    const stored = await disk.store.put("objects/a", from("x"));
+    expect(await other.stat("objects/a")).toEqual(stored);
+    expect(await other.move("objects/a", "objects/b", stored.version)).toBe(true);
+    expect(await read(disk.store, "objects/b")).toBe("x");
+  });
+
+  test("a move that a crash cut after the new name was there can be repeated", async () => {
+    await using disk = await openDisk();
+    const { store, folder } = disk;
+    const { version } = await store.put("uploads/a", from("x"));
+    await store.put("objects/a", from("to be replaced"));
+    const pathOf = async (wanted: string) => {
+      const entries = await readdir(join(folder, wanted), { recursive: true, withFileTypes: true });
+      const file = entries.find((entry) => entry.isFile());
+      return join(file?.parentPath ?? "", file?.name ?? "");
+    };
+    const [source, target] = [await pathOf("uploads"), await pathOf("objects")];
+    await rm(target);
+    await link(source, target);
+    expect(await store.stat("objects/a")).toEqual(await store.stat("uploads/a"));
+    expect(await store.move("uploads/a", "objects/a", version)).toBe(true);
+    expect(await store.stat("uploads/a")).toBeUndefined();
+    expect(await read(store, "objects/a")).toBe("x");
+    expect(await readdir(join(folder, ".unfinished"))).toEqual([]);
+  });
+
+  test("an object that was moved just now is young, however old its bytes are", async () => {
+    await using disk = await openDisk();
+    await disk.store.put("objects/a", from("x"));
+    const [share = ""] = await readdir(join(disk.folder, "objects"));
+    await utimes(join(disk.folder, "objects", share, "a"), LONG_AGO, LONG_AGO);
+    const before = new Date(LONG_AGO.getTime() + 60_000);
+    expect(await collectKeys(disk.store.list("objects/", before))).toEqual([]);
+  });
+
+  test("files that are none of ours are on no list", async () => {
+    await using disk = await openDisk();
+    await disk.store.put("objects/a", from("x"));
+    const [share = ""] = await readdir(join(disk.folder, "objects"));
+    const wrongShare = join(disk.folder, "objects", share === "00" ? "01" : "00");
+    await mkdir(wrongShare);
+    await writeFile(join(wrongShare, "b"), "x");
+    await mkdir(join(disk.folder, "lost+found"), { mode: 0o000 });
+    await writeFile(join(disk.folder, "objects", share, "UPPER"), "x");
+    expect(await collectKeys(disk.store.list("", SOON))).toEqual(["objects/a"]);
+  });
+
+  test("a folder that is gone, such as one that is not mounted, is no empty store", async () => {
+    await using disk = await openDisk();
+    const { version } = await disk.store.put("objects/a", from("x"));
+    await rename(disk.folder, `${disk.folder}-elsewhere`);
+    await mkdir(disk.folder);
+    await expect(disk.store.check()).rejects.toThrow("ENOENT");
+    await expect(disk.store.stat("objects/a")).rejects.toThrow("ENOENT");
+    await expect(disk.store.open("objects/a")).rejects.toThrow("ENOENT");
+    await expect(disk.store.delete("objects/a")).rejects.toThrow("ENOENT");
+    await expect(disk.store.move("objects/a", "objects/b", version)).rejects.toThrow("ENOENT");
+    await expect(disk.store.put("objects/b", from("x"))).rejects.toThrow("ENOENT");
+    await expect(collectKeys(disk.store.list("", SOON))).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("only on S3", () => {
+  let fixture: Awaited<ReturnType<typeof openS3>>;
+  beforeAll(async () => {
+    fixture = await openS3();
+  }, 600_000);
+  afterAll(() => fixture[Symbol.asyncDispose]());
+
+  const png = { "content-type": "image/png" };
+
+  async function urlFor(key: string, bytes: number, expiresAt = SOON): Promise<string> {
+    const upload = { contentType: "image/png", bytes, expiresAt };
+    return (await fixture.store.createUploadUrl(key, upload)) ?? "";
+  }
+
+  /** `fetch` would set the length itself. */
+  function putTo(url: string, body: string, headers: Record<string, string>): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const length = String(Buffer.byteLength(body));
+      const call = request(url, {
+        method: "PUT",
+        headers: { "content-length": length, ...headers },
+      });
+      call.once("response", (response) => resolve(response.resume().statusCode ?? 0));
+      call.once("error", reject);
+      call.end(body);
+    });
+  }
+
+  test("a signed address takes exactly the bytes it was made for, again and again", async () => {
+    const key = newKey();
+    const url = await urlFor(key, 5);
+    // A checksum would be that of no bytes at all; AWS compares it.
+    expect(url).not.toMatch(/checksum/i);
+    expect(await putTo(url, "hello", png)).toBe(200);
+    expect(await read(fixture.store, key)).toBe("hello");
+    expect(await putTo(url, "jello", png)).toBe(200);
+    expect(await read(fixture.store, key)).toBe("jello");
+  });
+
+  test("a signed address takes nothing else", async () => {
+    const key = newKey();
+    const url = await urlFor(key, 5);
+    const other = newKey();
+    const refused: readonly [string, string, Record<string, string>][] = [
+      [url, "longer", png],
+      [url, "less", png],
+      [url, "", png],
+      [url, "hello", { "content-type": "text/html" }],
+      [url, "hello", {}],
+      [url.replace(key, other), "hello", png],
+      [url.replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === "0" ? "1" : "0")), "hello", png],
+      [url.replace(/X-Amz-Expires=\d+/, "X-Amz-Expires=86400"), "hello", png],
+      [url.replace(/X-Amz-SignedHeaders=[^&]+/, "X-Amz-SignedHeaders=host"), "hello", png],
+      [url.replace(/[?].*/, ""), "hello", png],
+    ];
+    for (const [address, body, headers] of refused) {
+      expect([400, 403]).toContain(await putTo(address, body, headers));
+    }
+    expect(await fixture.store.stat(key)).toBeUndefined();
+    expect(await fixture.store.stat(other)).toBeUndefined();
+  });
+
+  test("a signed address reads nothing and deletes nothing", async () => {
+    const key = newKey();
+    const url = await urlFor(key, 5);
+    await fixture.store.put(key, from("hello"));
+    for (const method of ["GET", "HEAD", "DELETE", "POST"]) {
+      expect([400, 403, 405]).toContain((await fetch(url, { method })).status);
+    }
+    expect(await read(fixture.store, key)).toBe("hello");
+  });
+
+  test("an address whose time is over is refused", async () => {
+    const key = newKey();
+    const url = await urlFor(key, 5, new Date(Date.now() - 1_000));
+    expect(await putTo(url, "hello", png)).toBe(403);
+    expect(await fixture.store.stat(key)).toBeUndefined();
+  });
+
+  test("addresses name the store as clients reach it", async () => {
+    const config = loadConfig(
+      { ...fixture.settings, S3_PUBLIC_ENDPOINT: "https://media.example.org" },
+      readStorageConfig,
+    );
+    await using store = await openObjectStore(config);
+    const upload = { contentType: "image/png", bytes: 5, expiresAt: SOON };
+    expect(await store.createUploadUrl("uploads/a", upload)).toMatch(
+      /^https:\/\/media\.example\.org\/postrider-media\/uploads\/a\?/,
+    );
+    await store.check();
+  });
+
+  test("the wrong secret, and a bucket that is not there, are no empty store", async () => {
+    const wrong = { S3_SECRET_ACCESS_KEY: "wrong" };
+    for (const change of [wrong, { S3_BUCKET: "another-bucket" }]) {
+      const config = loadConfig({ ...fixture.settings, ...change }, readStorageConfig);
+      await using store = await openObjectStore(config);
+      await expect(store.check()).rejects.toBeInstanceOf(Error);
+      await expect(store.stat("objects/a")).rejects.toBeInstanceOf(Error);
+      await expect(store.open("objects/a")).rejects.toBeInstanceOf(Error);
+      await expect(store.delete("objects/a")).rejects.toBeInstanceOf(Error);
+      await expect(store.move("objects/a", "objects/b", "1")).rejects.toBeInstanceOf(Error);
+      await expect(store.put("objects/a", from("x"))).rejects.toBeInstanceOf(Error);
+      await expect(collectKeys(store.list("", SOON))).rejects.toBeInstanceOf(Error);
+    }
+  });
+});

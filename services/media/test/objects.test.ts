@@ -1,0 +1,229 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { newId } from "@postrider/shared/ids";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { insertReadyMedia } from "#src/db/media.ts";
+import { noise, png, SECRET, startMedia, type TestMedia } from "./fixture.ts";
+import { createGrant, upload, type Grant } from "./uploading.ts";
+
+let service: TestMedia;
+beforeAll(async () => {
+  service = await startMedia();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+type Ref = Pick<Grant, "workspaceId" | "id">;
+
+async function get(
+  { workspaceId, id }: Ref,
+  options: {
+    readonly rendition?: string;
+    readonly method?: string;
+    readonly headers?: OutgoingHttpHeaders;
+  } = {},
+) {
+  const { rendition = "original", method = "GET", headers = {} } = options;
+  const outgoing = request(`${service.url}/objects/${workspaceId}/${id}?rendition=${rendition}`, {
+    method,
+    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+  });
+  outgoing.end();
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const body = Buffer.concat(await Array.fromAsync(response));
+  return { status: response.statusCode, headers: response.headers, body };
+}
+
+async function ready(body: Buffer, contentType = "image/png"): Promise<Grant> {
+  const grant = await createGrant(service, body.length, { contentType });
+  await upload(service, grant, body);
+  await service.complete(grant);
+  return grant;
+}
+
+const sha256 = (body: Buffer): string => createHash("sha256").update(body).digest("hex");
+
+test("ready media are served whole, with their type, length and hash", async () => {
+  const body = await png();
+  const grant = await ready(body);
+
+  const whole = await get(grant);
+  expect(whole).toMatchObject({
+    status: 200,
+    headers: {
+      "content-type": "image/png",
+      "content-length": String(body.length),
+      "accept-ranges": "bytes",
+      etag: `"${sha256(body)}"`,
+    },
+  });
+  expect(whole.body).toEqual(body);
+  const head = await get(grant, { method: "HEAD" });
+  expect(head).toMatchObject({ status: 200, headers: { "content-length": String(body.length) } });
+  expect(head.body).toHaveLength(0);
+});
+
+test("a part is served as a part, and one that is not there as none", async () => {
+  const body = await png();
+  const grant = await ready(body);
+  const range = (text: string, headers = {}) =>
+    get(grant, { headers: { range: text, ...headers } });
+
+  const part = await range("bytes=10-19");
+  expect(part).toMatchObject({
+    status: 206,
+    headers: { "content-range": `bytes 10-19/${body.length}`, "content-length": "10" },
+  });
+  expect(part.body).toEqual(body.subarray(10, 20));
+  expect((await range("bytes=-5")).body).toEqual(body.subarray(-5));
+  expect((await range(`bytes=20-${body.length + 100}`)).body).toEqual(body.subarray(20));
+  expect(await range(`bytes=${body.length}-`)).toMatchObject({
+    status: 416,
+    headers: { "content-range": `bytes */${body.length}` },
+  });
+  expect(await range("bytes=0-1,4-5")).toMatchObject({ status: 200 });
+  expect(await range("bytes=0-1", { "if-range": '"other"' })).toMatchObject({ status: 200 });
+  expect(await range("bytes=0-1", { "if-range": `"${sha256(body)}"` })).toMatchObject({
+    status: 206,
+  });
+  const head = await get(grant, { method: "HEAD", headers: { range: "bytes=0-1" } });
+  expect(head).toMatchObject({ status: 206, headers: { "content-length": "2" } });
+});
+
+test("nothing else is served: media of another workspace, unknown, pending, rejected, deleting", async () => {
+  const body = await png();
+  const grant = await ready(body);
+  const pending = await createGrant(service, body.length);
+  await upload(service, pending, body);
+  const rejected = await createGrant(service, 100);
+  await upload(service, rejected, noise(100));
+  await service.complete(rejected).catch(() => undefined);
+  const deleting = await ready(body);
+  const { workspaceId, id } = deleting;
+  expect(await service.media.deleteMedia({ workspaceId, id })).toMatchObject({ gone: false });
+
+  const { id: mine } = grant;
+  const absent = [
+    { workspaceId: newId(), id: mine },
+    { ...grant, id: newId() },
+    { ...grant, id: "no-id" },
+    { workspaceId: "no-id", id: mine },
+    pending,
+    rejected,
+    deleting,
+  ];
+  for (const ref of absent) {
+    expect(await get(ref)).toMatchObject({ status: 404 });
+    expect(await get(ref, { rendition: "delivery" })).toMatchObject({ status: 404 });
+  }
+  expect(await get(grant, { rendition: "other" })).toMatchObject({ status: 400 });
+  const stranger = { authorization: "Bearer guess" };
+  expect(await get(grant, { headers: stranger })).toMatchObject({ status: 401 });
+});
+
+test("platforms receive an upright picture without metadata, everybody else the original", async () => {
+  const body = await sharp({ create: { width: 40, height: 20, channels: 3, background: "red" } })
+    .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" } })
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer();
+  const grant = await ready(body, "image/jpeg");
+  const media = await service.complete(grant);
+  expect(media).toMatchObject({ width: 20, height: 40, sha256: sha256(body) });
+
+  expect((await get(grant)).body).toEqual(body);
+  const delivered = await get(grant, { rendition: "delivery" });
+  expect(delivered.headers).toMatchObject({
+    etag: `"${media.deliverySha256}"`,
+    "content-type": media.deliveryContentType,
+    "content-length": String(media.deliveryBytes),
+  });
+  expect(sha256(delivered.body)).toBe(media.deliverySha256);
+  const seen = await sharp(delivered.body).metadata();
+  expect([seen.width, seen.height, seen.exif, seen.orientation]).toEqual([
+    20,
+    40,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("bytes that platforms must not see are replaced as they pass, in any part", async () => {
+  const [workspaceId, id] = [newId(), newId()];
+  const body = noise(600_000);
+  const blanked = Buffer.from(body);
+  const patches = [
+    { offset: 262_140, bytes: Buffer.alloc(10) },
+    { offset: 599_990, bytes: Buffer.from("0123456789") },
+  ];
+  for (const { offset, bytes } of patches) bytes.copy(blanked, offset);
+  const key = `objects/${id}`;
+  await service.store.put(
+    key,
+    (async function* () {
+      yield body;
+    })(),
+  );
+  await service.sql.begin((tx) =>
+    insertReadyMedia(
+      tx,
+      { id, workspaceId, fileName: "film.mp4" },
+      {
+        kind: "video",
+        contentType: "video/mp4",
+        bytes: body.length,
+        sha256: sha256(body),
+        width: 1,
+        height: 1,
+        durationMs: 1,
+        delivery: {
+          kind: "blanked",
+          patches: patches.map(({ offset, bytes }) => ({
+            offset,
+            bytes: bytes.toString("base64"),
+          })),
+          sha256: sha256(blanked),
+        },
+      },
+      { objectKey: key, deliveryKey: null },
+    ),
+  );
+  const ref = { workspaceId, id };
+
+  const whole = await get(ref, { rendition: "delivery" });
+  expect(whole.body.equals(blanked)).toBe(true);
+  expect(whole.headers.etag).toBe(`"${sha256(blanked)}"`);
+  const part = await get(ref, { rendition: "delivery", headers: { range: "bytes=262145-262155" } });
+  expect(part.body).toEqual(blanked.subarray(262_145, 262_156));
+  expect((await get(ref)).body.equals(body)).toBe(true);
+});
+
+test("a reader that goes away early lets go of the object", async () => {
+  const grant = await ready(
+    await sharp({
+      create: {
+        width: 1500,
+        height: 1500,
+        channels: 3,
+        background: "red",
+        noise: { type: "gaussian", mean: 128, sigma: 60 },
+      },
+    })
+      .png()
+      .toBuffer(),
+  );
+  for (let round = 0; round < 5; round += 1) {
+    const outgoing = request(`${service.url}/objects/${grant.workspaceId}/${grant.id}`, {
+      headers: { authorization: `Bearer ${SECRET}` },
+    });
+    outgoing.on("error", () => {});
+    outgoing.end();
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    response.on("error", () => {});
+    await once(response, "data");
+    outgoing.destroy();
+  }
+
+  expect(await get(grant)).toMatchObject({ status: 200 });
+});

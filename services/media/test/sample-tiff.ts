@@ -1,0 +1,41 @@
+/** An entry of a directory; its value is a number of four bytes, or where its bytes are. */
+interface TiffEntry {
+  readonly tag: number;
+  readonly value: number;
+  readonly count?: number;
+  readonly type?: number;
+}
+
+/** A directory of pages or of EXIF. `next`: where the next one is, or 0. */
+export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
+  const bytes = Buffer.alloc(2 + 12 * entries.length + 4);
+  bytes.writeUInt16LE(entries.length, 0);
+  entries.forEach(({ tag, value, count = 1, type = 4 }, index) => {
+    bytes.writeUInt16LE(tag, 2 + 12 * index);
+    bytes.writeUInt16LE(type, 4 + 12 * index);
+    bytes.writeUInt32LE(count, 6 + 12 * index);
+    bytes.writeUInt32LE(value, 10 + 12 * index);
+  });
+  bytes.writeUInt32LE(next, bytes.length - 4);
+  return bytes;
+}
+
+/** A grey picture whose one strip of 64 bytes stands at byte 8. */
+export function tiffEntries(size: number, compression = 1): TiffEntry[] {
+  return [
+    { tag: 256, value: size },
+    { tag: 257, value: size },
+    { tag: 258, value: 8 },
+    { tag: 259, value: compression },
+    { tag: 262, value: 1 },
+    { tag: 273, value: 8 },
+    { tag: 277, value: 1 },
+    { tag: 278, value: size },
+    { tag: 279, value: 64 },
+  ];
+}
+
+/** A file whose first directory is the first of `parts`. */
+export function tiff(...parts: readonly Buffer[]): Buffer {
+  return Buffer.concat([Buffer.from("II*\0\x08\0\0\0", "latin1"), ...parts]);
+}
