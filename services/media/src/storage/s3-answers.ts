@@ -23,12 +23,23 @@ export function isRangeNotSatisfiable(error: unknown): boolean {
   return statusOf(error) === 416;
 }
 
-/** Both are in every answer of a store that speaks the protocol. */
-export function toStoredObject(bytes: number | undefined, etag: string | undefined): StoredObject {
-  if (bytes === undefined || etag === undefined) {
-    throw new Error("the object store answers without Content-Length or ETag");
+/** What the store says of an object, in the names of its answers. */
+export interface ObjectAnswer {
+  readonly ContentLength?: number | undefined;
+  readonly ETag?: string | undefined;
+  readonly LastModified?: Date | undefined;
+}
+
+/**
+ * An ETag is in every answer of a store that speaks the protocol; one of ours (versitygw) loses it of a copy whose source
+ * is replaced at that moment. The time then stands for it: nothing moves by it, and the object can still be read.
+ */
+export function toStoredObject(answer: ObjectAnswer, bytes = answer.ContentLength): StoredObject {
+  const version = answer.ETag ?? answer.LastModified?.toISOString();
+  if (bytes === undefined || version === undefined) {
+    throw new Error("the object store answers without Content-Length, or without ETag and time");
   }
-  return { bytes, version: etag };
+  return { bytes, version };
 }
 
 /** The size of the whole object out of `bytes 0-9/1234`. */

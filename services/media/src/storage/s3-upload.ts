@@ -60,7 +60,7 @@ async function putWhole(client: S3Client, place: S3Place, body: Buffer): Promise
     new PutObjectCommand({ ...place, Body: body, ContentLength: body.length }),
     deadline(PART_MS),
   );
-  return toStoredObject(body.length, ETag);
+  return toStoredObject({ ContentLength: body.length, ETag });
 }
 
 async function putParts(
@@ -95,7 +95,7 @@ async function putParts(
       new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
       deadline(COMPLETE_MS),
     );
-    return toStoredObject(size, ETag);
+    return toStoredObject({ ContentLength: size, ETag });
   } catch (error) {
     // A part that arrives after the upload is given up may bring it back.
     await sending?.catch(() => {});

@@ -65,7 +65,7 @@ class S3Store implements ObjectStore {
         signal === undefined ? {} : { abortSignal: signal },
       );
       const bytes = totalOf(answer.ContentRange) ?? answer.ContentLength;
-      return { ...toStoredObject(bytes, answer.ETag), content: contentOf(answer) };
+      return { ...toStoredObject(answer, bytes), content: contentOf(answer) };
     } catch (error) {
       signal?.throwIfAborted();
       if (isRangeNotSatisfiable(error)) return await this.#openNothing(key);
@@ -79,7 +79,7 @@ class S3Store implements ObjectStore {
     const answer = await this.#client
       .send(new HeadObjectCommand(this.#place(key)), deadline())
       .catch(undefinedIfNotFound);
-    if (answer !== undefined) return toStoredObject(answer.ContentLength, answer.ETag);
+    if (answer !== undefined) return toStoredObject(answer);
     await this.check();
     return undefined;
   }
