@@ -38,7 +38,7 @@ create table delivery.detail_questions (
   account_id uuid not null,
   platform text not null,
   handles jsonb not null,
-  wake_at timestamp with time zone not null default now(),
+  wake_at timestamp with time zone not null default (now() + '00:00:01'::interval),
   asked_count integer not null default 0,
   created_at timestamp with time zone not null default now(),
   constraint detail_questions_pkey PRIMARY KEY (target_id, generation)

@@ -25,6 +25,7 @@ export function readConfig() {
     },
     platforms: {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      tiktokBaseUrl: read.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
       blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),

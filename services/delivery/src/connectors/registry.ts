@@ -3,6 +3,7 @@ import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
 import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
+import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
@@ -10,6 +11,7 @@ import type { Connector } from "#src/domain/connector.ts";
 export interface ConnectorConfig {
   readonly instagram: GraphApi;
   readonly xBaseUrl: string;
+  readonly tiktokBaseUrl: string;
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
   readonly blueskyVideoBaseUrl: string;
@@ -24,6 +26,7 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
     instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
     youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
+    tiktok: createTiktokConnector({ baseUrl: config.tiktokBaseUrl }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
     bluesky: createBlueskyConnector({
       baseUrl: config.blueskyBaseUrl,
