@@ -23,7 +23,7 @@ export interface StackPlan {
 }
 
 /** Platforms whose connectors exist; the simulator stands in for them. */
-const platforms = ["x", "telegram", "bluesky"] as const;
+const platforms = ["instagram", "x", "telegram", "bluesky"] as const;
 
 /**
  * Builds the environment of one replica of a service. A service is given its own role's connection string only,
@@ -83,6 +83,7 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   ]);
   return {
     ...Object.fromEntries(baseUrls),
+    INSTAGRAM_UPLOAD_BASE_URL: `${plan.simulatorUrl}/instagram/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
   };
 }
@@ -92,6 +93,8 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   if (service === "accounts") {
     return {
       CREDENTIAL_KEYS: secrets.credentialKeys,
+      INSTAGRAM_CLIENT_ID: "postrider-local",
+      INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
       X_CLIENT_ID: "postrider-local",
       X_CLIENT_SECRET: secrets.platformAppSecret,
       TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,

@@ -26,6 +26,12 @@ function readCredentialKeys(read: EnvReader): readonly SealingKey[] {
 
 function readPlatforms(read: EnvReader): PlatformSettings {
   return {
+    instagram: {
+      baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
+      version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+      clientId: read.optionalString("INSTAGRAM_CLIENT_ID"),
+      clientSecret: read.optionalString("INSTAGRAM_CLIENT_SECRET"),
+    },
     x: {
       baseUrl: read.url("X_BASE_URL", "https://api.x.com"),
       authorizeUrl: read.url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),

@@ -67,6 +67,12 @@ export function createApp(
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
+    instagram: {
+      baseUrl: at("instagram"),
+      version: "v25.0",
+      clientId: "app",
+      clientSecret: "secret",
+    },
     x: {
       baseUrl: at("x"),
       authorizeUrl: `${at("x")}/i/oauth2/authorize`,

@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
+import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
@@ -7,6 +8,12 @@ import type { Connector } from "#src/domain/connector.ts";
 
 /** Where the platforms are, and the credentials of our apps there. */
 export interface PlatformSettings {
+  readonly instagram: {
+    readonly baseUrl: string;
+    readonly version: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
   readonly x: {
     readonly baseUrl: string;
     /** The page on which people approve. */
@@ -34,6 +41,12 @@ export interface ConfiguredPlatform {
 
 export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
+function configureInstagram(settings: PlatformSettings["instagram"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createInstagramConnector({ ...settings, clientId, clientSecret }) };
+}
+
 function configureX(settings: PlatformSettings["x"]) {
   const { baseUrl, clientId, clientSecret } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
@@ -58,7 +71,7 @@ export function createConnectors(
   const { telegram, bluesky } = settings;
   const hasBot = telegram.botToken !== undefined || isSimulated(telegram.baseUrl, simulatorUrl);
   return {
-    instagram: undefined,
+    instagram: configureInstagram(settings.instagram),
     x: configureX(settings.x),
     facebook: undefined,
     tiktok: undefined,
