@@ -23,7 +23,7 @@ export interface StackPlan {
 }
 
 /** Platforms whose connectors exist; the simulator stands in for them. */
-const platforms = ["instagram", "x", "telegram", "bluesky"] as const;
+const platforms = ["instagram", "x", "tiktok", "youtube", "telegram", "bluesky"] as const;
 
 /**
  * Builds the environment of one replica of a service. A service is given its own role's connection string only,
@@ -85,6 +85,9 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     ...Object.fromEntries(baseUrls),
     INSTAGRAM_UPLOAD_BASE_URL: `${plan.simulatorUrl}/instagram/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+    YOUTUBE_OAUTH_BASE_URL: `${plan.simulatorUrl}/youtube`,
+    TIKTOK_AUTHORIZE_URL: `${plan.simulatorUrl}/tiktok/v2/auth/authorize/`,
+    YOUTUBE_AUTHORIZE_URL: `${plan.simulatorUrl}/youtube/o/oauth2/v2/auth`,
   };
 }
 
@@ -97,6 +100,10 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
       INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
       X_CLIENT_ID: "postrider-local",
       X_CLIENT_SECRET: secrets.platformAppSecret,
+      YOUTUBE_CLIENT_ID: "postrider-local",
+      YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
+      TIKTOK_CLIENT_KEY: "postrider-local",
+      TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
       TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
     };
   }
