@@ -36,6 +36,11 @@ export function readConfig() {
         uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
         version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
       },
+      facebook: {
+        baseUrl: read.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
+        uploadBaseUrl: read.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+        version: read.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+      },
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
     publishing: {

@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
+import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
 import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
@@ -10,6 +11,7 @@ import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
   readonly instagram: GraphApi;
+  readonly facebook: GraphApi;
   readonly xBaseUrl: string;
   readonly tiktokBaseUrl: string;
   readonly telegramBaseUrl: string;
@@ -25,6 +27,7 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
   return {
     instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    facebook: createFacebookConnector(config.facebook),
     youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
     tiktok: createTiktokConnector({ baseUrl: config.tiktokBaseUrl }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
