@@ -130,8 +130,12 @@ test("readers comment on visible posts where comments can be read", async () => 
 });
 
 test("settings answer what is in force, and latency holds every answer", async () => {
-  expect(await simulator.control("/settings", {})).toEqual({ quotas: true, latencyMs: 0 });
-  const settings = { quotas: false, latencyMs: 60 };
+  expect(await simulator.control("/settings", {})).toEqual({
+    quotas: true,
+    latencyMs: 0,
+    authorize: "ask",
+  });
+  const settings = { quotas: false, latencyMs: 60, authorize: "deny" };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
   const startedAt = performance.now();
@@ -150,6 +154,10 @@ test("a reset forgets posts, faults, log, clock and settings and keeps accounts"
   expect(await simulator.control("/faults")).toEqual([]);
   expect(await simulator.control("/requests")).toEqual([]);
   expect((await simulator.control("/clock"))["offsetMs"]).toBe(0);
-  expect(await simulator.control("/settings")).toEqual({ quotas: true, latencyMs: 0 });
+  expect(await simulator.control("/settings")).toEqual({
+    quotas: true,
+    latencyMs: 0,
+    authorize: "ask",
+  });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });
