@@ -48,6 +48,12 @@ function readPlatforms(read: EnvReader): PlatformSettings {
       clientId: read.optionalString("YOUTUBE_CLIENT_ID"),
       clientSecret: read.optionalString("YOUTUBE_CLIENT_SECRET"),
     },
+    tiktok: {
+      baseUrl: read.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
+      authorizeUrl: read.url("TIKTOK_AUTHORIZE_URL", "https://www.tiktok.com/v2/auth/authorize/"),
+      clientKey: read.optionalString("TIKTOK_CLIENT_KEY"),
+      clientSecret: read.optionalString("TIKTOK_CLIENT_SECRET"),
+    },
     telegram: {
       baseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       botToken: read.optionalString("TELEGRAM_BOT_TOKEN"),

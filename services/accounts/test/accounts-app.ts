@@ -86,6 +86,12 @@ export function createApp(
       clientId: "app",
       clientSecret: "secret",
     },
+    tiktok: {
+      baseUrl: at("tiktok"),
+      authorizeUrl: `${at("tiktok")}/v2/auth/authorize/`,
+      clientKey: "app",
+      clientSecret: "secret",
+    },
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
     bluesky: { baseUrl: at("bluesky") },
   };

@@ -121,7 +121,7 @@ test("all platforms are listed in the contract's order, those that are configure
     ["instagram", false, "not_configured"],
     ["x", true, undefined],
     ["facebook", false, "not_configured"],
-    ["tiktok", false, "not_configured"],
+    ["tiktok", true, undefined],
     ["youtube", false, "not_configured"],
     ["telegram", true, undefined],
     ["bluesky", true, undefined],

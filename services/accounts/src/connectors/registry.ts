@@ -2,6 +2,7 @@ import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
 import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
+import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
@@ -27,6 +28,13 @@ export interface PlatformSettings {
     /** The page on which people approve. */
     readonly authorizeUrl: string;
     readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly tiktok: {
+    readonly baseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientKey: string | undefined;
     readonly clientSecret: string | undefined;
   };
   readonly telegram: { readonly baseUrl: string; readonly botToken: string | undefined };
@@ -59,6 +67,12 @@ function configureYoutube(settings: PlatformSettings["youtube"]) {
   return { baseUrl, connector: createYoutubeConnector({ ...settings, clientId, clientSecret }) };
 }
 
+function configureTiktok(settings: PlatformSettings["tiktok"]) {
+  const { baseUrl, clientKey, clientSecret } = settings;
+  if (clientKey === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createTiktokConnector({ ...settings, clientKey, clientSecret }) };
+}
+
 /**
  * The connectors of this installation; undefined where the app's credentials are missing or no connector exists yet.
  *
@@ -74,7 +88,7 @@ export function createConnectors(
     instagram: configureInstagram(settings.instagram),
     x: configureX(settings.x),
     facebook: undefined,
-    tiktok: undefined,
+    tiktok: configureTiktok(settings.tiktok),
     youtube: configureYoutube(settings.youtube),
     telegram: hasBot
       ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }
