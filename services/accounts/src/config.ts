@@ -38,6 +38,12 @@ function readPlatforms(read: EnvReader): PlatformSettings {
       clientId: read.optionalString("X_CLIENT_ID"),
       clientSecret: read.optionalString("X_CLIENT_SECRET"),
     },
+    facebook: {
+      baseUrl: read.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
+      version: read.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+      clientId: read.optionalString("FACEBOOK_CLIENT_ID"),
+      clientSecret: read.optionalString("FACEBOOK_CLIENT_SECRET"),
+    },
     youtube: {
       baseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
       oauthBaseUrl: read.url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),

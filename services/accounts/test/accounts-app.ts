@@ -79,6 +79,12 @@ export function createApp(
       clientId: "app",
       clientSecret: "secret",
     },
+    facebook: {
+      baseUrl: at("facebook"),
+      version: "v25.0",
+      clientId: "app",
+      clientSecret: "secret",
+    },
     youtube: {
       baseUrl: at("youtube"),
       oauthBaseUrl: at("youtube"),

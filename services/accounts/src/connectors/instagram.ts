@@ -1,34 +1,10 @@
-import {
-  callPlatform,
-  object,
-  text,
-  unavailable,
-  type PlatformAnswer,
-} from "#src/connectors/http.ts";
+import { askOwner, type GraphApp, type TokenOwner } from "#src/connectors/graph.ts";
+import { object, text, unavailable } from "#src/connectors/http.ts";
 import type { ConnectResult, Connector, LoginValues, Refused } from "#src/domain/connector.ts";
-
-export interface InstagramApp {
-  /** Of the Graph API, without the version. */
-  readonly baseUrl: string;
-  /** For example `v25.0`. */
-  readonly version: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-}
 
 /** The account behind the Page whose token it is, with what the Page itself is called. */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
-/** The token does not work, is no Page's, or lacks a permission (platforms reference 1.7), like 200 to 299. */
-const REFUSALS = new Set([190, 100, 10]);
-
-/** Whether the Graph API says that with this token nothing can be done. */
-function isRefusal({ status, json }: PlatformAnswer): boolean {
-  const code = object(json, "error")?.code;
-  if (status >= 500 || typeof code !== "number") return false;
-  return REFUSALS.has(code) || (code >= 200 && code <= 299);
-}
-
-function toConnection(answer: PlatformAnswer, accessToken: string): ConnectResult {
+function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
   const account = object(answer.json, "instagram_business_account");
   const externalId = text(account, "id");
   const username = text(account, "username");
@@ -54,25 +30,16 @@ const NO_ACCOUNT: Refused = {
   message: "no professional account is linked to the Page",
 };
 
-/** Asks whose the Page's token is, which proves that it works. */
 async function connect(
-  { baseUrl, version }: InstagramApp,
-  { accessToken }: LoginValues,
+  app: GraphApp,
+  login: LoginValues,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  if (typeof accessToken !== "string")
-    return { kind: "refused", message: "the login is not complete" };
-  const query = new URLSearchParams({ fields: FIELDS });
-  const url = `${baseUrl}/${version}/me?${query.toString()}`;
-  const authorization = `Bearer ${accessToken}`;
-  const answer = await callPlatform({ method: "GET", url, authorization }, signal);
-  if (answer.kind !== "answer") return answer;
-  if (answer.status === 200) return toConnection(answer, accessToken);
-  const message = `Instagram answered ${answer.status}`;
-  return isRefusal(answer) ? { kind: "refused", message } : unavailable(message);
+  const owner = await askOwner(app, login, FIELDS, signal);
+  return owner.kind === "owner" ? toConnection(owner) : owner;
 }
 
 /** Instagram with Facebook Login: professional accounts that are linked to a Page, by the Page's token. */
-export function createInstagramConnector(app: InstagramApp): Connector {
+export function createInstagramConnector(app: GraphApp): Connector {
   return { connect: (login, signal) => connect(app, login, signal) };
 }

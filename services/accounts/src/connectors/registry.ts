@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
+import { createFacebookConnector } from "#src/connectors/facebook.ts";
 import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
 import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
@@ -19,6 +20,12 @@ export interface PlatformSettings {
     readonly baseUrl: string;
     /** The page on which people approve. */
     readonly authorizeUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly facebook: {
+    readonly baseUrl: string;
+    readonly version: string;
     readonly clientId: string | undefined;
     readonly clientSecret: string | undefined;
   };
@@ -55,6 +62,12 @@ function configureInstagram(settings: PlatformSettings["instagram"]) {
   return { baseUrl, connector: createInstagramConnector({ ...settings, clientId, clientSecret }) };
 }
 
+function configureFacebook(settings: PlatformSettings["facebook"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createFacebookConnector({ ...settings, clientId, clientSecret }) };
+}
+
 function configureX(settings: PlatformSettings["x"]) {
   const { baseUrl, clientId, clientSecret } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
@@ -87,7 +100,7 @@ export function createConnectors(
   return {
     instagram: configureInstagram(settings.instagram),
     x: configureX(settings.x),
-    facebook: undefined,
+    facebook: configureFacebook(settings.facebook),
     tiktok: configureTiktok(settings.tiktok),
     youtube: configureYoutube(settings.youtube),
     telegram: hasBot
