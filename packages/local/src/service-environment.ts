@@ -23,7 +23,15 @@ export interface StackPlan {
 }
 
 /** Platforms whose connectors exist; the simulator stands in for them. */
-const platforms = ["instagram", "x", "tiktok", "youtube", "telegram", "bluesky"] as const;
+const platforms = [
+  "instagram",
+  "x",
+  "facebook",
+  "tiktok",
+  "youtube",
+  "telegram",
+  "bluesky",
+] as const;
 
 /**
  * Builds the environment of one replica of a service. A service is given its own role's connection string only,
@@ -84,6 +92,7 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   return {
     ...Object.fromEntries(baseUrls),
     INSTAGRAM_UPLOAD_BASE_URL: `${plan.simulatorUrl}/instagram/rupload`,
+    FACEBOOK_UPLOAD_BASE_URL: `${plan.simulatorUrl}/facebook/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
     YOUTUBE_OAUTH_BASE_URL: `${plan.simulatorUrl}/youtube`,
     TIKTOK_AUTHORIZE_URL: `${plan.simulatorUrl}/tiktok/v2/auth/authorize/`,
@@ -100,6 +109,8 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
       INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
       X_CLIENT_ID: "postrider-local",
       X_CLIENT_SECRET: secrets.platformAppSecret,
+      FACEBOOK_CLIENT_ID: "postrider-local",
+      FACEBOOK_CLIENT_SECRET: secrets.platformAppSecret,
       YOUTUBE_CLIENT_ID: "postrider-local",
       YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
       TIKTOK_CLIENT_KEY: "postrider-local",
