@@ -74,6 +74,7 @@ export interface TestTarget {
   readonly accountId: string;
   readonly platform: PlatformId;
   readonly text: string;
+  readonly title?: string;
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
@@ -226,7 +227,9 @@ export class World {
             if (target?.wanted !== true) return { ref, wanted: false };
             const wanted = target.keepsOlder || target.generation === ref.generation;
             const media = target.media.map((one) => toContentMedia(ref.workspaceId, one));
-            return wanted ? { ref, wanted, text: target.text, media } : { ref, wanted: false };
+            if (!wanted) return { ref, wanted };
+            const title = target.title === undefined ? {} : { title: target.title };
+            return { ref, wanted, text: target.text, ...title, media };
           }),
         };
       },
