@@ -1,4 +1,4 @@
-import type { Handles, PrepareStep } from "#src/domain/connector.ts";
+import type { Handles, PrepareStep, StepResult } from "#src/domain/connector.ts";
 
 /** TikTok gave up publications of this post for a reason that passes. */
 interface Endings {
@@ -27,10 +27,14 @@ function restMs(handles: Handles): number {
   return (readEndings(handles)?.restUntil ?? 0) - Date.now();
 }
 
+function rest(handles: Handles): StepResult {
+  const afterMs = restMs(handles);
+  return afterMs > 0 ? { kind: "wait", afterMs } : {};
+}
+
 /** Waits after an ending, so that the reason for it can pass. */
 export const restStep: PrepareStep = {
   name: "rest",
   isDone: (handles) => restMs(handles) <= 0,
-  run: (_publication, handles) =>
-    Promise.resolve({ kind: "wait", afterMs: Math.max(0, restMs(handles)) }),
+  run: (_publication, handles) => Promise.resolve(rest(handles)),
 };

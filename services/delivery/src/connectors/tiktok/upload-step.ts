@@ -44,6 +44,11 @@ function next(handles: Handles): StepWait {
   return { kind: "wait", afterMs: 0, handles };
 }
 
+/** Stored; the step ends when nothing is missing but the last chunk, which only the visible call sends. */
+function advance(upload: Upload): StepResult {
+  return isReady(upload) ? toHandle(upload) : next(toHandle(upload));
+}
+
 function isFailure(made: Handles | Failure): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
@@ -98,7 +103,7 @@ async function begin(place: Place, creator: Creator): Promise<StepResult> {
   if (publishId === undefined || url === undefined || !isTrusted(url, place.baseUrl))
     return { kind: "retryable", code: "platform_unavailable", message: "no address came" };
   const expiresAt = Date.now() + UPLOAD_LIFE_MS;
-  return next(toHandle({ ...plan, publishId, url, stage: "open", sent: 0, expiresAt, misses: 0 }));
+  return advance({ ...plan, publishId, url, stage: "open", sent: 0, expiresAt, misses: 0 });
 }
 
 async function sendChunk(place: Place, upload: Upload): Promise<StepResult> {
@@ -115,11 +120,11 @@ async function onChunk(
   if (answer.kind === "no_answer") return toStepFailure(answer);
   switch (answer.status) {
     case 206:
-      return next(toHandle({ ...upload, sent: upload.sent + 1 }));
+      return advance({ ...upload, sent: upload.sent + 1 });
     case 403:
     case 404:
     case 410:
-      return next(toHandle({ ...upload, stage: "lost" }));
+      return advance({ ...upload, stage: "lost" });
     case 416:
       return await catchUp(place, upload);
     case 400:
@@ -138,7 +143,7 @@ async function catchUp(place: Place, upload: Upload): Promise<StepResult> {
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
   // The same place again would be refused again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
-  return next(toHandle({ ...upload, sent, stage }));
+  return advance({ ...upload, sent, stage });
 }
 
 async function run(place: Place, handles: Handles): Promise<StepResult> {
