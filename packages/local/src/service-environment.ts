@@ -95,6 +95,9 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     FACEBOOK_UPLOAD_BASE_URL: `${plan.simulatorUrl}/facebook/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
     YOUTUBE_OAUTH_BASE_URL: `${plan.simulatorUrl}/youtube`,
+    INSTAGRAM_AUTHORIZE_URL: `${plan.simulatorUrl}/instagram/v25.0/dialog/oauth`,
+    X_AUTHORIZE_URL: `${plan.simulatorUrl}/x/i/oauth2/authorize`,
+    FACEBOOK_AUTHORIZE_URL: `${plan.simulatorUrl}/facebook/v25.0/dialog/oauth`,
     TIKTOK_AUTHORIZE_URL: `${plan.simulatorUrl}/tiktok/v2/auth/authorize/`,
     YOUTUBE_AUTHORIZE_URL: `${plan.simulatorUrl}/youtube/o/oauth2/v2/auth`,
   };

@@ -70,6 +70,7 @@ export function createApp(
     instagram: {
       baseUrl: at("instagram"),
       version: "v25.0",
+      authorizeUrl: `${at("instagram")}/v25.0/dialog/oauth`,
       clientId: "app",
       clientSecret: "secret",
     },
@@ -82,6 +83,7 @@ export function createApp(
     facebook: {
       baseUrl: at("facebook"),
       version: "v25.0",
+      authorizeUrl: `${at("facebook")}/v25.0/dialog/oauth`,
       clientId: "app",
       clientSecret: "secret",
     },

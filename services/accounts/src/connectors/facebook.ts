@@ -1,8 +1,21 @@
+import { createFacebookLogin } from "#src/connectors/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/connectors/graph.ts";
 import { object, text, unavailable } from "#src/connectors/http.ts";
 import type { ConnectResult, Connector, LoginValues } from "#src/domain/connector.ts";
 
 const FIELDS = "id,name,username,picture";
+
+/** Publishing, deleting, comments, numbers and private replies. */
+const SCOPES = [
+  "pages_show_list",
+  "pages_read_engagement",
+  "pages_manage_posts",
+  "pages_manage_engagement",
+  "pages_read_user_content",
+  "read_insights",
+  "pages_messaging",
+  "pages_manage_metadata",
+];
 
 function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
   const externalId = text(answer.json, "id");
@@ -34,5 +47,9 @@ async function connect(
 
 /** Facebook: Pages, by the Page's token. */
 export function createFacebookConnector(app: GraphApp): Connector {
-  return { connect: (login, signal) => connect(app, login, signal) };
+  const own: Connector["connect"] = (login, signal) => connect(app, login, signal);
+  return {
+    connect: own,
+    authorization: createFacebookLogin({ app, scopes: SCOPES, connect: own }),
+  };
 }

@@ -7,6 +7,8 @@ export interface GraphApp {
   readonly baseUrl: string;
   /** For example `v25.0`. */
   readonly version: string;
+  /** The dialog in which a person approves, and chooses Pages; on another host than the API. */
+  readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }

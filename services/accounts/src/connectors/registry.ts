@@ -13,6 +13,8 @@ export interface PlatformSettings {
   readonly instagram: {
     readonly baseUrl: string;
     readonly version: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
     readonly clientId: string | undefined;
     readonly clientSecret: string | undefined;
   };
@@ -26,6 +28,8 @@ export interface PlatformSettings {
   readonly facebook: {
     readonly baseUrl: string;
     readonly version: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
     readonly clientId: string | undefined;
     readonly clientSecret: string | undefined;
   };
