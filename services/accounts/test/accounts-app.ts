@@ -62,6 +62,8 @@ export function createApp(
     readonly simulatorUrl?: string;
     readonly telegramUrl?: string;
     readonly keys?: readonly SealingKey[];
+    /** False = the app of x is not there. */
+    readonly configured?: boolean;
   } = {},
 ): AccountsApp {
   const { simulatorUrl } = options;
@@ -77,7 +79,7 @@ export function createApp(
     x: {
       baseUrl: at("x"),
       authorizeUrl: `${at("x")}/i/oauth2/authorize`,
-      clientId: "app",
+      clientId: options.configured === false ? undefined : "app",
       clientSecret: "secret",
     },
     facebook: {

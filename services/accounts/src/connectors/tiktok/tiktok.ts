@@ -7,6 +7,7 @@ import {
 } from "#src/connectors/http.ts";
 import {
   exchangeCode,
+  REFRESH_LIFE_MS,
   refreshTokens,
   revokeTokens,
   type TiktokApp,
@@ -29,7 +30,8 @@ function readLogin(login: LoginValues): Tokens | undefined {
   const { accessToken, refreshToken, expiresInSeconds } = login;
   if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
   if (typeof expiresInSeconds !== "number") return undefined;
-  return { accessToken, refreshToken, lifetimeMs: expiresInSeconds * 1000 };
+  const lifetimeMs = expiresInSeconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs: REFRESH_LIFE_MS };
 }
 
 /** A wrong token, or a permission that was not given. */

@@ -22,14 +22,24 @@ function isDead({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
+/** How long a refresh token lives where nothing says it (page of November 2026). */
+export const REFRESH_LIFE_MS = 180 * 86_400_000;
+
+function secondsIn(json: unknown, name: "expires_in" | "refresh_expires_in"): number | undefined {
+  const seconds = (json as Readonly<Record<string, unknown>> | undefined)?.[name];
+  return typeof seconds === "number" ? seconds : undefined;
+}
+
 /** Lives have changed more than once, so what TikTok says is what counts (platforms reference 4.6). */
 function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
-  const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
-  if (accessToken === undefined || refreshToken === undefined || typeof seconds !== "number")
+  const seconds = secondsIn(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
     return undefined;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
+  const refreshSeconds = secondsIn(json, "refresh_expires_in") ?? REFRESH_LIFE_MS / 1000;
+  const refreshLifetimeMs = refreshSeconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
 }
 
 async function ask(
