@@ -12,6 +12,8 @@ export function readConfig() {
     ...readBusConfig(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
     accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    /** Another one than the data's makes it a copy, which publishes nothing until it is adopted. */
+    deploymentId: read.string("DEPLOYMENT_ID", { default: "default" }),
     media: {
       baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
       /** Where platforms reach the gateway, to fetch media. */
