@@ -1,7 +1,7 @@
 import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/shared/platforms/registry";
 import type { DemoFile, DemoOptions } from "#src/demo-api.ts";
 import type { LocalAccount } from "#src/local-file.ts";
-import { sampleMp4, samplePng } from "#src/sample-media.ts";
+import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";
 
 type Kind = "text" | "image" | "video";
 
@@ -45,7 +45,8 @@ export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly 
 /** What the demo publishes; no two runs publish the same, which would be a duplicate. */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
-  const picture = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
+  // The one type of image that every platform takes.
+  const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
   const film = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4({ seconds: 3 }) };
   const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [
     { kind: "text", content: `Hello ${from}` },
