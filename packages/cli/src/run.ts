@@ -5,6 +5,7 @@ import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
+import { recoveryCommands } from "#src/commands/recovery.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import type { Settings } from "#src/config.ts";
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   ...credentialCommands,
   ...eventCommands,
   ...pauseCommands,
+  ...recoveryCommands,
   ...targetCommands,
 ];
 

@@ -44,6 +44,7 @@ export function serviceEnvironment(
 ): Record<string, string> {
   const defaults = {
     LOG_LEVEL: "info",
+    DEPLOYMENT_ID: "local",
     PUBLIC_URL: plan.urls.gateway,
     ...platformEnvironment(plan),
   };
