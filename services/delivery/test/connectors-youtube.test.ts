@@ -472,6 +472,34 @@ describe("an unknown outcome on youtube", () => {
   });
 });
 
+describe("a project that YouTube has not audited", () => {
+  beforeEach(() => platform.control("POST", "settings", { audited: false }));
+  const locked = {
+    kind: "refused",
+    code: "app_configuration",
+    message: expect.stringContaining("private") as string,
+  };
+
+  test("has its videos locked, and the target says so", async () => {
+    expect(await publish(await createPublication())).toEqual(locked);
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("has it said also when the answer was lost", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "drop_after_commit");
+    await youtube.publish(publication, handles, guard);
+    expect(await reconcile(publication, handles)).toEqual(locked);
+    expect(await reconcile(publication, forget(handles))).toEqual(locked);
+  });
+
+  test("publishes private videos as ever", async () => {
+    const publication = await createPublication([mp4Media(1000)], { privacy: "private" });
+    expect(await publish(publication)).toMatchObject({ kind: "published" });
+  });
+});
+
 describe("deleting on youtube", () => {
   const remove = (publication: Publication, id: string) => youtube.delete(publication, id, signal);
 

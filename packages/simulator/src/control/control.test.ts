@@ -134,8 +134,9 @@ test("settings answer what is in force, and latency holds every answer", async (
     quotas: true,
     latencyMs: 0,
     authorize: "ask",
+    audited: true,
   });
-  const settings = { quotas: false, latencyMs: 60, authorize: "deny" };
+  const settings = { quotas: false, latencyMs: 60, authorize: "deny", audited: false };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
   const startedAt = performance.now();
@@ -158,6 +159,7 @@ test("a reset forgets posts, faults, log, clock and settings and keeps accounts"
     quotas: true,
     latencyMs: 0,
     authorize: "ask",
+    audited: true,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

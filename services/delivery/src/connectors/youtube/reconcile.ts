@@ -1,9 +1,9 @@
 import { callPlatform } from "#src/connectors/http.ts";
 import { list, object, text } from "#src/connectors/platform-answer.ts";
 import { reasonOf } from "#src/connectors/youtube/failures.ts";
-import { toPermalink } from "#src/connectors/youtube/permalink.ts";
+import { findLock, toIds } from "#src/connectors/youtube/made-video.ts";
 import { askSession, toSessionState } from "#src/connectors/youtube/upload-calls.ts";
-import { readUpload, type Upload } from "#src/connectors/youtube/upload-state.ts";
+import { readUpload, type MadeVideo, type Upload } from "#src/connectors/youtube/upload-state.ts";
 import type { Handles, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 
 const MINUTE_MS = 60_000;
@@ -64,7 +64,7 @@ async function readUploads(search: Search): Promise<Uploads> {
   let pageToken: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const answer = await read(search, "playlistItems", {
-      part: "snippet,contentDetails",
+      part: "snippet,contentDetails,status",
       playlistId,
       maxResults: "50",
       ...(pageToken === undefined ? {} : { pageToken }),
@@ -83,8 +83,14 @@ function fold(words: string | undefined): string {
   return (words ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }
 
-function videoIdOf(item: Json): string | undefined {
-  return text(object(item, "contentDetails"), "videoId");
+function toVideo(item: Json): readonly MadeVideo[] {
+  const id = text(object(item, "contentDetails"), "videoId");
+  const privacy = text(object(item, "status"), "privacyStatus");
+  return id === undefined ? [] : [{ id, ...(privacy === undefined ? {} : { privacy }) }];
+}
+
+function toVerdict(publication: Publication, video: MadeVideo): Verdict {
+  return findLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
 }
 
 function isSame({ publication }: Search, item: Json): boolean {
@@ -102,18 +108,12 @@ async function lookThroughUploads(search: Search, call: UnknownCall): Promise<Ve
       return { kind: "cannot_tell", message: "the channel's uploads cannot be read" };
     return lookAgain(call);
   }
-  const ids = uploads.items.filter((item) => isSame(search, item)).flatMap(toVideoId);
-  const owned = await call.isOwned(ids);
-  const [id, ...others] = ids.filter((found) => !owned.has(found));
+  const same = uploads.items.filter((item) => isSame(search, item)).flatMap(toVideo);
+  const owned = await call.isOwned(same.map(({ id }) => id));
+  const [video, ...others] = same.filter(({ id }) => !owned.has(id));
   if (others.length > 0)
     return { kind: "cannot_tell", message: "several videos with this title are there" };
-  if (id === undefined) return nextLook(call);
-  return { kind: "present", externalId: id, permalink: toPermalink(search.publication, id) };
-}
-
-function toVideoId(item: Json): readonly string[] {
-  const id = videoIdOf(item);
-  return id === undefined ? [] : [id];
+  return video === undefined ? nextLook(call) : toVerdict(search.publication, video);
 }
 
 function lookAgain({ timeScale }: UnknownCall): Verdict {
@@ -143,10 +143,8 @@ export async function reconcileBySession(
   const answer = await askSession(publication, upload.uri, media.bytes, signal);
   const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
   switch (state?.kind) {
-    case "complete": {
-      const externalId = state.videoId;
-      return { kind: "present", externalId, permalink: toPermalink(publication, externalId) };
-    }
+    case "complete":
+      return toVerdict(publication, state.video);
     case "incomplete":
       return { kind: "absent" };
     case "gone":
