@@ -42,6 +42,7 @@ export function readConfig() {
         baseUrl: read.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
         uploadBaseUrl: read.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
         version: read.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+        isTwoPhase: read.oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
       },
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },

@@ -427,6 +427,96 @@ describe("deleting", () => {
   });
 });
 
+describe("posts that are visible when they are made", () => {
+  const POSTS = KINDS.slice(0, 3);
+  let atOnce: Connector;
+  beforeAll(() => {
+    atOnce = createFacebookConnector({
+      baseUrl: platform.url,
+      uploadBaseUrl: `${platform.url}/rupload`,
+      version: "v25.0",
+      isTwoPhase: false,
+    });
+  });
+
+  /** Publishes and, when nobody knows what became of it, looks until it is known. */
+  async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
+    const { handles } = await platform.prepare(atOnce, publication);
+    for (let calls = 0; calls < 2; calls += 1) {
+      const outcome = await atOnce.publish(publication, handles, guard);
+      if (outcome.kind !== "unknown") return outcome;
+      const verdict = await look(publication, handles);
+      if (verdict.kind !== "absent") return verdict;
+    }
+    throw new Error("absent twice");
+  }
+
+  async function look(publication: Publication, handles: Handles): Promise<Verdict> {
+    let waitedMs = 0;
+    const callUntil = new Date();
+    for (let looks = 0; ; looks += 1) {
+      const now = new Date(Date.now() + waitedMs);
+      const call = unknownCall({ looks, now, callUntil });
+      const verdict = await atOnce.reconcile(publication, handles, call, signal);
+      if (verdict.kind !== "look_again") return verdict;
+      waitedMs += verdict.afterMs;
+    }
+  }
+
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status", { status: 503 }],
+  ])("meet %s and end in one post", async (mode, extra) => {
+    for (const [, media] of POSTS) {
+      await platform.reset();
+      const publication = await createPublication(media, "See https://example.com/a");
+      await platform.addFault("publish", mode, extra);
+      const outcome = await settleAtOnce(publication);
+      const [entry, ...others] = await platform.visible();
+      expect(others).toEqual([]);
+      expect(["published", "present"]).toContain(outcome.kind);
+      expect(outcome).toMatchObject({ externalId: entry?.id });
+    }
+  });
+
+  test("are not looked for where Facebook refuses reading", async () => {
+    const publication = await createPublication([]);
+    await platform.addFault("status", "status", { status: 403 });
+    expect(await atOnce.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+
+  test("of another target are never taken for this one", async () => {
+    const publication = await createPublication([]);
+    await settleAtOnce(publication);
+    const [entry] = await platform.visible();
+    const isOwned = () => Promise.resolve(new Set([entry?.id ?? ""]));
+    const call = unknownCall({ isOwned });
+    expect(await atOnce.reconcile(publication, {}, call, signal)).toMatchObject({
+      kind: "look_again",
+    });
+  });
+});
+
+describe("after a restore", () => {
+  test.each(KINDS)("%s that went out before is found among the posts", async (_name, media) => {
+    const publication = await createPublication(media);
+    const find = () => facebook.findTwin?.(publication, {}, unknownCall(), signal);
+    expect(await find()).toMatchObject({ kind: "look_again" });
+    await settle(publication);
+    const [entry] = await platform.visible();
+    expect(await find()).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+      permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\//) as string,
+    });
+  });
+});
+
 describe("a worker", () => {
   const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 

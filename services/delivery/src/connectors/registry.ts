@@ -1,6 +1,9 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
-import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
+import {
+  createFacebookConnector,
+  type FacebookOptions,
+} from "#src/connectors/facebook/facebook.ts";
 import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
@@ -11,7 +14,7 @@ import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
   readonly instagram: GraphApi;
-  readonly facebook: GraphApi;
+  readonly facebook: FacebookOptions;
   readonly xBaseUrl: string;
   readonly tiktokBaseUrl: string;
   readonly telegramBaseUrl: string;

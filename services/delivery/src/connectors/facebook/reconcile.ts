@@ -1,5 +1,6 @@
 import { callGraph } from "#src/connectors/facebook/context.ts";
 import type { FacebookKind } from "#src/connectors/facebook/kind.ts";
+import { isLastLookDue, lookAgain, nextLook, passedMs } from "#src/connectors/facebook/looks.ts";
 import { MEANINGS } from "#src/connectors/facebook/meanings.ts";
 import { toPermalink } from "#src/connectors/facebook/permalink.ts";
 import { preparedId } from "#src/connectors/facebook/publish.ts";
@@ -11,24 +12,9 @@ import { text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
 import type { Handles, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 
 const MINUTE_MS = 60_000;
-/** "Not there" comes and goes on the Graph API, and a finished reel may be slow to say so: looks after `callUntil`. */
-const LOOKS_AFTER_MS = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
 /** A reel that is being published is waited for so long. */
 const REEL_PATIENCE_MS = 30 * MINUTE_MS;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
-const MIN_WAIT_MS = 10;
-
-function passedMs({ now, callUntil }: UnknownCall): number {
-  return now.getTime() - callUntil.getTime();
-}
-
-/** The next of the set looks; undefined when the last of them was made. */
-function nextLook(call: UnknownCall): Verdict | undefined {
-  const last = LOOKS_AFTER_MS.length - 1;
-  const atMs = (LOOKS_AFTER_MS[Math.min(call.looks, last)] ?? 0) * call.timeScale;
-  if (call.looks > last && passedMs(call) >= atMs) return undefined;
-  return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, atMs - passedMs(call)) };
-}
 
 /** Nothing could be read. Making it visible again is harmless and settles it as well, but not while a limit lasts. */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
@@ -72,12 +58,9 @@ function judgeReel({ processing, publishing, problem }: VideoStatus, call: Unkno
   const checkMs = REEL_CHECKS_MS[Math.min(call.looks, REEL_CHECKS_MS.length - 1)] ?? 0;
   if (publishing === "in_progress" || processing === "in_progress")
     return passedMs(call) < REEL_PATIENCE_MS * call.timeScale
-      ? { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, checkMs * call.timeScale) }
+      ? lookAgain(checkMs, call)
       : { kind: "cannot_tell", message: "the reel is still being published" };
-  const limitMs = (LOOKS_AFTER_MS.at(-1) ?? 0) * call.timeScale;
-  return passedMs(call) < limitMs
-    ? { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, checkMs * call.timeScale) }
-    : { kind: "absent" };
+  return isLastLookDue(call) ? { kind: "absent" } : lookAgain(checkMs, call);
 }
 
 async function lookAtVideo(
