@@ -437,6 +437,7 @@ describe("an unknown outcome on youtube", () => {
     expect(await look(1, 5)).toEqual({ kind: "look_again", afterMs: 25 * 60_000 });
     expect(await look(2, 30)).toEqual({ kind: "look_again", afterMs: 90 * 60_000 });
     expect(await look(3, 120)).toMatchObject({ kind: "cannot_tell" });
+    expect(await listVideos(publication)).toEqual([]);
   });
 
   test("is never taken for a video of another target, with other words, or from before the upload", async () => {
@@ -469,6 +470,40 @@ describe("an unknown outcome on youtube", () => {
       kind: "look_again",
       isIncomplete: true,
     });
+  });
+});
+
+describe("a target whose data was restored", () => {
+  const find = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
+    youtube.findTwin?.(publication, handles, unknownCall(overrides), signal);
+
+  test("is found by its words, whatever is known of its upload", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await youtube.publish(publication, handles, guard);
+    const [id] = await listVideos(publication);
+    for (const known of [{}, handles, forget(handles)])
+      expect(await find(publication, known)).toMatchObject({ kind: "present", externalId: id });
+  });
+
+  test("is absent after complete looks, and not while the uploads cannot be read", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("account", "drop_before");
+    expect(await find(publication, {})).toMatchObject({ kind: "look_again", isIncomplete: true });
+    for (const known of [{}, handles]) {
+      expect(await find(publication, known)).toMatchObject({ kind: "look_again" });
+      const callUntil = new Date(Date.now() - 120 * 60_000);
+      const late = { looks: 3, callUntil, timeScale: 1 };
+      expect(await find(publication, known, late)).toEqual({ kind: "absent" });
+    }
+  });
+
+  test("is never taken for a video that another target owns", async () => {
+    const publication = await createPublication();
+    await publish(publication);
+    const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+    expect(await find(publication, {}, { isOwned })).toMatchObject({ kind: "look_again" });
   });
 });
 

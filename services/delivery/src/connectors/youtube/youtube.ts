@@ -3,7 +3,7 @@ import { sendOnce, toUnanswered, type SendResult } from "#src/connectors/send-on
 import { deleteVideo } from "#src/connectors/youtube/delete.ts";
 import { limitedForMs, toFailure } from "#src/connectors/youtube/failures.ts";
 import { findLock, toIds } from "#src/connectors/youtube/made-video.ts";
-import { reconcileBySession } from "#src/connectors/youtube/reconcile.ts";
+import { findTwinVideo, reconcileBySession } from "#src/connectors/youtube/reconcile.ts";
 import { toPut, toSessionState } from "#src/connectors/youtube/upload-calls.ts";
 import { readUpload, restOf, type MadeVideo } from "#src/connectors/youtube/upload-state.ts";
 import { createUploadStep } from "#src/connectors/youtube/upload-step.ts";
@@ -81,8 +81,8 @@ export function createYoutubeConnector(options: {
       return [restOf(publication, upload)].filter((part) => part !== undefined);
     },
     publish,
-    reconcile: (publication, handles, call, signal) =>
-      reconcileBySession(baseUrl, publication, handles, call, signal),
+    reconcile: reconcileBySession(baseUrl),
+    findTwin: findTwinVideo(baseUrl),
     canDelete: true,
     delete: (account, externalId, signal) => deleteVideo(baseUrl, account, externalId, signal),
   };
