@@ -156,9 +156,8 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
   expect(await system.simulator.publishCalls()).toBe(calls + 1);
   expect((await system.operate<Recovery>("recovery", "status")).openTargets).toBe(0);
 
-  const after = await system.api.createPost("after the restore", [
-    ...(posts[0]?.targets ?? []).map(({ accountId }) => accountId),
-  ]);
+  const accountIds = (posts[0]?.targets ?? []).map(({ accountId }) => accountId);
+  const after = await system.api.createPost("after the restore", accountIds);
   await whenAll(system, [after], ALL_PUBLISHED);
 });
 
@@ -167,15 +166,15 @@ test.each([
     name: "recovered from its archive, on a new timeline,",
     change: (cluster: string) => recoverFromArchive(cluster),
     env: {},
-    isHeld: false,
+    heldBecause: null,
   },
   {
     name: "put back as a copy of its files, for another deployment,",
     change: () => undefined,
     env: { DEPLOYMENT_ID: "restored" },
-    isHeld: true,
+    heldBecause: "deployment",
   },
-])("a database $name doubles nothing", async ({ change, env, isHeld }) => {
+])("a database $name doubles nothing", async ({ change, env, heldBecause }) => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);
@@ -211,12 +210,15 @@ test.each([
   await using system = await start(database, env);
   const calls = await system.simulator.publishCalls();
   for (const platform of PLATFORMS) await system.operate("resume", "--platform", platform);
-  if (isHeld) {
-    expect(await system.operate<Recovery>("recovery", "status")).toMatchObject({
-      heldBecause: "deployment",
+  const isHeld = heldBecause !== null;
+  await eventually(async () => {
+    const { restoredAt, ...status } = await system.operate<Recovery>("recovery", "status");
+    expect({ ...status, isMarked: restoredAt !== null }).toMatchObject({
+      heldBecause,
+      isMarked: !isHeld,
     });
-    await system.operate("recovery", "adopt");
-  }
+  });
+  expect(await system.operate("recovery", "adopt")).toMatchObject({ adopted: isHeld });
   await whenAll(system, posts, FOUND);
   expect(await listWrong(system, posts)).toEqual([]);
   expect(await system.simulator.publishCalls()).toBe(calls);

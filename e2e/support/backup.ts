@@ -52,7 +52,7 @@ export async function dumpDatabase(url: string): Promise<Dump> {
         and last_value is not null`;
       return { tables, sequences: [...sequences] };
     });
-    return dumped as Dump;
+    return dumped;
   });
 }
 
