@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
@@ -128,5 +129,41 @@ test("the link to Google's page asks for a token that can be renewed, and for PK
     state: "state",
     code_challenge: "challenge",
     code_challenge_method: "S256",
+  });
+});
+
+describe("Google's page", () => {
+  const redirectUri = "https://postrider.example/connect";
+  const state = "s".repeat(43);
+  const codeVerifier = "v".repeat(43);
+  const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
+
+  async function approve(): Promise<string> {
+    await fetch(`${simulator.url}/_control/settings`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ authorize: "approve" }),
+    });
+    const request = { redirectUri, state, codeChallenge };
+    const url = youtube.authorization?.authorizeUrl(request) ?? "";
+    const answer = await fetch(url, { redirect: "manual" });
+    const back = new URL(answer.headers.get("location") ?? "");
+    expect(back.searchParams.get("state")).toBe(state);
+    return back.searchParams.get("code") ?? "";
+  }
+
+  test("sends back with a code that gives tokens, once", async () => {
+    const grant = { code: await approve(), redirectUri, codeVerifier };
+    const exchange = () => youtube.authorization?.exchange(grant, signal);
+    expect(await exchange()).toMatchObject({
+      kind: "granted",
+      connections: [{ tokens: { refreshToken: expect.any(String) as string } }],
+    });
+    expect(await exchange()).toMatchObject({ kind: "refused" });
+  });
+
+  test("gives nothing for a code to who cannot show the verifier", async () => {
+    const grant = { code: await approve(), redirectUri, codeVerifier: "w".repeat(43) };
+    expect(await youtube.authorization?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
   });
 });
