@@ -163,13 +163,13 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
 
 test.each([
   {
-    name: "recovered from its archive, on a new timeline,",
+    name: "recovered on a new timeline",
     change: (cluster: string) => recoverFromArchive(cluster),
     env: {},
     heldBecause: null,
   },
   {
-    name: "put back as a copy of its files, for another deployment,",
+    name: "put back for another deployment",
     change: () => undefined,
     env: { DEPLOYMENT_ID: "restored" },
     heldBecause: "deployment",
