@@ -1,11 +1,15 @@
+import { layoutOf } from "@postrider/local/layout";
 import type { LocalStack } from "@postrider/local/local-file";
 import { connectSimulated, operate } from "@postrider/local/operator";
+import { loadSecrets } from "@postrider/local/secrets";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 
 /** A stack of our own, its budgets lifted so that the benchmark measures the system and not the limiter. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
+  /** What the services show each other. */
+  readonly internalSecret: string;
   operate(...args: readonly string[]): Promise<unknown>;
   /** Ids of fresh accounts. */
   connect(platform: string, count: number): Promise<readonly string[]>;
@@ -13,12 +17,16 @@ export interface BenchSystem extends AsyncDisposable {
 
 const NO_LIMIT = "100000000";
 
-export async function startBenchSystem(bus: "postgres" | "kafka"): Promise<BenchSystem> {
+export async function startBenchSystem(
+  bus: "postgres" | "kafka",
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchSystem> {
+  const dataDir = makeTestFolder("bench");
   const stack = await startStack({
-    dataDir: makeTestFolder("bench"),
+    dataDir,
     port: 0,
     kafka: bus === "kafka",
-    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
   });
   const local = stack.describe();
   const limits = ["--requests-per-minute", NO_LIMIT, "--monthly-quota", NO_LIMIT];
@@ -30,6 +38,7 @@ export async function startBenchSystem(bus: "postgres" | "kafka"): Promise<Bench
   });
   return {
     local,
+    internalSecret: loadSecrets(layoutOf(dataDir).secretsFile).internalSecret,
     operate: (...args) => operate(stack, ...args),
     connect: (platform, count) => connectSimulated(stack, platform, count),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),

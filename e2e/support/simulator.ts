@@ -17,6 +17,10 @@ export interface SimulatorControl {
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
   secrets(): Promise<readonly string[]>;
+  /** How many calls of that operation have come for the account, refused ones too. */
+  countCalls(platform: string, operation: string, account: string): Promise<number>;
+  /** Moves the platforms' time forward. */
+  advanceClock(ms: number): Promise<void>;
 }
 
 export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
@@ -49,5 +53,14 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
     secrets: () => call("GET", "secrets"),
+    countCalls: async (platform, operation, account) => {
+      const requests = await call<readonly { operation: string; account: string | null }[]>(
+        "GET",
+        `requests?platform=${platform}`,
+      );
+      return requests.filter((each) => each.operation === operation && each.account === account)
+        .length;
+    },
+    advanceClock: (ms) => call("POST", "clock", { advanceMs: ms }),
   };
 }

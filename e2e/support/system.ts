@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LocalStack } from "@postrider/local/local-file";
-import { connectSimulated, operate } from "@postrider/local/operator";
+import { connectSimulated, operate, operateNoting } from "@postrider/local/operator";
 import type { ServiceName } from "@postrider/local/services";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
@@ -38,6 +38,11 @@ export interface System extends AsyncDisposable {
   hold(part: string): () => void;
   /** The operator's tool with `--json`; throws what it printed on stderr. */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
+  /** The same for commands that say something before they end. */
+  operateNoting<T = unknown>(
+    onNote: (note: unknown) => void,
+    ...args: readonly string[]
+  ): Promise<T>;
   /** Fresh accounts on the simulator, connected to the workspace; ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
   logs(): string;
@@ -52,11 +57,16 @@ function readLogs(folder: string): string {
 
 export async function startSystem(
   bus: BusKind,
-  options: { readonly replicas?: number; readonly env?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly replicas?: number;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Goes on with what an earlier system left there. */
+    readonly dataDir?: string;
+  } = {},
 ): Promise<System> {
-  const dataDir = makeTestFolder("stack");
+  const dataDir = options.dataDir ?? makeTestFolder("stack");
   const failpoints = join(dataDir, "failpoints");
-  mkdirSync(failpoints);
+  mkdirSync(failpoints, { recursive: true });
   const stack = await startStack({
     dataDir,
     port: 0,
@@ -92,6 +102,7 @@ export async function startSystem(
       return () => rmSync(file, { force: true });
     },
     operate: (...args) => operate(stack, ...args) as Promise<never>,
+    operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
     connect: (platform, count) => connectSimulated(stack, platform, count),
     logs: () => readLogs(local().logs),
     [Symbol.asyncDispose]: async () => {

@@ -31,6 +31,20 @@ create table delivery.deletion_tasks (
 );
 CREATE INDEX deletion_tasks_wake ON delivery.deletion_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text]));
 
+create table delivery.deployment (
+  only_row boolean not null default true,
+  system_identifier text not null,
+  database_oid bigint not null,
+  table_oid bigint not null,
+  timeline integer not null,
+  deployment_id text not null,
+  seen_at timestamp with time zone not null,
+  restored_at timestamp with time zone,
+  data_until timestamp with time zone,
+  constraint deployment_pkey PRIMARY KEY (only_row),
+  constraint deployment_only_row_check CHECK (only_row)
+);
+
 create table delivery.detail_questions (
   target_id uuid not null,
   generation integer not null,
@@ -38,7 +52,7 @@ create table delivery.detail_questions (
   account_id uuid not null,
   platform text not null,
   handles jsonb not null,
-  wake_at timestamp with time zone not null default now(),
+  wake_at timestamp with time zone not null default (now() + '00:00:01'::interval),
   asked_count integer not null default 0,
   created_at timestamp with time zone not null default now(),
   constraint detail_questions_pkey PRIMARY KEY (target_id, generation)
@@ -142,6 +156,8 @@ create table delivery.publish_tasks (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   is_cancelled boolean not null default false,
+  doubted_at timestamp with time zone,
+  is_restored boolean not null default false,
   constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))

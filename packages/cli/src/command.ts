@@ -14,6 +14,14 @@ export interface Result {
   readonly text: string;
 }
 
+/** The person at the tool, for commands that take longer than one question and answer. */
+export interface Terminal {
+  /** Says something beside the result: text for people, or one JSON object with `--json`. */
+  readonly note: (note: Result) => void;
+  /** One line of standard input, which no list of processes and no history of a shell shows. */
+  readonly readLine: (what: string) => Promise<string>;
+}
+
 /** One command of the tool. */
 export interface Command {
   /** For example `workspace create`. */
@@ -24,7 +32,7 @@ export interface Command {
   readonly options: ParseArgsOptionsConfig;
   /** How many words may follow that are no options; default 0. */
   readonly positionals?: { readonly min: number; readonly max: number };
-  readonly run: (services: Services, args: Arguments) => Promise<Result>;
+  readonly run: (services: Services, args: Arguments, terminal: Terminal) => Promise<Result>;
 }
 
 /** The value of `--name value`, or undefined. */

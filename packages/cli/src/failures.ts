@@ -10,6 +10,17 @@ export class NotRunningError extends Error {
   override name = "NotRunningError";
 }
 
+/** Something went as it can go, and not as it was meant; `code` is stable. */
+export class CommandFailure extends Error {
+  override name = "CommandFailure";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** What the tool says when a command did not work. */
 export interface Failure {
   readonly code: string;
@@ -40,6 +51,8 @@ export function toFailure(error: unknown, asked: string): Failure {
     return { code: "invalid_request", message: error.message, exitCode: 2 };
   if (error instanceof NotRunningError)
     return { code: "unavailable", message: error.message, exitCode: 1 };
+  if (error instanceof CommandFailure)
+    return { code: error.code, message: error.message, exitCode: 1 };
   if (error instanceof ServiceError)
     return { code: error.reason, message: describe(error, asked), exitCode: 1 };
   const message = error instanceof Error ? error.message : String(error);

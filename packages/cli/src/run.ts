@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
-import type { Arguments, Command, Result } from "#src/command.ts";
+import type { Arguments, Command, Result, Terminal } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
+import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
+import { recoveryCommands } from "#src/commands/recovery.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import type { Settings } from "#src/config.ts";
@@ -15,15 +17,19 @@ const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...keyCommands,
   ...accountCommands,
+  ...credentialCommands,
   ...eventCommands,
   ...pauseCommands,
+  ...recoveryCommands,
   ...targetCommands,
 ];
 
-/** Where the tool writes; each text is one or more whole lines. */
+/** Where the tool writes, each text one or more whole lines, and what it reads. */
 export interface Output {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
+  /** The next line of standard input; absent = there is none. */
+  readonly readLine?: () => Promise<string>;
 }
 
 /** The command whose words come first, and what follows them. */
@@ -58,10 +64,25 @@ function explain(error: unknown, command: Command): unknown {
   return new UsageError(`${error.message}\n${usageOf(command)}`);
 }
 
-async function execute(words: readonly string[], services: Services): Promise<Result> {
+/** Notes go where failures go, so that standard output holds the result and nothing else. */
+function toTerminal({ printError, readLine }: Output, wantsJson: boolean): Terminal {
+  return {
+    note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
+    readLine: async (what) => {
+      if (!wantsJson) printError(`${what}:`);
+      return (await readLine?.()) ?? "";
+    },
+  };
+}
+
+async function execute(
+  words: readonly string[],
+  services: Services,
+  terminal: Terminal,
+): Promise<Result> {
   const { command, rest } = findCommand(words);
   try {
-    return await command.run(services, parse(command, rest));
+    return await command.run(services, parse(command, rest), terminal);
   } catch (error) {
     throw explain(error, command);
   }
@@ -71,8 +92,9 @@ async function execute(words: readonly string[], services: Services): Promise<Re
 export async function runCommand(
   words: readonly string[],
   settings: Settings,
-  { print, printError }: Output,
+  output: Output,
 ): Promise<number> {
+  const { print, printError } = output;
   if (words.includes("--help") || words[0] === "help") {
     print(formatUsage(COMMANDS));
     return 0;
@@ -83,6 +105,7 @@ export async function runCommand(
     const { json, text } = await execute(
       words.filter((word) => word !== "--json"),
       services,
+      toTerminal(output, wantsJson),
     );
     print(wantsJson ? JSON.stringify(json) : text);
     return 0;

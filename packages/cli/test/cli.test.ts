@@ -35,6 +35,11 @@ async function startAccounts(): Promise<string> {
       CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
       SIMULATOR_URL: simulator.url,
       BLUESKY_BASE_URL: `${simulator.url}/bluesky`,
+      YOUTUBE_BASE_URL: `${simulator.url}/youtube`,
+      YOUTUBE_OAUTH_BASE_URL: `${simulator.url}/youtube`,
+      YOUTUBE_AUTHORIZE_URL: `${simulator.url}/youtube/o/oauth2/v2/auth`,
+      YOUTUBE_CLIENT_ID: "app",
+      YOUTUBE_CLIENT_SECRET: "secret",
     },
   });
   let log = "";
@@ -189,6 +194,8 @@ test.each([
   [["workspace", "verify", "0198a6a4-0000-7000-8000-000000000001"], "not_found"],
   [["workspace", "create", "--name", " "], "invalid_request"],
   [["account", "connect", "x", "--workspace", "w", "--simulated"], "invalid_request"],
+  // Its app is not configured here.
+  [["account", "connect", "x", "--workspace", "w"], "invalid_request"],
 ])("%j fails with a code on stderr and nothing on stdout", async (words, code) => {
   const { exitCode, printed, errors } = await run([...words, "--json"]);
   expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
@@ -209,7 +216,9 @@ test.each([
   [["workspace", "set-limits", "a", "--daily-quota", "1.5"], "--daily-quota is a whole number"],
   [["key", "create", "--name", "K", "--scopes", "all"], "--workspace is required"],
   [["key", "create", "--expires-at", "tomorrow"], "--expires-at is a time"],
-  [["account", "connect", "x", "--workspace", "w"], "add --simulated"],
+  [["account", "connect", "bluesky", "--workspace", "w"], "--handle is required"],
+  [["account", "connect", "bluesky", "--workspace", "w", "--handle", "h"], "standard input"],
+  [["account", "connect", "telegram", "--workspace", "w"], "--chat is required"],
   [["events", "list", "--service", "gateway"], "--service is one of"],
   [["events", "redrive", "some-id"], "--service"],
   [["pause"], "name one of"],
@@ -253,6 +262,60 @@ test("the environment wins over the description of the running stack", () => {
   expect(readSettings({}, join(folder, "nowhere"))).toEqual({
     urls: { accounts: undefined, posts: undefined, delivery: undefined },
     internalSecret: undefined,
+  });
+});
+
+test("bluesky is connected by handle, with the app password from standard input only", async () => {
+  const created = await fetch(`${simulator.url}/_control/accounts`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ platform: "bluesky", username: "typed.sim.example" }),
+  });
+  const { accounts } = (await created.json()) as {
+    accounts: { credentials: { identifier: string; appPassword: string } }[];
+  };
+  const { identifier = "", appPassword = "" } = accounts[0]?.credentials ?? {};
+  const workspace = await createWorkspace();
+  const words = ["account", "connect", "bluesky", "--workspace", workspace, "--handle", identifier];
+  const main = join(import.meta.dirname, "../src/main.ts");
+  const env = { ACCOUNTS_URL: settings.urls.accounts, INTERNAL_SECRET };
+  const connect = async (password: string) => {
+    const child = promisify(execFile)(process.execPath, [main, ...words, "--json"], { env });
+    child.child.stdin?.end(`${password}\n`);
+    return await child;
+  };
+  await expect(connect("wrong")).rejects.toMatchObject({ code: 1, stdout: "" });
+  const { stdout, stderr } = await connect(appPassword);
+  expect(JSON.parse(stdout)).toEqual({
+    id: expect.any(String) as string,
+    platform: "bluesky",
+    username: "typed.sim.example",
+  });
+  expect(stderr).toBe("");
+});
+
+test("a link is noted, and its failure is the command's", async () => {
+  const workspace = await createWorkspace();
+  const notes: string[] = [];
+  const words = ["account", "connect", "youtube", "--workspace", workspace, "--json"];
+  const command = runCommand(words, settings, {
+    print: () => undefined,
+    printError: (text) => void notes.push(text),
+  });
+  const [note = ""] = await eventually(() => notes.length > 0 && notes);
+  expect(JSON.parse(note)).toEqual({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/connect\/[\w-]{43}$/) as string,
+    expiresAt: expect.any(String) as string,
+  });
+  await database.sql`update oauth_tickets set expires_at = now() where workspace_id = ${workspace}`;
+  expect(await command).toBe(1);
+  expect(JSON.parse(notes[1] ?? "")).toMatchObject({ error: { code: "expired" } });
+});
+
+test("the operator sees how many credentials need each key", async () => {
+  const { printed } = await run(["credentials", "keys", "--json"]);
+  expect(JSON.parse(printed)).toEqual({
+    keys: [{ id: "k1", status: "encrypts", credentials: expect.any(Number) as number }],
   });
 });
 

@@ -1,10 +1,11 @@
+import { takers } from "#src/demo-pieces.ts";
 import type { LocalStack } from "#src/local-file.ts";
 
 /** What `npm start` prints when everything is ready. */
 export function banner(stack: LocalStack, readyMs: number): string {
   const body = JSON.stringify({
     content: "Hello from Postrider",
-    accountIds: stack.accounts.map((account) => account.id),
+    accountIds: takers(stack.accounts, "text"),
   });
   const accounts = stack.accounts.map(
     (account) => `             ${account.platform.padEnd(10)}${account.username}`,

@@ -28,11 +28,19 @@ export interface DemoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** What a platform is told besides the content. */
+export interface DemoOptions {
+  readonly title?: string;
+  readonly privacy?: string;
+}
+
 /** What is to be published, and where. */
 export interface DemoRequest {
   readonly content: string;
   readonly accountIds: readonly string[];
   readonly mediaIds: readonly string[];
+  /** By platform. */
+  readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
 /** Publishes now. */

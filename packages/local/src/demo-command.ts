@@ -56,12 +56,12 @@ async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promis
 
 async function publishPiece(
   stack: LocalStack,
-  { kind, content, accountIds, file }: DemoPiece,
+  { kind, content, accountIds, file, options }: DemoPiece,
   signal: AbortSignal,
 ): Promise<VerifiedTarget[]> {
   stdout.write(`\nPublishing "${content}" (${kind}) to ${accountIds.length} accounts:\n\n`);
   const mediaIds = file === undefined ? [] : [await uploadFile(stack, file)];
-  const post = await createPost(stack, { content, accountIds, mediaIds });
+  const post = await createPost(stack, { content, accountIds, mediaIds, options });
   const { targets } = await watchPost(stack, post, signal);
   return await Promise.all(
     targets.map(async (target) => ({

@@ -22,3 +22,8 @@ test("what nobody takes is not published", () => {
   expect(demoPieces([account("youtube")], NOW).map(({ kind }) => kind)).toEqual(["video"]);
   expect(demoPieces([], NOW)).toEqual([]);
 });
+
+test("platforms are told what they demand, and others are not spoken of", () => {
+  const options = demoPieces(["x", "youtube"].map(account), NOW).map((piece) => piece.options);
+  expect(options).toEqual([{}, {}, { youtube: { title: "A film from Postrider" } }]);
+});

@@ -1,7 +1,7 @@
-import { isPlatformId, PLATFORMS } from "@postrider/shared/platforms/registry";
-import type { DemoFile } from "#src/demo-api.ts";
+import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/shared/platforms/registry";
+import type { DemoFile, DemoOptions } from "#src/demo-api.ts";
 import type { LocalAccount } from "#src/local-file.ts";
-import { sampleMp4, samplePng } from "#src/sample-media.ts";
+import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";
 
 type Kind = "text" | "image" | "video";
 
@@ -12,9 +12,31 @@ export interface DemoPiece {
   readonly accountIds: readonly string[];
   /** Absent when it is a text alone. */
   readonly file?: DemoFile;
+  /** What some platforms want to know besides. */
+  readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
-function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
+/** What a platform demands of every post. */
+const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
+  youtube: { title: "A film from Postrider" },
+  tiktok: { privacy: "public" },
+};
+
+/** Only of platforms that the post goes to: an option that nobody uses is refused. */
+function demandsOf(
+  accounts: readonly LocalAccount[],
+  accountIds: readonly string[],
+): DemoPiece["options"] {
+  const platforms = new Set<string>(
+    accounts.filter(({ id }) => accountIds.includes(id)).map(({ platform }) => platform),
+  );
+  return Object.fromEntries(
+    Object.entries(DEMANDS).filter(([platform]) => platforms.has(platform)),
+  );
+}
+
+/** The accounts whose platforms take posts of that kind. */
+export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(({ platform }) => isPlatformId(platform) && PLATFORMS[platform].kinds.includes(kind))
     .map(({ id }) => id);
@@ -23,14 +45,18 @@ function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[
 /** What the demo publishes; no two runs publish the same, which would be a duplicate. */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
-  const picture = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
+  // The one type of image that every platform takes.
+  const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
   const film = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4({ seconds: 3 }) };
-  const pieces: readonly Omit<DemoPiece, "accountIds">[] = [
+  const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [
     { kind: "text", content: `Hello ${from}` },
     { kind: "image", content: `A picture ${from}`, file: picture },
     { kind: "video", content: `A film ${from}`, file: film },
   ];
   return pieces
-    .map((piece) => ({ ...piece, accountIds: takers(accounts, piece.kind) }))
+    .map((piece) => {
+      const accountIds = takers(accounts, piece.kind);
+      return { ...piece, accountIds, options: demandsOf(accounts, accountIds) };
+    })
     .filter(({ accountIds }) => accountIds.length > 0);
 }

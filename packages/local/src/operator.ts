@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { loadSecrets } from "#src/secrets.ts";
@@ -13,6 +14,19 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
  * @throws When the tool fails; the error's `stderr` holds its JSON.
  */
 export async function operate(stack: Stack, ...args: readonly string[]): Promise<unknown> {
+  return await operateNoting(stack, () => undefined, ...args);
+}
+
+/**
+ * The same for commands that say something before they end.
+ *
+ * @param onNote Gets each note while the command runs.
+ */
+export async function operateNoting(
+  stack: Stack,
+  onNote: (note: unknown) => void,
+  ...args: readonly string[]
+): Promise<unknown> {
   const { services } = stack.describe();
   const env = {
     PATH: process.env.PATH,
@@ -22,10 +36,16 @@ export async function operate(stack: Stack, ...args: readonly string[]): Promise
     MEDIA_SERVICE_URL: services.media[0]?.url,
     DELIVERY_URL: services.delivery[0]?.url,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, "--json"], {
+  const running = promisify(execFile)(process.execPath, [CLI, ...args, "--json"], {
     env,
     maxBuffer: MAX_OUTPUT_BYTES,
   });
+  const { stderr: notes } = running.child;
+  if (notes !== null) {
+    const lines = createInterface({ input: notes });
+    lines.on("line", (line) => onNote(JSON.parse(line)));
+  }
+  const { stdout } = await running;
   return JSON.parse(stdout) as unknown;
 }
 

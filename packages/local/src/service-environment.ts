@@ -23,7 +23,15 @@ export interface StackPlan {
 }
 
 /** Platforms whose connectors exist; the simulator stands in for them. */
-const platforms = ["x", "telegram", "bluesky"] as const;
+const platforms = [
+  "instagram",
+  "x",
+  "facebook",
+  "tiktok",
+  "youtube",
+  "telegram",
+  "bluesky",
+] as const;
 
 /**
  * Builds the environment of one replica of a service. A service is given its own role's connection string only,
@@ -36,6 +44,7 @@ export function serviceEnvironment(
 ): Record<string, string> {
   const defaults = {
     LOG_LEVEL: "info",
+    DEPLOYMENT_ID: "local",
     PUBLIC_URL: plan.urls.gateway,
     ...platformEnvironment(plan),
   };
@@ -83,7 +92,15 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   ]);
   return {
     ...Object.fromEntries(baseUrls),
+    INSTAGRAM_UPLOAD_BASE_URL: `${plan.simulatorUrl}/instagram/rupload`,
+    FACEBOOK_UPLOAD_BASE_URL: `${plan.simulatorUrl}/facebook/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+    YOUTUBE_OAUTH_BASE_URL: `${plan.simulatorUrl}/youtube`,
+    INSTAGRAM_AUTHORIZE_URL: `${plan.simulatorUrl}/instagram/v25.0/dialog/oauth`,
+    X_AUTHORIZE_URL: `${plan.simulatorUrl}/x/i/oauth2/authorize`,
+    FACEBOOK_AUTHORIZE_URL: `${plan.simulatorUrl}/facebook/v25.0/dialog/oauth`,
+    TIKTOK_AUTHORIZE_URL: `${plan.simulatorUrl}/tiktok/v2/auth/authorize/`,
+    YOUTUBE_AUTHORIZE_URL: `${plan.simulatorUrl}/youtube/o/oauth2/v2/auth`,
   };
 }
 
@@ -92,8 +109,16 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   if (service === "accounts") {
     return {
       CREDENTIAL_KEYS: secrets.credentialKeys,
+      INSTAGRAM_CLIENT_ID: "postrider-local",
+      INSTAGRAM_CLIENT_SECRET: secrets.platformAppSecret,
       X_CLIENT_ID: "postrider-local",
       X_CLIENT_SECRET: secrets.platformAppSecret,
+      FACEBOOK_CLIENT_ID: "postrider-local",
+      FACEBOOK_CLIENT_SECRET: secrets.platformAppSecret,
+      YOUTUBE_CLIENT_ID: "postrider-local",
+      YOUTUBE_CLIENT_SECRET: secrets.platformAppSecret,
+      TIKTOK_CLIENT_KEY: "postrider-local",
+      TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
       TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
     };
   }

@@ -62,14 +62,30 @@ export function createApp(
     readonly simulatorUrl?: string;
     readonly telegramUrl?: string;
     readonly keys?: readonly SealingKey[];
+    /** False = the app of x is not there. */
+    readonly configured?: boolean;
   } = {},
 ): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
+    instagram: {
+      baseUrl: at("instagram"),
+      version: "v25.0",
+      authorizeUrl: `${at("instagram")}/v25.0/dialog/oauth`,
+      clientId: "app",
+      clientSecret: "secret",
+    },
     x: {
       baseUrl: at("x"),
       authorizeUrl: `${at("x")}/i/oauth2/authorize`,
+      clientId: options.configured === false ? undefined : "app",
+      clientSecret: "secret",
+    },
+    facebook: {
+      baseUrl: at("facebook"),
+      version: "v25.0",
+      authorizeUrl: `${at("facebook")}/v25.0/dialog/oauth`,
       clientId: "app",
       clientSecret: "secret",
     },
@@ -78,6 +94,12 @@ export function createApp(
       oauthBaseUrl: at("youtube"),
       authorizeUrl: `${at("youtube")}/o/oauth2/v2/auth`,
       clientId: "app",
+      clientSecret: "secret",
+    },
+    tiktok: {
+      baseUrl: at("tiktok"),
+      authorizeUrl: `${at("tiktok")}/v2/auth/authorize/`,
+      clientKey: "app",
       clientSecret: "secret",
     },
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },

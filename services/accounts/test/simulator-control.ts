@@ -11,6 +11,9 @@ export interface SimulatorControl {
   secrets(): Promise<readonly string[]>;
   /** How many calls of that operation the platform has seen, waiting ones too. */
   countCalls(platform: string, operation: string): Promise<number>;
+  /** What became of those calls, in their order. */
+  outcomes(platform: string, operation: string): Promise<readonly string[]>;
+  settings(part: { readonly authorize?: "ask" | "approve" | "deny" }): Promise<void>;
   reset(): Promise<void>;
 }
 
@@ -25,16 +28,23 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return await answer.json();
   };
+  const requestsOf = async (platform: string, operation: string) => {
+    const requests = (await call("GET", `requests?platform=${platform}`)) as {
+      operation: string;
+      outcome: string;
+    }[];
+    return requests.filter((request) => request.operation === operation);
+  };
   return {
     fault: async (rule) => {
       await call("POST", "faults", rule);
     },
     secrets: async () => (await call("GET", "secrets")) as string[],
-    countCalls: async (platform, operation) => {
-      const requests = (await call("GET", `requests?platform=${platform}`)) as {
-        operation: string;
-      }[];
-      return requests.filter((request) => request.operation === operation).length;
+    countCalls: async (platform, operation) => (await requestsOf(platform, operation)).length,
+    outcomes: async (platform, operation) =>
+      (await requestsOf(platform, operation)).map(({ outcome }) => outcome),
+    settings: async (part) => {
+      await call("POST", "settings", part);
     },
     reset: async () => {
       await call("POST", "reset");

@@ -21,6 +21,7 @@ import { TOPIC } from "#src/events.ts";
 import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
+import { OriginGuard, startWatchOrigin } from "#src/jobs/watch-origin.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { Spool } from "#src/storage/spool.ts";
 
@@ -44,7 +45,8 @@ export async function startApp(config: Config): Promise<App> {
     "claims",
     createClaimCheck(() => started.claims),
   );
-  const routes = createRoutes({ sql, nudgeClaims, handlers: postsHandlers });
+  const { deploymentId } = config;
+  const routes = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const peers = connectPeers(config);
@@ -119,9 +121,11 @@ function startClaims(
   },
 ): TaskClaims {
   const { sql, logger, peers, onEvents } = options;
+  const origin = new OriginGuard({ sql, logger, deploymentId: config.deploymentId });
   const deps = {
     sql,
     logger,
+    origin,
     onEvents,
     owner: newId(),
     connectors: createConnectors(config.platforms),
@@ -139,12 +143,13 @@ function startClaims(
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
   const details = startAskForDetails(deps);
+  const watch = startWatchOrigin(origin, logger);
   return {
     nudge: () => {
       claims.nudge();
       deletions.nudge();
     },
     claimAgeMs: () => claims.claimAgeMs(),
-    [Symbol.asyncDispose]: () => disposeInOrder([details, deletions, claims]),
+    [Symbol.asyncDispose]: () => disposeInOrder([watch, details, deletions, claims]),
   };
 }

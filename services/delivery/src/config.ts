@@ -12,6 +12,8 @@ export function readConfig() {
     ...readBusConfig(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
     accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    /** Another one than the data's makes it a copy, which publishes nothing until it is adopted. */
+    deploymentId: read.string("DEPLOYMENT_ID", { default: "default" }),
     media: {
       baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
       /** Where platforms reach the gateway, to fetch media. */
@@ -25,6 +27,7 @@ export function readConfig() {
     },
     platforms: {
       xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
+      tiktokBaseUrl: read.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
       telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
       blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
       blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
@@ -34,6 +37,12 @@ export function readConfig() {
         baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
         uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
         version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+      },
+      facebook: {
+        baseUrl: read.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
+        uploadBaseUrl: read.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+        version: read.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+        isTwoPhase: read.oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
       },
       xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },

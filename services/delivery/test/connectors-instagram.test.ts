@@ -383,6 +383,18 @@ describe("a visible call without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
+  test("that came before the container was ready ends in one post", async () => {
+    const publication = await createPublication([FILM]);
+    const { handles } = await prepare(publication, { maxRuns: 3 });
+    const container = JSON.parse(handles.container0 ?? "{}") as object;
+    expect(container).toMatchObject({ stage: "processing" });
+    const early = { ...handles, container0: JSON.stringify({ ...container, stage: "ready" }) };
+    expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "pending" });
+    const { outcome } = await settle(publication, early);
+    expect(outcome).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+
   test("that Instagram refused in its own words is over", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);

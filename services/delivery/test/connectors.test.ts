@@ -55,7 +55,9 @@ function connector(platform: Platform): Connector {
     blueskyBaseUrl: `${simulator.url}/bluesky`,
     blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
     youtubeBaseUrl: `${simulator.url}/youtube`,
+    tiktokBaseUrl: `${simulator.url}/tiktok`,
     instagram: NOT_HERE,
+    facebook: NOT_HERE,
     xMayResend: true,
   });
   const found = connectors[platform];
@@ -162,7 +164,9 @@ describe.each(PLATFORMS)("%s", (platform) => {
       blueskyBaseUrl: "http://127.0.0.1:1",
       blueskyVideoBaseUrl: "http://127.0.0.1:1",
       youtubeBaseUrl: "http://127.0.0.1:1",
+      tiktokBaseUrl: "http://127.0.0.1:1",
       instagram: NOT_HERE,
+      facebook: NOT_HERE,
       xMayResend: true,
     })[platform];
     const publication = await createPublication(platform, "nobody listens");

@@ -18,6 +18,7 @@ import {
   type TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import {
@@ -36,6 +37,7 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
+import { insertDeployment } from "#src/db/deployment.ts";
 import type {
   AccountAccess,
   Connector,
@@ -53,6 +55,7 @@ import type { Clocks } from "#src/domain/send-guard.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
+import { OriginGuard } from "#src/jobs/watch-origin.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { Spool } from "#src/storage/spool.ts";
 
@@ -62,8 +65,17 @@ export const logger = createLogger({
   level: "silent",
 });
 
-export function openDatabase(poolSize = 5): Promise<TestDatabase> {
-  return createTestDatabase({ service: "delivery", migrationsFolder: MIGRATIONS, poolSize });
+/** To which the data of tests belongs. */
+export const DEPLOYMENT = "test";
+
+export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
+  const database = await createTestDatabase({
+    service: "delivery",
+    migrationsFolder: MIGRATIONS,
+    poolSize,
+  });
+  await insertDeployment(database.sql, DEPLOYMENT);
+  return database;
 }
 
 /** A target as posts and accounts know it. */
@@ -74,6 +86,8 @@ export interface TestTarget {
   readonly accountId: string;
   readonly platform: PlatformId;
   readonly text: string;
+  readonly title?: string;
+  readonly privacy?: string;
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
@@ -226,7 +240,10 @@ export class World {
             if (target?.wanted !== true) return { ref, wanted: false };
             const wanted = target.keepsOlder || target.generation === ref.generation;
             const media = target.media.map((one) => toContentMedia(ref.workspaceId, one));
-            return wanted ? { ref, wanted, text: target.text, media } : { ref, wanted: false };
+            if (!wanted) return { ref, wanted };
+            const title = target.title === undefined ? {} : { title: target.title };
+            const privacy = target.privacy === undefined ? {} : { privacy: target.privacy };
+            return { ref, wanted, text: target.text, ...title, ...privacy, media };
           }),
         };
       },
@@ -303,6 +320,7 @@ export interface WorkerOptions {
   readonly settings?: Partial<PublishingSettings>;
   readonly clocks?: Clocks;
   readonly connectors?: PublishingDeps["connectors"];
+  readonly deploymentId?: string;
 }
 
 export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
@@ -326,6 +344,7 @@ export function publishingDeps(
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),
     },
+    origin: new OriginGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
     media: {
       describe: ({ id }) => {
         const all = [...world.targets.values()].flatMap(({ media }) => media);
@@ -498,7 +517,16 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
 /** The services that delivery offers, over the test's pool. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
-    createRoutes({ sql, nudgeClaims: () => undefined, handlers: postsHandlers }),
+    createRoutes({
+      sql,
+      deploymentId: DEPLOYMENT,
+      nudgeClaims: () => undefined,
+      handlers: postsHandlers,
+    }),
   );
-  return { tasks: peer.client(TaskService), pauses: peer.client(PauseService) };
+  return {
+    tasks: peer.client(TaskService),
+    pauses: peer.client(PauseService),
+    recovery: peer.client(RecoveryService),
+  };
 }

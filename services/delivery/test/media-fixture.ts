@@ -11,9 +11,9 @@ export class TestMedia implements PublicationMedia {
   readonly contentType: string;
   readonly bytes: number;
   readonly sha256: string;
-  readonly width = 640;
-  readonly height = 480;
-  readonly durationMs = 1000;
+  width: number | null = 640;
+  height: number | null = 480;
+  durationMs: number | null = 1000;
   readonly fileName: string;
   /** Where nothing is, until a test serves it. */
   url = "http://127.0.0.1:1/media/token";

@@ -159,10 +159,10 @@ export class TestPlatform implements AsyncDisposable {
 /** A target of the account, as posts and accounts would describe it to a worker. */
 export function addTargetOf(
   world: World,
-  { text, externalId, username, accessToken }: Publication,
+  { text, title, externalId, username, accessToken }: Publication,
   given: Pick<TestTarget, "platform" | "media">,
 ): TestTarget {
-  const target = world.addTarget({ ...given, text });
+  const target = world.addTarget({ ...given, text, ...(title === undefined ? {} : { title }) });
   Object.assign(world.account(target), { externalId, username, token: accessToken });
   return target;
 }

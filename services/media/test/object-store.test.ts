@@ -62,10 +62,11 @@ async function* from(...chunks: readonly (string | Uint8Array)[]): AsyncGenerato
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Random bytes that cost nothing to make: the same block again and again with a counter in front. */
+/** Random bytes that cost little to make: copies of one block, each with its number in front. */
 async function* flood(bytes: number): AsyncGenerator<Uint8Array> {
-  const block = randomBytes(64 * 1024);
-  for (let sent = 0; sent < bytes; sent += block.length) {
+  const first = randomBytes(64 * 1024);
+  for (let sent = 0; sent < bytes; sent += first.length) {
+    const block = Buffer.from(first);
     block.writeUInt32LE(sent / block.length);
     yield block.subarray(0, Math.min(block.length, bytes - sent));
   }

@@ -130,8 +130,13 @@ test("readers comment on visible posts where comments can be read", async () => 
 });
 
 test("settings answer what is in force, and latency holds every answer", async () => {
-  expect(await simulator.control("/settings", {})).toEqual({ quotas: true, latencyMs: 0 });
-  const settings = { quotas: false, latencyMs: 60 };
+  expect(await simulator.control("/settings", {})).toEqual({
+    quotas: true,
+    latencyMs: 0,
+    authorize: "ask",
+    audited: true,
+  });
+  const settings = { quotas: false, latencyMs: 60, authorize: "deny", audited: false };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
   const startedAt = performance.now();
@@ -150,6 +155,11 @@ test("a reset forgets posts, faults, log, clock and settings and keeps accounts"
   expect(await simulator.control("/faults")).toEqual([]);
   expect(await simulator.control("/requests")).toEqual([]);
   expect((await simulator.control("/clock"))["offsetMs"]).toBe(0);
-  expect(await simulator.control("/settings")).toEqual({ quotas: true, latencyMs: 0 });
+  expect(await simulator.control("/settings")).toEqual({
+    quotas: true,
+    latencyMs: 0,
+    authorize: "ask",
+    audited: true,
+  });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -16,6 +16,7 @@ const SETTINGS_BODY = {
     quotas: { type: "boolean" },
     latencyMs: { type: "integer", minimum: 0 },
     authorize: { enum: ["ask", "approve", "deny"] },
+    audited: { type: "boolean" },
   },
 };
 

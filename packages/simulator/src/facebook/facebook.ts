@@ -16,6 +16,7 @@ import { SCOPES, revokeGrant } from "#src/facebook/tokens.ts";
 import { createVideo } from "#src/facebook/videos.ts";
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
+import { facebookLoginRoutes } from "#src/graph/login.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -34,6 +35,10 @@ const TOKEN_REFUSAL = graphError(
   { code: 190, subcode: 460, message: "The password was changed." },
   401,
 );
+
+function usernameFault(username: string): string | undefined {
+  return USERNAME.test(username) ? undefined : "1 to 50 letters, digits, and . _ -";
+}
 
 /** A Page with a token that does not end by time. */
 function issueAccount(network: FacebookNetwork, username: string | undefined): IssuedAccount {
@@ -86,10 +91,22 @@ export function createFacebook(world: World): Platform {
     routes: [
       ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
       ruploadRoute(network, network.uploads, REEL_EDGE),
+      ...facebookLoginRoutes({
+        host: network,
+        scopes: SCOPES,
+        usernameFault,
+        ensureAccount: (username) => issueAccount(network, username).account,
+        pageView: ({ externalId, displayName, username }, accessToken) => ({
+          id: externalId,
+          name: displayName,
+          username,
+          access_token: accessToken,
+          tasks: ["CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"],
+        }),
+      }),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
-    usernameFault: (username) =>
-      USERNAME.test(username) ? undefined : "1 to 50 letters, digits, and . _ -",
+    usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,

@@ -72,8 +72,7 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
     path: "/:id",
-    operations: ({ params }) =>
-      params["id"] === "me" || (params["id"] ?? "").includes("?") ? ["account"] : ["status"],
+    operations: ({ params }) => (params["id"] === "me" ? ["account"] : ["status"]),
     reads: true,
     scope: "pages_read_engagement",
     handle: (graphCall) => read(network, graphCall),

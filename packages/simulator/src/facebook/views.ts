@@ -20,7 +20,7 @@ function isAsOf(instant: number | null, asOf: number): boolean {
 
 /** A photo, or an album of several, names them by their ids. */
 function attachments({ photos }: FacebookPost): unknown {
-  const targets = photos.map((id) => ({ type: "photo", media_fbid: id, target: { id } }));
+  const targets = photos.map((id) => ({ type: "photo", target: { id } }));
   const [first] = targets;
   if (first === undefined) {
     return undefined;
@@ -88,7 +88,7 @@ export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: 
 /** A video as a post of the Page. */
 export function videoPostView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const { description, permalink_url: path, ...view } = videoView(network, video, asOf);
-  const attachment = { type: "video_inline", media_fbid: video.id, target: { id: video.id } };
+  const attachment = { type: "video_inline", target: { id: video.id } };
   return {
     id: `${video.page}_${video.id}`,
     message: description,

@@ -1,12 +1,13 @@
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
+import { facebookLoginRoutes } from "#src/graph/login.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { Reply } from "#src/http/call.ts";
 import { listComments, privateReply, replyToComment } from "#src/instagram/comments.ts";
 import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
 import { readInsights } from "#src/instagram/insights.ts";
-import { issueAccount, revokeGrant } from "#src/instagram/login.ts";
+import { SCOPES, issueAccount, revokeGrant, toPageView } from "#src/instagram/login.ts";
 import { createNetwork } from "#src/instagram/network.ts";
 import { deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
 import { listOwnMedia } from "#src/instagram/own-media.ts";
@@ -23,6 +24,10 @@ const BLOCKED = graphError({
   message: "The action attempted has been deemed abusive or is otherwise disallowed",
   userMessage: "You can't use this feature right now.",
 });
+
+function usernameFault(username: string): string | undefined {
+  return USERNAME.test(username) ? undefined : "1 to 30 small letters, digits, . and _";
+}
 
 /** A definite refusal of each kind of call. */
 function refusal(operation: string): Reply {
@@ -71,10 +76,16 @@ export function createInstagram(world: World): Platform {
     routes: [
       ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
       ruploadRoute(network, network.uploads, UPLOAD_EDGE),
+      ...facebookLoginRoutes({
+        host: network,
+        scopes: SCOPES,
+        usernameFault,
+        ensureAccount: (username) => issueAccount(network, username).account,
+        pageView: (account, accessToken) => toPageView(network, account, accessToken),
+      }),
     ],
     maxBodyBytes: MAX_BODY_BYTES,
-    usernameFault: (username) =>
-      USERNAME.test(username) ? undefined : "1 to 30 small letters, digits, . and _",
+    usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,

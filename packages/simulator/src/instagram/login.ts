@@ -1,6 +1,7 @@
 import type { GraphEndpoint } from "#src/graph/endpoint.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import type { IssuedAccount } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
 /** What the app asks for: publishing, deleting, comments, numbers and private replies. */
@@ -70,5 +71,21 @@ export function revokeGrant(network: InstagramNetwork): GraphEndpoint {
       network.tokens.end(token.user, REMOVED);
       return { status: 200, body: { success: true } };
     },
+  };
+}
+
+/** The Page behind an account, as `/me/accounts` shows it. */
+export function toPageView(
+  { ownerships }: InstagramNetwork,
+  { externalId, username }: Account,
+  accessToken: string,
+): Readonly<Record<string, unknown>> {
+  const ownership = ownerships.get(externalId);
+  return {
+    id: ownership?.pageId ?? "",
+    name: ownership?.pageName ?? "",
+    access_token: accessToken,
+    tasks: ["CREATE_CONTENT", "MODERATE", "MESSAGING", "ANALYZE"],
+    instagram_business_account: { id: externalId, username },
   };
 }

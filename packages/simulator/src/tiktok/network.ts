@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import { Publishes } from "#src/tiktok/publishes.ts";
 import type { PrivacyLevel, Publish } from "#src/tiktok/publishes.ts";
 import { Tokens } from "#src/tiktok/tokens.ts";
@@ -11,12 +12,20 @@ import type { World } from "#src/world/world.ts";
 export interface TiktokNetwork {
   readonly world: World;
   readonly tokens: Tokens;
+  readonly codes: AuthorizationCodes;
   readonly publishes: Publishes;
 }
 
+const CODE_LIFE_MS = 600_000;
+
 export function createNetwork(world: World): TiktokNetwork {
   const { store, secrets } = world;
-  return { world, tokens: new Tokens(store, secrets), publishes: new Publishes(store) };
+  return {
+    world,
+    tokens: new Tokens(store, secrets),
+    codes: new AuthorizationCodes(store, secrets, "tiktok", CODE_LIFE_MS),
+    publishes: new Publishes(store),
+  };
 }
 
 /** What a creator may do; how the username begins decides, so that tests can ask for each kind. */

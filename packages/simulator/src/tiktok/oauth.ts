@@ -40,13 +40,45 @@ function token(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   if (fault !== undefined) {
     return fault;
   }
-  if (form.get("grant_type") !== "refresh_token") {
-    return oauthError(200, "unsupported_grant_type", "Only refresh_token is simulated.");
+  switch (grantOf(call)) {
+    case "refresh_token": {
+      const pair = network.tokens.refresh(form.get("refresh_token") ?? "", now);
+      return pair === undefined
+        ? oauthError(200, "invalid_grant", "Refresh token is invalid or expired.")
+        : pairReply(pair);
+    }
+    case "authorization_code": {
+      const pair = redeem(network, form, now);
+      return pair === undefined
+        ? oauthError(200, "invalid_grant", "Authorization code is invalid or expired.")
+        : pairReply(pair);
+    }
+    default:
+      return oauthError(200, "unsupported_grant_type", "The grant type is not supported.");
   }
-  const pair = network.tokens.refresh(form.get("refresh_token") ?? "", now);
-  return pair === undefined
-    ? oauthError(200, "invalid_grant", "Refresh token is invalid or expired.")
-    : pairReply(pair);
+}
+
+function redeem(
+  { codes, tokens }: TiktokNetwork,
+  form: URLSearchParams,
+  now: number,
+): TokenPair | undefined {
+  const text = (name: string): string => form.get(name) ?? "";
+  const redemption = {
+    code: text("code"),
+    clientId: text("client_key"),
+    redirectUri: text("redirect_uri"),
+    codeVerifier: text("code_verifier"),
+  };
+  const approval = codes.redeem(redemption, now);
+  const [account] = approval?.accounts ?? [];
+  return approval === undefined || account === undefined
+    ? undefined
+    : tokens.issue(account, approval.scopes, now);
+}
+
+function grantOf(call: Call): string {
+  return formOf(call).get("grant_type") ?? "";
 }
 
 function revoke(network: TiktokNetwork, call: Call): Reply {
@@ -66,7 +98,7 @@ export function oauthRoutes(network: TiktokNetwork): readonly Route[] {
     {
       method: "POST",
       path: "/v2/oauth/token/",
-      operations: () => ["refresh"],
+      operations: (call) => [grantOf(call) === "authorization_code" ? "login" : "refresh"],
       handle: (call, moment) => token(network, call, moment),
     },
     {

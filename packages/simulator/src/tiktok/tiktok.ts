@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { bearerToken } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import { creatorEndpoints } from "#src/tiktok/creator-info.ts";
 import { toRoute } from "#src/tiktok/endpoint.ts";
@@ -20,6 +21,10 @@ import type { World } from "#src/world/world.ts";
 const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
 /** The largest last chunk. */
 const MAX_BODY_BYTES = 128_000_000;
+
+function usernameFault(username: string): string | undefined {
+  return USERNAME.test(username) ? undefined : "2 to 24 letters, digits, _ and ., no . at the end";
+}
 
 function issueAccount(
   { world, tokens }: TiktokNetwork,
@@ -104,9 +109,21 @@ export function createTiktok(world: World): Platform {
       ...endpoints.map((endpoint) => toRoute(network, endpoint)),
       uploadRoute(network),
       ...oauthRoutes(network),
+      ...authorizeRoutes({
+        platform: "tiktok",
+        path: "/v2/auth/authorize/",
+        clientParameter: "client_key",
+        scopeSeparator: ",",
+        scopes: ALL_SCOPES,
+        // Websites have none there.
+        pkce: "none",
+        settings: world.settings,
+        codes: network.codes,
+        usernameFault,
+        ensureAccount: (username) => issueAccount(network, username).account,
+      }),
     ],
-    usernameFault: (username) =>
-      USERNAME.test(username) ? undefined : "2 to 24 letters, digits, _ and ., no . at the end",
+    usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,

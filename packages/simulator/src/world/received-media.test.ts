@@ -14,6 +14,7 @@ test("what a file is, is told by its bytes, and its hash is that of the whole", 
     receive([gifBytes]),
     receive([mp4Bytes().subarray(0, 300), mp4Bytes().subarray(300)]),
     receive([Buffer.from("\0\0\0\x14ftypqt  ", "latin1")])?.contentType,
+    receive([Buffer.from("1a45dfa39f4286810142f7", "hex")])?.contentType,
   ]).toEqual([
     {
       kind: "image",
@@ -41,6 +42,7 @@ test("what a file is, is told by its bytes, and its hash is that of the whole", 
     },
     { kind: "video", contentType: "video/mp4", bytes: 1000, sha256: sha256(mp4Bytes()) },
     "video/quicktime",
+    "video/webm",
   ]);
 });
 

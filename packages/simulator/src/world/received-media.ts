@@ -57,6 +57,9 @@ function recognize(head: Buffer): Found | undefined {
   if (startsWith(head, "RIFF") && startsWith(head, "WEBP", 8)) {
     return { kind: "image", contentType: "image/webp" };
   }
+  if (startsWith(head, "\x1a\x45\xdf\xa3")) {
+    return { kind: "video", contentType: "video/webm" };
+  }
   if (startsWith(head, "ftyp", 4)) {
     const contentType = startsWith(head, "qt  ", 8) ? "video/quicktime" : "video/mp4";
     return { kind: "video", contentType };

@@ -8,9 +8,11 @@ export interface SettingValues {
   readonly latencyMs: number;
   /** What authorize pages do: ask the person, or decide for everybody; approving stands for a new account. */
   readonly authorize: "ask" | "approve" | "deny";
+  /** Whether our apps have passed the platforms' audits: without, youtube locks what is uploaded as private. */
+  readonly audited: boolean;
 }
 
-const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0, authorize: "ask" };
+const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0, authorize: "ask", audited: true };
 
 export class Settings {
   readonly #row: Table<SettingValues>;

@@ -31,11 +31,45 @@ function token(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   if (!namesClient(form)) {
     return oauthError(401, "invalid_client", "The OAuth client was not found.");
   }
-  if (form.get("grant_type") !== "refresh_token") {
+  const tokens = tokensFor(network, form, now);
+  if (tokens === "unsupported") {
     return oauthError(400, "unsupported_grant_type", "Invalid grant_type");
   }
-  const tokens = network.tokens.refresh(form.get("refresh_token") ?? "", now);
   return tokens === undefined ? INVALID_GRANT : tokenReply(tokens);
+}
+
+function tokensFor(
+  network: YoutubeNetwork,
+  form: URLSearchParams,
+  now: number,
+): AccessToken | TokenPair | "unsupported" | undefined {
+  switch (form.get("grant_type") ?? "") {
+    case "refresh_token":
+      return network.tokens.refresh(form.get("refresh_token") ?? "", now);
+    case "authorization_code":
+      return redeem(network, form, now);
+    default:
+      return "unsupported";
+  }
+}
+
+function redeem(
+  { codes, tokens }: YoutubeNetwork,
+  form: URLSearchParams,
+  now: number,
+): TokenPair | undefined {
+  const text = (name: string): string => form.get(name) ?? "";
+  const redemption = {
+    code: text("code"),
+    clientId: text("client_id"),
+    redirectUri: text("redirect_uri"),
+    codeVerifier: text("code_verifier"),
+  };
+  const approval = codes.redeem(redemption, now);
+  const [account] = approval?.accounts ?? [];
+  return approval === undefined || account === undefined
+    ? undefined
+    : tokens.issue(account, approval.scopes, now);
 }
 
 function revoke(network: YoutubeNetwork, call: Call): Reply {
@@ -51,7 +85,9 @@ export function oauthRoutes(network: YoutubeNetwork): Route[] {
     {
       method: "POST",
       path: "/token",
-      operations: () => ["refresh"],
+      operations: (call) => [
+        formOf(call).get("grant_type") === "authorization_code" ? "login" : "refresh",
+      ],
       handle: (call, moment) => token(network, call, moment),
     },
     {

@@ -6,7 +6,7 @@ import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { contextOf, READ_SCOPES } from "#src/youtube/video-list.ts";
-import { etagOf, videoView } from "#src/youtube/video-view.ts";
+import { etagOf, snippetView } from "#src/youtube/video-view.ts";
 import { existsAt } from "#src/youtube/videos.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
@@ -51,12 +51,13 @@ export function itemView(
   now: number,
   parts: ReadonlySet<string>,
 ) {
-  const { snippet } = videoView(video, contextOf(network, video, now), new Set(["snippet"]));
+  const { publishedAt, channelId, title, description, channelTitle } = snippetView(
+    video,
+    contextOf(network, video, now),
+  );
   const { privacyStatus } = video.metadata;
   const resourceId = { kind: "youtube#video", videoId: video.id };
-  const videoPublishedAt =
-    privacyStatus === "private" ? {} : { videoPublishedAt: snippet?.publishedAt };
-  const { publishedAt, channelId, title, description, channelTitle } = snippet ?? {};
+  const videoPublishedAt = privacyStatus === "private" ? {} : { videoPublishedAt: publishedAt };
   const shown = { publishedAt, channelId, title, description, thumbnails: {}, channelTitle };
   return {
     kind: "youtube#playlistItem",

@@ -84,7 +84,9 @@ function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video 
   const received = network.uploads.read(upload);
   const video = network.videos.add({
     channel: upload.channel,
-    metadata: upload.metadata,
+    metadata: network.world.settings.values.audited
+      ? upload.metadata
+      : { ...upload.metadata, privacyStatus: "private" },
     bytes: upload.storedBytes,
     createdAt: now,
     ...(received?.kind === "video" ? { received } : {}),

@@ -18,7 +18,11 @@ export function etagOf(resource: unknown): string {
   return createHash("sha1").update(JSON.stringify(resource)).digest("base64url");
 }
 
-function snippet({ channel, createdAt, metadata }: Video, { channelTitle }: VideoContext) {
+/** What a video says of itself. */
+export function snippetView(
+  { channel, createdAt, metadata }: Video,
+  { channelTitle }: Pick<VideoContext, "channelTitle">,
+) {
   const { title, description, tags, categoryId } = metadata;
   return {
     publishedAt: new Date(createdAt).toISOString().replace(/\.\d{3}Z$/, "Z"),
@@ -68,7 +72,7 @@ export function videoView(video: Video, context: VideoContext, parts: ReadonlySe
     kind: "youtube#video",
     etag: etagOf([video, context]),
     id: video.id,
-    ...(parts.has("snippet") ? { snippet: snippet(video, context) } : {}),
+    ...(parts.has("snippet") ? { snippet: snippetView(video, context) } : {}),
     ...(parts.has("status") ? { status: status(video, context) } : {}),
     ...(parts.has("statistics") ? { statistics: statistics(context) } : {}),
     ...(parts.has("processingDetails") ? { processingDetails: { processingStatus } } : {}),

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { bearerToken } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
@@ -20,6 +21,10 @@ import { deleteVideo, listVideos } from "#src/youtube/video-list.ts";
 
 const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
 const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
+
+function usernameFault(username: string): string | undefined {
+  return HANDLE.test(username) ? undefined : "3 to 30 letters, digits, '.', '_' and '-'";
+}
 
 function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): IssuedAccount {
   const { accounts, clock } = world;
@@ -74,9 +79,20 @@ export function createYoutube(world: World): Platform {
       ...endpoints.map((endpoint) => toRoute(network, endpoint)),
       uploadRoute(network),
       ...oauthRoutes(network),
+      ...authorizeRoutes({
+        platform: "youtube",
+        path: "/o/oauth2/v2/auth",
+        clientParameter: "client_id",
+        scopeSeparator: " ",
+        scopes: ALL_SCOPES,
+        pkce: "optional",
+        settings: world.settings,
+        codes: network.codes,
+        usernameFault,
+        ensureAccount: (username) => issueAccount(network, username).account,
+      }),
     ],
-    usernameFault: (username) =>
-      HANDLE.test(username) ? undefined : "3 to 30 letters, digits, '.', '_' and '-'",
+    usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,

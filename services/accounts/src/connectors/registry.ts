@@ -1,14 +1,33 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
+import { createFacebookConnector } from "#src/connectors/facebook.ts";
+import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
+import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 /** Where the platforms are, and the credentials of our apps there. */
 export interface PlatformSettings {
+  readonly instagram: {
+    readonly baseUrl: string;
+    readonly version: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
   readonly x: {
     readonly baseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly facebook: {
+    readonly baseUrl: string;
+    readonly version: string;
     /** The page on which people approve. */
     readonly authorizeUrl: string;
     readonly clientId: string | undefined;
@@ -20,6 +39,13 @@ export interface PlatformSettings {
     /** The page on which people approve. */
     readonly authorizeUrl: string;
     readonly clientId: string | undefined;
+    readonly clientSecret: string | undefined;
+  };
+  readonly tiktok: {
+    readonly baseUrl: string;
+    /** The page on which people approve. */
+    readonly authorizeUrl: string;
+    readonly clientKey: string | undefined;
     readonly clientSecret: string | undefined;
   };
   readonly telegram: { readonly baseUrl: string; readonly botToken: string | undefined };
@@ -34,6 +60,18 @@ export interface ConfiguredPlatform {
 
 export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
+function configureInstagram(settings: PlatformSettings["instagram"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createInstagramConnector({ ...settings, clientId, clientSecret }) };
+}
+
+function configureFacebook(settings: PlatformSettings["facebook"]) {
+  const { baseUrl, clientId, clientSecret } = settings;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createFacebookConnector({ ...settings, clientId, clientSecret }) };
+}
+
 function configureX(settings: PlatformSettings["x"]) {
   const { baseUrl, clientId, clientSecret } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
@@ -44,6 +82,12 @@ function configureYoutube(settings: PlatformSettings["youtube"]) {
   const { baseUrl, clientId, clientSecret } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
   return { baseUrl, connector: createYoutubeConnector({ ...settings, clientId, clientSecret }) };
+}
+
+function configureTiktok(settings: PlatformSettings["tiktok"]) {
+  const { baseUrl, clientKey, clientSecret } = settings;
+  if (clientKey === undefined || clientSecret === undefined) return undefined;
+  return { baseUrl, connector: createTiktokConnector({ ...settings, clientKey, clientSecret }) };
 }
 
 /**
@@ -58,10 +102,10 @@ export function createConnectors(
   const { telegram, bluesky } = settings;
   const hasBot = telegram.botToken !== undefined || isSimulated(telegram.baseUrl, simulatorUrl);
   return {
-    instagram: undefined,
+    instagram: configureInstagram(settings.instagram),
     x: configureX(settings.x),
-    facebook: undefined,
-    tiktok: undefined,
+    facebook: configureFacebook(settings.facebook),
+    tiktok: configureTiktok(settings.tiktok),
     youtube: configureYoutube(settings.youtube),
     telegram: hasBot
       ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }

@@ -27,9 +27,16 @@ export function placeOfToken(
   return { table: "credentials", rowId: accountId, column };
 }
 
-/** A sealed text that does not open: a key that is gone, another place, or a changed text. Never says what was in it. */
+/** A sealed text that does not open. Never says what was in it. */
 export class SealError extends Error {
   override name = "SealError";
+  /** Whether no key will ever open it: it was changed, or sealed for another place. Else only a key is missing. */
+  readonly isBroken: boolean;
+
+  constructor(message: string, isBroken = false) {
+    super(message);
+    this.isBroken = isBroken;
+  }
 }
 
 function associatedData(place: SealedPlace, keyId: string): Buffer {
@@ -65,7 +72,7 @@ export function seal(
  */
 export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: string): string {
   const [version, keyId = "", nonce = "", ciphertext = "", tag = ""] = sealed.split(".");
-  if (version !== "v1") throw new SealError("the sealed text has an unknown form");
+  if (version !== "v1") throw new SealError("the sealed text has an unknown form", true);
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined) throw new SealError(`the key ${keyId} is not configured`);
   try {
@@ -77,6 +84,6 @@ export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: 
     const text = decipher.update(Buffer.from(ciphertext, "base64url"));
     return Buffer.concat([text, decipher.final()]).toString("utf8");
   } catch {
-    throw new SealError("the sealed text was changed, or sealed for another place");
+    throw new SealError("the sealed text was changed, or sealed for another place", true);
   }
 }

@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type {
   BatchGetCredentialsRequest,
   BatchGetCredentialsResponseSchema,
+  CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { invalidRequest } from "@postrider/shared/errors";
+import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
+import { SealError } from "#src/domain/sealing.ts";
 import { toAccountKeys } from "#src/rpc/account-keys.ts";
 import type { CredentialDeps } from "#src/rpc/credential-service.ts";
 import { mapBounded } from "#src/rpc/map-bounded.ts";
+import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
 const MAX_REFS = 500;
@@ -50,6 +54,25 @@ async function readFresh(
   return await listCredentials(deps.sql, keys);
 }
 
+/** One credential that nobody can open is its account's trouble and not the batch's: it must be connected again. */
+async function open(
+  deps: CredentialDeps,
+  ref: AccountRef,
+  row: CredentialRow | undefined,
+): Promise<MessageInitShape<typeof CredentialSchema>> {
+  try {
+    return toCredential(deps, ref, row);
+  } catch (error) {
+    if (!(error instanceof SealError) || row === undefined) throw error;
+    const { accountId, version } = row;
+    deps.logger.error({ err: error, accountId }, "a credential does not open");
+    // A key that only this process lacks may be on its way to it.
+    if (!error.isBroken) throw unavailable(error);
+    await markReconnectRequired(deps, row, version);
+    return toCredential(deps, ref, { ...row, accountStatus: "reconnect_required" });
+  }
+}
+
 export async function batchGetCredentials(
   deps: CredentialDeps,
   request: BatchGetCredentialsRequest,
@@ -57,9 +80,8 @@ export async function batchGetCredentials(
   if (request.refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
   const rows = await readFresh(deps, request);
   const byKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
-  return {
-    credentials: request.refs.map((ref) =>
-      toCredential(deps, ref, byKey.get(`${ref.workspaceId}/${ref.accountId}`)),
-    ),
-  };
+  const credentials = await Promise.all(
+    request.refs.map((ref) => open(deps, ref, byKey.get(`${ref.workspaceId}/${ref.accountId}`))),
+  );
+  return { credentials };
 }

@@ -5,15 +5,17 @@ import { createCounter } from "@postrider/shared/telemetry";
 import type { AccountKey } from "#src/db/accounts.ts";
 import {
   claimRefresh,
+  listCredentials,
   shortenLease,
   writeRefreshed,
   type CredentialRow,
-  type RefreshClaim,
+  type SealedCredential,
 } from "#src/db/credentials.ts";
-import type { Connector, Tokens } from "#src/domain/connector.ts";
+import type { Connector } from "#src/domain/connector.ts";
 import { sealTokens, unsealToken } from "#src/rpc/credential-seals.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
+import { revokeTokens } from "#src/rpc/revoke-tokens.ts";
 
 /**
  * How a refresh ended: `settled` = the row says what holds now (new tokens, or reconnecting is needed), `busy` = somebody
@@ -71,7 +73,10 @@ export class CredentialRefresher implements AsyncDisposable {
     refreshesTotal.inc({ platform: current.platform, outcome: result.kind });
     if (result.kind === "renewed") {
       // A platform that names no new refresh token goes on taking the old one.
-      await this.#write(key, version, claim, { refreshToken, ...result.tokens });
+      const tokens = { refreshToken, ...result.tokens };
+      const sealed = sealTokens(this.#deps, accountId, tokens, attributes);
+      const isWritten = await this.#write(key, version, { ...sealed, issuedAt: claim.claimedAt });
+      if (!isWritten) await this.#revokeUnwanted({ ...key, platform: current.platform }, sealed);
       return "settled";
     }
     const { logger } = this.#deps;
@@ -88,24 +93,30 @@ export class CredentialRefresher implements AsyncDisposable {
     return isPlatformId(platform) ? this.#deps.connectors[platform]?.connector.refresh : undefined;
   }
 
+  /** False when the account was connected again or given up meanwhile. */
   async #write(
     key: AccountKey,
     version: number,
-    claim: RefreshClaim,
-    tokens: Tokens,
-  ): Promise<void> {
-    const sealed = sealTokens(this.#deps, key.accountId, tokens, claim.attributes);
-    const renewed = { ...sealed, issuedAt: claim.claimedAt };
+    renewed: SealedCredential & { readonly issuedAt: Date },
+  ): Promise<boolean> {
     for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
       try {
-        await writeRefreshed(this.#deps.sql, key, version, renewed);
-        return;
+        return await writeRefreshed(this.#deps.sql, key, version, renewed);
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
         this.#deps.logger.warn({ err: error, accountId: key.accountId }, "tokens not written yet");
         await sleep(pauseMs);
       }
     }
+  }
+
+  /** Tokens that came after a disconnect belong to nobody; the disconnect revoked those that it knew. */
+  async #revokeUnwanted(
+    account: AccountKey & { readonly platform: string },
+    sealed: SealedCredential,
+  ): Promise<void> {
+    const [row] = await listCredentials(this.#deps.sql, [account]);
+    if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, account, sealed);
   }
 
   /** Resolves when the refreshes that are under way now have ended. */

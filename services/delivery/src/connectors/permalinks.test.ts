@@ -14,6 +14,10 @@ test.each([
   // The id of the API is another one than that of the link.
   ["instagram", "https://www.instagram.com/p/Cabc123/", null],
   ["facebook", "https://www.facebook.com/somebody/posts/1", null],
+  ["facebook", "https://www.facebook.com/100064", null],
+  ["facebook", "https://www.facebook.com/100064_122", "100064_122"],
+  ["facebook", "https://www.facebook.com/reel/7400000000000000000/", "7400000000000000000"],
+  ["facebook", "https://www.facebook.com/some.body/videos/74", "74"],
 ] as const)("on %s the link %s names %s", (platform, link, id) => {
   expect(findExternalId(platform, new URL(link))).toBe(id);
 });

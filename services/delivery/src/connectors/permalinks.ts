@@ -13,7 +13,11 @@ const FORMS = {
     hosts: ["x.com", "twitter.com", "mobile.twitter.com"],
     pattern: /^\/(?:i\/web|\w+)\/status\/(\d+)/,
   },
-  facebook: undefined,
+  // Links of posts name them by other ids than the API.
+  facebook: {
+    hosts: ["facebook.com", "m.facebook.com"],
+    pattern: /^\/(?:reel\/|[\w.-]+\/videos\/|(?=\d+_))(\d+(?:_\d+)?)/,
+  },
   tiktok: { hosts: ["tiktok.com"], pattern: /^\/@[^/]+\/(?:video|photo)\/(\d+)/ },
   youtube: {
     hosts: ["youtube.com", "m.youtube.com"],

@@ -1,15 +1,22 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
+import {
+  createFacebookConnector,
+  type FacebookOptions,
+} from "#src/connectors/facebook/facebook.ts";
 import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
+import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
   readonly instagram: GraphApi;
+  readonly facebook: FacebookOptions;
   readonly xBaseUrl: string;
+  readonly tiktokBaseUrl: string;
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
   readonly blueskyVideoBaseUrl: string;
@@ -23,7 +30,9 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
   return {
     instagram: createInstagramConnector(config.instagram),
     x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    facebook: createFacebookConnector(config.facebook),
     youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
+    tiktok: createTiktokConnector({ baseUrl: config.tiktokBaseUrl }),
     telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
     bluesky: createBlueskyConnector({
       baseUrl: config.blueskyBaseUrl,

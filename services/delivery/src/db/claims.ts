@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { isDoubtful } from "#src/db/deployment.ts";
 import { taskColumns } from "#src/db/task-columns.ts";
 import type { ClaimedTask, TaskKey } from "#src/domain/held-task.ts";
 
@@ -21,29 +22,34 @@ export interface ClaimOptions {
 /** Enough to find work for every free worker, and a bound for one statement. */
 const WINDOW = 1000;
 
-/** Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back. */
+/**
+ * Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back or that a
+ * restore has put in doubt.
+ */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
-    select c.target_id, c.generation, c.account_id, c.workspace_id, c.platform, c.wake_at
-    from publish_tasks c
-    where c.status in ('queued', 'working', 'unknown', 'reconciling')
-    and c.wake_at <= now()
-    and (c.crash_count > 0) = ${options.isSuspect}
-    and c.account_id not in (select account_id from live)
-    and (c.status in ('unknown', 'reconciling') or (
-      (c.platform in ${sql(options.platforms)} or c.publish_before <= now())
-      and c.account_id not in (select account_id from account_gates where not_before > now())
-      and c.account_id::text not in (select key from pauses where kind = 'account')
-      and c.workspace_id::text not in (select key from pauses where kind = 'workspace')
-      and c.platform not in (select key from pauses where kind = 'platform')
+    select t.target_id, t.generation, t.account_id, t.workspace_id, t.platform, t.wake_at
+    from publish_tasks t
+    cross join deployment d
+    where t.status in ('queued', 'working', 'unknown', 'reconciling')
+    and t.wake_at <= now()
+    and not ${isDoubtful(sql)}
+    and (t.crash_count > 0) = ${options.isSuspect}
+    and t.account_id not in (select account_id from live)
+    and (t.status in ('unknown', 'reconciling') or (
+      (t.platform in ${sql(options.platforms)} or t.publish_before <= now())
+      and t.account_id not in (select account_id from account_gates where not_before > now())
+      and t.account_id::text not in (select key from pauses where kind = 'account')
+      and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
+      and t.platform not in (select key from pauses where kind = 'platform')
       -- Another generation that may be visible has to be settled first.
-      and (c.status = 'working' or c.target_id not in (
+      and (t.status = 'working' or t.target_id not in (
         select target_id
         from publish_tasks
         where status in ('working', 'calling', 'unknown', 'reconciling')
       ))
     ))
-    order by c.wake_at
+    order by t.wake_at
     limit ${WINDOW}`;
 }
 

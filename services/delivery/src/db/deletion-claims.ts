@@ -1,5 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import { deletionColumns, toHeldRow } from "#src/db/deletions.ts";
+import { isInPlace } from "#src/db/deployment.ts";
 import type { DeletionTask, HeldDeletion } from "#src/domain/deletion.ts";
 
 export interface DeletionClaimOptions {
@@ -42,6 +43,14 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimO
     limit ${limit * 4}`;
 }
 
+/** A row while the data lies where it belongs: a copy of it takes nothing away. */
+function dataInPlace(sql: ISql) {
+  return sql`
+    select 1
+    from deployment d
+    where ${isInPlace(sql)}`;
+}
+
 /**
  * Takes deletions whose time has come: at most one per account, past accounts that a limit holds back. A pause holds
  * publishing back and not what takes publications away.
@@ -66,6 +75,7 @@ export async function claimDeletions(
       join deletion_tasks d on d.target_id = c.target_id and d.deletion = c.deletion
       where d.status in ('queued', 'working')
       and d.wake_at <= now()
+      and exists (${dataInPlace(sql)})
       order by c.wake_at
       limit ${limit}
       for update of d skip locked

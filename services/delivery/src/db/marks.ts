@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { isDoubtful, isInPlace } from "#src/db/deployment.ts";
 import { toHeldRows } from "#src/db/task-keys.ts";
 import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
 
@@ -25,9 +26,19 @@ function toRow(request: MarkRequest) {
   };
 }
 
+/** A row while another generation of the task `t` is or may be visible. */
+function visibleSibling(sql: ISql) {
+  return sql`
+    select 1
+    from publish_tasks s
+    where s.target_id = t.target_id
+    and s.generation <> t.generation
+    and s.status in ('published', 'calling', 'unknown', 'reconciling')`;
+}
+
 /**
- * Marks calls as begun, and writes the intent to their attempts, in one statement. What is not ours any more, is late, or
- * has a sibling that is or may be visible is left out.
+ * Marks calls as begun, and writes the intent to their attempts, in one statement. What is not ours any more, is late, has
+ * a sibling that is or may be visible, or was restored and not looked for is left out.
  *
  * @throws A unique violation when one of the accounts has another call in the air, or the same content without a known
  * outcome; then none is marked.
@@ -50,18 +61,16 @@ export async function markCalls(
         updated_at = now()
       from jsonb_to_recordset(${sql.json(requests.map(toRow))})
         as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
+      cross join deployment d
       where t.target_id = k.target_id
       and t.generation = k.generation
       and t.fence = k.fence
       and t.status = 'working'
       and t.publish_before > now()
-      and not exists (
-        select 1
-        from publish_tasks s
-        where s.target_id = t.target_id
-        and s.generation <> t.generation
-        and s.status in ('published', 'calling', 'unknown', 'reconciling')
-      )
+      -- Asked here because the database can be replaced between the claim and now.
+      and ${isInPlace(sql)}
+      and not ${isDoubtful(sql)}
+      and not exists (${visibleSibling(sql)})
       returning t.target_id, t.generation, t.attempt_number, t.call_number, t.fence, t.called_at, t.call_until
     ),
     intended as (
@@ -89,6 +98,8 @@ export type Unmarked =
   | "missed"
   /** The target is published at another generation. */
   | "superfluous"
+  /** The data was restored: it is to be adopted, or the target to be looked for, first. */
+  | "held"
   /** Another call has to end first. */
   | "busy";
 
@@ -103,6 +114,7 @@ export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarke
           and s.generation <> t.generation
           and s.status = 'published'
         ) then 'superfluous'
+        when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
         when t.publish_before <= now() then 'missed'
         else 'busy'
       end as reason
@@ -110,6 +122,7 @@ export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarke
       as k(target_id uuid, generation int, fence bigint)
     join publish_tasks t
       on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
+    cross join deployment d
     where t.status = 'working'`;
   return row?.reason ?? "lost";
 }

@@ -58,6 +58,7 @@ function toTaskRow(task: Task) {
     resend_count: task.resendCount,
     looks: task.looks,
     is_limited: task.isLimited,
+    is_restored: task.isRestored,
     first_unknown_at: task.firstUnknownAt?.toISOString() ?? null,
     version: task.version,
     external_id: task.externalId,
@@ -81,6 +82,7 @@ export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): P
       resend_count = k.resend_count,
       looks = k.looks,
       is_limited = k.is_limited,
+      is_restored = k.is_restored,
       first_unknown_at = k.first_unknown_at,
       version = k.version,
       external_id = k.external_id,
@@ -92,8 +94,8 @@ export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): P
     from jsonb_to_recordset(${tx.json(tasks.map(toTaskRow))}) as k(
       target_id uuid, generation int, status text, wake_at timestamptz, is_attempt_open boolean,
       retry_count int, unknown_count int, open_unknowns int, resend_count int, looks int,
-      is_limited boolean, first_unknown_at timestamptz, version bigint, external_id text,
-      permalink text, published_at timestamptz, error_code text, error_message text
+      is_limited boolean, is_restored boolean, first_unknown_at timestamptz, version bigint,
+      external_id text, permalink text, published_at timestamptz, error_code text, error_message text
     )
     where t.target_id = k.target_id
     and t.generation = k.generation`;

@@ -137,9 +137,7 @@ export interface Pending {
 export type Outcome = Published | Failure | NotSent | Unknown | Pending;
 
 /** It is not there any more; whether this call removed it or it was gone before makes no difference. */
-export interface Deleted {
-  readonly kind: "deleted";
-}
+export type Deleted = { readonly kind: "deleted" };
 
 /** What deleting came to. After `unknown` it is simply done again. */
 export type DeletionOutcome = Deleted | Failure | Unknown;
@@ -234,6 +232,11 @@ export interface Connector {
     call: UnknownCall,
     signal: AbortSignal,
   ): Promise<Verdict>;
+  /**
+   * Looks among all that the account has published since the call for what says and shows the same: the data was restored,
+   * and does not know how it was sent. Without it nobody can tell, and the target is not sent.
+   */
+  readonly findTwin?: Connector["reconcile"];
   /**
    * Asks for the id of what is published without one. Whatever comes of it, the publication stays one. Present where a
    * success can carry `askLater`.

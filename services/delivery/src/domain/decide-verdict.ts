@@ -14,7 +14,7 @@ function onAbsent(situation: Situation, maxResends: number): Decision {
   const { task, now } = situation;
   if (!task.isLimited && task.resendCount >= maxResends)
     return fail(situation, "outcome_unknown", STILL_UNKNOWN);
-  const proved: Situation = { ...situation, task: { ...task, openUnknowns: 0 } };
+  const proved: Situation = { ...situation, task: { ...task, openUnknowns: 0, isRestored: false } };
   if (now >= task.publishBefore)
     return fail(proved, "missed", "proved absent, but too late to send");
   const resendCount = task.resendCount + (task.isLimited ? 0 : 1);

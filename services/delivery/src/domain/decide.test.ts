@@ -35,6 +35,7 @@ const CALLING: Task = {
   resendCount: 0,
   looks: 0,
   isLimited: false,
+  isRestored: false,
   callNumber: 1,
   firstUnknownAt: null,
   calledAt: at(-10_000),

@@ -42,6 +42,8 @@ export interface Task {
   readonly resendCount: number;
   readonly looks: number;
   readonly isLimited: boolean;
+  /** The data was restored: the question is what became of calls that it does not know of. */
+  readonly isRestored: boolean;
   readonly callNumber: number;
   /** When the first call with an unknown outcome began: reading back starts there. */
   readonly firstUnknownAt: Date | null;

@@ -1,5 +1,6 @@
 import { startLoop, type Loop } from "@postrider/shared/loop";
 import { claimTasks, findNextWakeMs, listLostCalls } from "#src/db/claims.ts";
+import { doubtTasks } from "#src/db/doubts.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
 import { CallMarker } from "#src/jobs/publishing/call-marker.ts";
 import { CallsInAir } from "#src/jobs/publishing/calls-in-air.ts";
@@ -90,10 +91,14 @@ class Claims {
     this.passedAt = performance.now();
     if (waitMs === undefined) return POLL_MS;
     if (waitMs > 0) return Math.min(POLL_MS, Math.ceil(waitMs));
-    await this.#lookForLosses();
-    const isFull = await this.#claimSome();
+    const isFull = (await this.#options.origin.mayPublish()) && (await this.#takeSome());
     this.passedAt = performance.now();
     return isFull || POLL_MS;
+  }
+
+  async #takeSome(): Promise<boolean> {
+    await this.#lookForLosses();
+    return await this.#claimSome();
   }
 
   async #claimSome(): Promise<boolean> {
@@ -156,17 +161,21 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /** Calls whose process is gone, and tasks that crashed: rare, so they are looked for at the pace of the poll. */
+  /**
+   * Calls whose process is gone, tasks that a restore has put in doubt, and tasks that crashed: rare, so they are looked for
+   * at the pace of the poll.
+   */
   async #lookForLosses(): Promise<void> {
     if (performance.now() - this.#lookedAt < POLL_MS) return;
     this.#lookedAt = performance.now();
-    const { sql } = this.#options;
+    const { sql, settings } = this.#options;
     const lost = await listLostCalls(sql, MAX_LOST_CALLS);
     await Promise.all(
       lost.map(({ callNumber, ...task }) =>
         this.#shop.recorder.record({ ...task, happening: { kind: "call_lost", callNumber } }),
       ),
     );
+    if (await doubtTasks(sql, settings.visibleCallMs)) this.#lookedAt = Number.NEGATIVE_INFINITY;
     await this.#findSuspect();
   }
 

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { PassThrough, type Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
 import { Agent, request, type Dispatcher } from "undici";
+import { putBody } from "#src/clients/media-bytes/put-body.ts";
 
 export interface Upload {
   readonly uploadPath: string;
@@ -52,19 +53,20 @@ export interface MediaBytesOptions {
   readonly maxInFlight?: number;
 }
 
-/** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */
-const STORE_TIMEOUT_MS = 120_000;
 const OPEN_TIMEOUT_MS = 10_000;
 /** Between two pieces of an object. */
 const STALL_TIMEOUT_MS = 30_000;
 const PASSED_ON = ["content-type", "content-length", "content-digest"];
 const ANSWERED = new Set([200, 206, 416]);
 
-interface Peer {
+interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
-  readonly dispatcher: Dispatcher;
   readonly slots: Slots;
+}
+
+interface Peer extends UploadPeer {
+  readonly dispatcher: Dispatcher;
 }
 
 /** One direction's exchanges. */
@@ -87,49 +89,41 @@ function takeSlot(slots: Slots): () => void {
 export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   const { baseUrl, internalSecret, maxInFlight: max = 256 } = options;
   const authorization = `Bearer ${internalSecret}`;
-  const limits = { connections: max, connectTimeout: 2_000 };
-  const timeouts = { headersTimeout: STORE_TIMEOUT_MS, bodyTimeout: STALL_TIMEOUT_MS };
-  // A connection for each upload: one that was kept could turn out to be dead, and an upload is not repeated. But media is
-  // not told so: a server that is to close resets the connection of a body that it refuses, and its answer is lost.
-  const uploads = new Agent({ ...limits, ...timeouts, keepAliveTimeout: 1 });
-  const downloads = new Agent({ ...limits, ...timeouts, headersTimeout: OPEN_TIMEOUT_MS });
-  const up = { baseUrl, authorization, dispatcher: uploads, slots: { max, taken: 0 } };
+  const downloads = new Agent({
+    connections: max,
+    connectTimeout: 2_000,
+    headersTimeout: OPEN_TIMEOUT_MS,
+    bodyTimeout: STALL_TIMEOUT_MS,
+  });
+  const up = { baseUrl, authorization, slots: { max, taken: 0 } };
   const down = { baseUrl, authorization, dispatcher: downloads, slots: { max, taken: 0 } };
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all([uploads.close(), downloads.close()]);
-    },
+    [Symbol.asyncDispose]: () => downloads.close(),
   };
 }
 
-async function upload(peer: Peer, one: Upload): Promise<void> {
-  const { baseUrl, authorization, dispatcher } = peer;
+async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
   const { source } = one;
-  const release = takeSlot(peer.slots);
-  const body = detach(source);
+  const release = takeSlot(slots);
   try {
-    const answer = await request(`${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`, {
-      method: "PUT",
+    const { status, body } = await putBody({
+      url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
       headers: {
         ...passedOn(source),
         authorization,
         "x-upload-token": one.token,
         "x-request-id": one.requestId,
       },
-      body,
-      dispatcher,
+      source,
     });
-    if (answer.statusCode !== 204) throw await toError(answer);
-    await answer.body.dump();
+    if (status !== 204) throw toError(status, body);
   } catch (error) {
     // Nobody is there to read it.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
   } finally {
     release();
-    source.unpipe(body);
-    body.destroy();
   }
 }
 
@@ -146,7 +140,9 @@ async function open(
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
-    if (!ANSWERED.has(answer.statusCode)) throw await toError(answer);
+    if (!ANSWERED.has(answer.statusCode)) {
+      throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
+    }
     answer.body.once("close", release);
     if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
@@ -156,28 +152,20 @@ async function open(
   }
 }
 
+/** Without a length there would be no telling a request without a body from one in chunks. */
 function passedOn({ headers }: IncomingMessage): Record<string, string> {
+  const isChunked = headers["transfer-encoding"] !== undefined;
   const found = PASSED_ON.map((name) => [name, headers[name]]);
-  return Object.fromEntries(found.filter(([, value]) => typeof value === "string"));
+  return {
+    ...(isChunked ? {} : { "content-length": "0" }),
+    ...Object.fromEntries(found.filter(([, value]) => typeof value === "string")),
+  };
 }
 
-/**
- * The body apart from its connection: when media answers early or breaks off, the client's connection must stay for the
- * answer; when the client breaks off, media must see a cut body and not a whole one.
- */
-function detach(source: IncomingMessage): PassThrough {
-  const body = new PassThrough();
-  source.once("close", () => {
-    if (!source.complete) body.destroy(new Error("the client broke off"));
-  });
-  return source.pipe(body);
-}
-
-async function toError({ statusCode, body }: Dispatcher.ResponseData): Promise<ServiceError> {
-  const bytes = new Uint8Array(await body.arrayBuffer());
-  const fallback = new ConnectError(`HTTP ${statusCode}`, fallbackCode(statusCode));
+function toError(status: number, body: Uint8Array): ServiceError {
+  const fallback = new ConnectError(`HTTP ${status}`, fallbackCode(status));
   try {
-    return toServiceError(errorFromJsonBytes(bytes, undefined, fallback));
+    return toServiceError(errorFromJsonBytes(body, undefined, fallback));
   } catch {
     return toServiceError(fallback);
   }

@@ -40,30 +40,26 @@ export class UploadBody {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.#read();
-    } catch (error) {
-      // Whatever else ends a body is a connection that broke: nobody reads the answer.
-      this.fault = error instanceof ServiceError ? error : invalidRequest();
-      throw this.fault;
-    }
-  }
-
-  async *#read(): AsyncGenerator<Uint8Array> {
     const { bytes, digests } = this.#promised;
     const check = new DigestCheck(digests);
     let received = 0;
     // The connection stays open when reading stops: the answer has to go out on it.
     const chunks: AsyncIterable<Buffer> = this.#request.iterator({ destroyOnReturn: false });
-    for await (const chunk of chunks) {
-      received += chunk.length;
-      if (received > bytes) throw tooLong(bytes, received);
-      check.update(chunk);
-      yield chunk;
+    try {
+      for await (const chunk of chunks) {
+        received += chunk.length;
+        if (received > bytes) throw tooLong(bytes, received);
+        check.update(chunk);
+        yield chunk;
+      }
+      if (received === 0) throw noBody(bytes);
+      if (received < bytes) throw tooShort(bytes, received);
+      if (!check.matches())
+        throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
+    } catch (error) {
+      // Whatever else ends a body is a connection that broke: nobody reads the answer.
+      this.fault = error instanceof ServiceError ? error : invalidRequest();
+      throw this.fault;
     }
-    if (received === 0) throw noBody(bytes);
-    if (received < bytes) throw tooShort(bytes, received);
-    if (!check.matches())
-      throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
   }
 }

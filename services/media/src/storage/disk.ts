@@ -1,16 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
-import {
-  access,
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  realpath,
-  rename,
-  rm,
-  writeFile,
-} from "node:fs/promises";
+import { access, type FileHandle, link, mkdir, open, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { abortable } from "#src/storage/abortable.ts";
 import { clipRange, requireRange } from "#src/storage/byte-range.ts";
@@ -25,6 +15,7 @@ import {
 } from "#src/storage/disk-files.ts";
 import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
+import { writeGathered } from "#src/storage/write-gathered.ts";
 
 /** No key has a dot in front. */
 const UNFINISHED = ".unfinished";
@@ -198,7 +189,7 @@ class DiskStore implements ObjectStore {
 async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   const file = await open(path, "wx", 0o600);
   try {
-    await writeFile(file, bytes);
+    await writeGathered(file, bytes);
     const writtenAt = nextWriteTime();
     await file.utimes(writtenAt, writtenAt);
     await file.sync();

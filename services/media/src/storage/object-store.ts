@@ -29,8 +29,8 @@ export interface DirectUpload {
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Writes an object, or replaces it; durable when it returns. Nothing is collected in memory. It throws the signal's
-   * reason, and what `bytes` throws; a signal that comes after the last byte may come too late.
+   * Writes an object, or replaces it; durable when it returns. Little is collected in memory, which is why the source must not
+   * change a piece that it has given. It throws the signal's reason, and what `bytes` throws; a signal that comes after the last byte may come too late.
    */
   put(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<StoredObject>;
   /** The bytes as they come; undefined when there is no such object. Whoever opens reads to the end or breaks off. */

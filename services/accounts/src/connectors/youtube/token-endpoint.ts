@@ -24,6 +24,9 @@ function isDead({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
+/** A refresh token that nobody uses for six months ends (platforms reference 5.6). */
+export const UNUSED_LIFE_MS = 180 * 86_400_000;
+
 /** @param kept What to go on with when no refresh token comes: Google's answers to a refresh carry none. */
 function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const accessToken = text(json, "access_token");
@@ -31,7 +34,12 @@ function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
   if (accessToken === undefined || refreshToken === undefined || typeof seconds !== "number")
     return undefined;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
+  return {
+    accessToken,
+    refreshToken,
+    lifetimeMs: seconds * 1000,
+    refreshLifetimeMs: UNUSED_LIFE_MS,
+  };
 }
 
 async function askForTokens(

@@ -10,6 +10,7 @@ import {
   exchangeCode,
   refreshTokens,
   revokeTokens,
+  UNUSED_LIFE_MS,
   type YoutubeApp,
 } from "#src/connectors/youtube/token-endpoint.ts";
 import type {
@@ -35,7 +36,8 @@ function readLogin(login: LoginValues): Tokens | undefined {
   const { accessToken, refreshToken, expiresInSeconds } = login;
   if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
   if (typeof expiresInSeconds !== "number") return undefined;
-  return { accessToken, refreshToken, lifetimeMs: expiresInSeconds * 1000 };
+  const lifetimeMs = expiresInSeconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs: UNUSED_LIFE_MS };
 }
 
 /** A wrong token, or a permission that was not given; a used-up quota says nothing about either. */

@@ -1,4 +1,5 @@
 import { deleteRecord } from "#src/connectors/bluesky/delete.ts";
+import { findTwinRecord } from "#src/connectors/bluesky/find-twin.ts";
 import { createRecordStep } from "#src/connectors/bluesky/record.ts";
 import { createImageStep } from "#src/connectors/bluesky/upload-image.ts";
 import { createVideoStep } from "#src/connectors/bluesky/upload-video.ts";
@@ -98,6 +99,8 @@ export function createBlueskyConnector(options: BlueskyUrls): Connector {
     publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(options.baseUrl, publication, handles, signal),
+    findTwin: (publication, _handles, call, signal) =>
+      findTwinRecord(options.baseUrl, publication, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) =>
       deleteRecord(options.baseUrl, account, externalId, signal),

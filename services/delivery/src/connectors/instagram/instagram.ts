@@ -1,6 +1,7 @@
 import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
 import { createContainerSteps } from "#src/connectors/instagram/container-step.ts";
 import { deleteMedia } from "#src/connectors/instagram/delete.ts";
+import { findTwinMedia } from "#src/connectors/instagram/find-twin.ts";
 import { publishContainer } from "#src/connectors/instagram/publish.ts";
 import { createLimitStep } from "#src/connectors/instagram/publishing-limit.ts";
 import { reconcileByContainer } from "#src/connectors/instagram/reconcile.ts";
@@ -21,6 +22,8 @@ export function createInstagramConnector(api: GraphApi): Connector {
     publish: (publication, handles, guard) => publishContainer(api, publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
       reconcileByContainer({ api, publication, handles, call, signal }),
+    findTwin: (publication, _handles, call, signal) =>
+      findTwinMedia(api, publication, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deleteMedia(api, account, externalId, signal),
   };

@@ -1,6 +1,7 @@
 import { findUrls } from "@postrider/shared/platforms/urls";
 import { callPlatform } from "#src/connectors/http.ts";
 import { list, object, text } from "#src/connectors/platform-answer.ts";
+import { judgeTwins, lookAgain, LOOKS_AFTER_MS } from "#src/connectors/twins.ts";
 import {
   compareSent,
   compareShown,
@@ -9,11 +10,8 @@ import {
 } from "#src/connectors/x/timeline-text.ts";
 import type { Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 
-const MINUTE_MS = 60_000;
-/** A post may show up late: absence counts as proved after complete reads at these times after `callUntil`. */
-const LOOKS_AFTER_MS = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
 /** Clock differences between us and the platform. */
-const BEFORE_CALL_MS = MINUTE_MS;
+const BEFORE_CALL_MS = 60_000;
 const PAGE_SIZE = 100;
 /** 3,200 posts are all that X shows of a timeline. */
 const MAX_PAGES = 32;
@@ -85,8 +83,15 @@ async function readTimeline(
   return { failure: "incomplete" };
 }
 
-function toPresent({ username }: Publication, { id }: Entry): Verdict {
-  return { kind: "present", externalId: id, permalink: `https://x.com/${username}/status/${id}` };
+const UNREADABLE: Verdict = { kind: "cannot_tell", message: "the timeline cannot be read" };
+
+function toPermalink({ username }: Publication, { id }: Entry): string {
+  return `https://x.com/${username}/status/${id}`;
+}
+
+function toPresent(publication: Publication, entry: Entry): Verdict {
+  const permalink = toPermalink(publication, entry);
+  return { kind: "present", externalId: entry.id, permalink };
 }
 
 /** Media was uploaded for this post alone, so its key decides, whatever the text is. */
@@ -132,9 +137,7 @@ export async function reconcileByTimeline(
     signal,
   );
   if ("failure" in timeline) {
-    if (timeline.failure === "refused")
-      return { kind: "cannot_tell", message: "the timeline cannot be read" };
-    return { kind: "look_again", afterMs: MINUTE_MS * call.timeScale, isIncomplete: true };
+    return timeline.failure === "refused" ? UNREADABLE : lookAgain(call);
   }
   const owned = await call.isOwned(timeline.entries.map((entry) => entry.id));
   const entries = timeline.entries.filter((entry) => !owned.has(entry.id));
@@ -142,6 +145,30 @@ export async function reconcileByTimeline(
   const verdict = judge(sent, entries);
   if (verdict !== undefined) return verdict;
   return nextLook(call);
+}
+
+/** Whatever may be the post on the timeline: its media, or its words and as many files. */
+function isTwin({ publication, mediaKeys }: Sent, { mediaKeys: shownKeys, shown }: Entry): boolean {
+  if (mediaKeys.some((key) => shownKeys.includes(key))) return true;
+  const sent = compareSent(publication.text, findUrls(publication.text));
+  return shownKeys.length === publication.media.length && shown.skeleton === sent.skeleton;
+}
+
+/** Looks for a post of which it is not known whether, and with which uploads, it was sent. */
+export async function findTwinTweet(
+  baseUrl: string,
+  sent: Sent,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { publication } = sent;
+  const since = new Date(call.calledAt.getTime() - BEFORE_CALL_MS);
+  const timeline = await readTimeline(baseUrl, publication, since, signal);
+  if ("failure" in timeline) return timeline.failure === "refused" ? UNREADABLE : lookAgain(call);
+  const twins = timeline.entries
+    .filter((entry) => isTwin(sent, entry))
+    .map((entry) => ({ id: entry.id, permalink: toPermalink(publication, entry) }));
+  return await judgeTwins(twins, publication, call, LOOKS_AFTER_MS);
 }
 
 /** The first look comes at once, because most lost answers are there; only the ones at the set times prove absence. */

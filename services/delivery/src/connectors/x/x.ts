@@ -3,7 +3,7 @@ import { jsonBody, type RequestBody } from "#src/connectors/request-body.ts";
 import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
 import { deleteTweet } from "#src/connectors/x/delete.ts";
 import { limitedForMs, toFailure } from "#src/connectors/x/failures.ts";
-import { reconcileByTimeline } from "#src/connectors/x/reconcile.ts";
+import { findTwinTweet, reconcileByTimeline } from "#src/connectors/x/reconcile.ts";
 import { readUpload, type Upload } from "#src/connectors/x/upload-state.ts";
 import { createUploadStep } from "#src/connectors/x/upload-step.ts";
 import type { Connector, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
@@ -73,6 +73,10 @@ export function createXConnector(options: {
     reconcile: (publication, handles, call, signal) => {
       const mediaKeys = toUploads(publication, handles).map(({ key }) => key);
       return reconcileByTimeline(options.baseUrl, { publication, mediaKeys }, call, signal);
+    },
+    findTwin: (publication, handles, call, signal) => {
+      const mediaKeys = toUploads(publication, handles).map(({ key }) => key);
+      return findTwinTweet(options.baseUrl, { publication, mediaKeys }, call, signal);
     },
     canDelete: true,
     delete: (account, externalId, signal) =>

@@ -1,158 +1,88 @@
-import { callPlatform } from "#src/connectors/http.ts";
-import { list, object, text } from "#src/connectors/platform-answer.ts";
-import { reasonOf } from "#src/connectors/youtube/failures.ts";
-import { toPermalink } from "#src/connectors/youtube/permalink.ts";
-import { askSession, toSessionState } from "#src/connectors/youtube/upload-calls.ts";
-import { readUpload, type Upload } from "#src/connectors/youtube/upload-state.ts";
-import type { Handles, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
+import { judgeTwins, lookAgain } from "#src/connectors/twins.ts";
+import { findLock, toIds } from "#src/connectors/youtube/made-video.ts";
+import { listSameUploads } from "#src/connectors/youtube/own-uploads.ts";
+import {
+  askSession,
+  toSessionState,
+  type SessionState,
+} from "#src/connectors/youtube/upload-calls.ts";
+import { readUpload, type MadeVideo, type Upload } from "#src/connectors/youtube/upload-state.ts";
+import type { Connector, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 
 const MINUTE_MS = 60_000;
 /** A session that has ended says nothing more, so the channel's uploads are looked through at these times after the call. */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
-/** Clock differences between us and YouTube. */
-const BEFORE_UPLOAD_MS = MINUTE_MS;
-const MAX_PAGES = 20;
 
-type Json = Readonly<Record<string, unknown>>;
-type Read = { readonly json: Json } | { readonly failure: "refused" | "unreadable" };
-type Uploads = { readonly items: readonly Json[] } | { readonly failure: "refused" | "unreadable" };
-
-const NO_PERMISSION: ReadonlySet<string> = new Set(["insufficientPermissions", "forbidden"]);
-
-/** What is being looked for, and where. */
-interface Search {
-  readonly baseUrl: string;
-  readonly publication: Publication;
-  readonly upload: Upload;
-  readonly signal: AbortSignal;
+function toVerdict(publication: Publication, video: MadeVideo): Verdict {
+  return findLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
 }
 
-async function read(
-  { baseUrl, publication, signal }: Search,
-  path: string,
-  query: Readonly<Record<string, string>>,
-): Promise<Read> {
-  const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
-  const headers = { authorization: `Bearer ${publication.accessToken}` };
-  const answer = await callPlatform({ method: "GET", url, headers }, signal);
-  if (answer.kind === "no_answer") return { failure: "unreadable" };
-  if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-  // A channel without uploads has no list of them.
-  if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
-  const isRefused = answer.status === 403 && NO_PERMISSION.has(reasonOf(answer));
-  return { failure: isRefused ? "refused" : "unreadable" };
+async function ask(
+  publication: Publication,
+  upload: Upload,
+  signal: AbortSignal,
+): Promise<SessionState | undefined> {
+  const [media] = publication.media;
+  if (media === undefined) return undefined;
+  const answer = await askSession(publication, upload.uri, media.bytes, signal);
+  return answer.kind === "answer" ? toSessionState(answer) : undefined;
 }
 
-function toItem(value: unknown): readonly Json[] {
-  return object({ value }, "value") === undefined ? [] : [value as Json];
-}
-
-function publishedAt(item: Json): number {
-  return Date.parse(text(object(item, "snippet"), "publishedAt") ?? "");
-}
-
-/** Everything on the channel since the upload began, private videos too. */
-async function readUploads(search: Search): Promise<Uploads> {
-  const channels = await read(search, "channels", { part: "contentDetails", mine: "true" });
-  if ("failure" in channels) return channels;
-  const [channel] = list(channels.json, "items");
-  const playlists = object(object(channel, "contentDetails"), "relatedPlaylists");
-  const playlistId = text(playlists, "uploads");
-  if (playlistId === undefined) return { failure: "unreadable" };
-  const since = search.upload.startedAt - BEFORE_UPLOAD_MS;
-  const found: Json[] = [];
-  let pageToken: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await read(search, "playlistItems", {
-      part: "snippet,contentDetails",
-      playlistId,
-      maxResults: "50",
-      ...(pageToken === undefined ? {} : { pageToken }),
-    });
-    if ("failure" in answer) return answer;
-    const items = list(answer.json, "items").flatMap(toItem);
-    found.push(...items.filter((item) => publishedAt(item) >= since));
-    pageToken = text(answer.json, "nextPageToken");
-    const isRead = pageToken === undefined || items.some((item) => publishedAt(item) < since);
-    if (isRead) return { items: found };
-  }
-  return { failure: "unreadable" };
-}
-
-function fold(words: string | undefined): string {
-  return (words ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
-function videoIdOf(item: Json): string | undefined {
-  return text(object(item, "contentDetails"), "videoId");
-}
-
-function isSame({ publication }: Search, item: Json): boolean {
-  const snippet = object(item, "snippet");
-  return (
-    fold(text(snippet, "title")) === fold(publication.title) &&
-    fold(text(snippet, "description")) === fold(publication.text)
-  );
-}
-
-async function lookThroughUploads(search: Search, call: UnknownCall): Promise<Verdict> {
-  const uploads = await readUploads(search);
-  if ("failure" in uploads) {
-    if (uploads.failure === "refused")
-      return { kind: "cannot_tell", message: "the channel's uploads cannot be read" };
-    return lookAgain(call);
-  }
-  const ids = uploads.items.filter((item) => isSame(search, item)).flatMap(toVideoId);
-  const owned = await call.isOwned(ids);
-  const [id, ...others] = ids.filter((found) => !owned.has(found));
-  if (others.length > 0)
-    return { kind: "cannot_tell", message: "several videos with this title are there" };
-  if (id === undefined) return nextLook(call);
-  return { kind: "present", externalId: id, permalink: toPermalink(search.publication, id) };
-}
-
-function toVideoId(item: Json): readonly string[] {
-  const id = videoIdOf(item);
-  return id === undefined ? [] : [id];
-}
-
-function lookAgain({ timeScale }: UnknownCall): Verdict {
-  return { kind: "look_again", afterMs: MINUTE_MS * timeScale, isIncomplete: true };
-}
-
-/** The first look comes at once; that nothing is found at the set times either proves nothing, so a person has to look. */
-function nextLook({ now, callUntil, looks, timeScale }: UnknownCall): Verdict {
-  const afterMs = LOOKS_AFTER_MS[looks];
-  if (afterMs === undefined)
-    return { kind: "cannot_tell", message: "the upload has ended, and no video was found" };
-  const sinceMs = now.getTime() - callUntil.getTime();
-  return { kind: "look_again", afterMs: Math.max(10, afterMs * timeScale - sinceMs) };
-}
-
-/** Asks the session what became of the call; one that has ended may have made a video, which is then looked for. */
-export async function reconcileBySession(
+/** Takes the one video of these words that no other target owns; its absence is proved by looks at all the set times. */
+async function lookThroughUploads(
   baseUrl: string,
   publication: Publication,
-  handles: Handles,
+  since: number,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const upload = readUpload(handles);
-  const [media] = publication.media;
-  if (upload === undefined || media === undefined) return { kind: "absent" };
-  const answer = await askSession(publication, upload.uri, media.bytes, signal);
-  const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
-  switch (state?.kind) {
-    case "complete": {
-      const externalId = state.videoId;
-      return { kind: "present", externalId, permalink: toPermalink(publication, externalId) };
-    }
-    case "incomplete":
-      return { kind: "absent" };
-    case "gone":
-      if (!upload.isOffered) return { kind: "absent" };
-      return await lookThroughUploads({ baseUrl, publication, upload, signal }, call);
-    case undefined:
-      return lookAgain(call);
+  const videos = await listSameUploads(baseUrl, publication, since, signal);
+  if ("failure" in videos) {
+    if (videos.failure === "unreadable") return lookAgain(call);
+    return { kind: "cannot_tell", message: "the channel's uploads cannot be read" };
   }
+  const twins = videos.map((video) => ({ ...video, permalink: null }));
+  // Every video has a title, and that is what it is found by.
+  const words = { text: publication.title ?? "" };
+  const verdict = await judgeTwins(twins, words, call, LOOKS_AFTER_MS);
+  if (verdict.kind !== "present") return verdict;
+  const video = videos.find(({ id }) => id === verdict.externalId);
+  return video === undefined ? verdict : toVerdict(publication, video);
+}
+
+/** Asks the session what became of the call; one that has ended may have made a video, which is then looked for. */
+export function reconcileBySession(baseUrl: string): Connector["reconcile"] {
+  return async (publication, handles, call, signal) => {
+    const upload = readUpload(handles);
+    if (upload === undefined) return { kind: "absent" };
+    const state = await ask(publication, upload, signal);
+    switch (state?.kind) {
+      case "complete":
+        return toVerdict(publication, state.video);
+      case "incomplete":
+        return { kind: "absent" };
+      case "gone": {
+        if (!upload.isOffered) return { kind: "absent" };
+        const { startedAt } = upload;
+        const found = await lookThroughUploads(baseUrl, publication, startedAt, call, signal);
+        // The list is no proof that a video which the session may have made is not there.
+        return found.kind === "absent"
+          ? { kind: "cannot_tell", message: "the upload has ended, and no video was found" }
+          : found;
+      }
+      case undefined:
+        return lookAgain(call);
+    }
+  };
+}
+
+/** After a restore: the session that the data knows may have ended well, and a later one is not known at all. */
+export function findTwinVideo(baseUrl: string): Connector["reconcile"] {
+  return async (publication, handles, call, signal) => {
+    const upload = readUpload(handles);
+    const state = upload === undefined ? undefined : await ask(publication, upload, signal);
+    if (state?.kind === "complete") return toVerdict(publication, state.video);
+    const since = call.calledAt.getTime();
+    return await lookThroughUploads(baseUrl, publication, since, call, signal);
+  };
 }

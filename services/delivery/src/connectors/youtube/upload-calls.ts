@@ -1,6 +1,7 @@
 import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/connectors/http.ts";
-import { header, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
+import { header, object, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
 import { bytesBody, jsonBody, mediaBytes } from "#src/connectors/request-body.ts";
+import type { MadeVideo } from "#src/connectors/youtube/upload-state.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/domain/connector.ts";
 
 /** "People & Blogs", the category that YouTube's own upload page proposes. */
@@ -89,7 +90,7 @@ export function askSession(
 
 /** What a session says of itself. */
 export type SessionState =
-  | { readonly kind: "complete"; readonly videoId: string }
+  | { readonly kind: "complete"; readonly video: MadeVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
   /** YouTube does not know the session any more. */
   | { readonly kind: "gone" };
@@ -99,13 +100,19 @@ function storedOf(answer: PlatformAnswer): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
+function videoOf({ json }: PlatformAnswer): MadeVideo | undefined {
+  const id = text(json, "id");
+  const privacy = text(object(json, "status"), "privacyStatus");
+  return id === undefined ? undefined : { id, ...(privacy === undefined ? {} : { privacy }) };
+}
+
 /** Undefined when the answer says nothing about the session. */
 export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
-  const videoId = text(answer.json, "id");
+  const video = videoOf(answer);
   switch (answer.status) {
     case 200:
     case 201:
-      return videoId === undefined ? undefined : { kind: "complete", videoId };
+      return video === undefined ? undefined : { kind: "complete", video };
     case 308:
       return { kind: "incomplete", stored: storedOf(answer) };
     case 404:

@@ -1,5 +1,12 @@
 import type { Handles, MediaPart, Publication } from "#src/domain/connector.ts";
 
+/** What an upload has become. */
+export interface MadeVideo {
+  readonly id: string;
+  /** Who may see it, as far as YouTube says it. */
+  readonly privacy?: string;
+}
+
 /** How far an upload is; stored as a handle after each answer of YouTube. */
 export interface Upload {
   /** Where the bytes go. Whoever knows it may send them. */
@@ -10,8 +17,7 @@ export interface Upload {
   readonly stored: number;
   /** Whether the last byte may have been sent: from then on there may be a video. */
   readonly isOffered: boolean;
-  /** The video that it has become. */
-  readonly videoId?: string;
+  readonly video?: MadeVideo;
 }
 
 const NAME = "upload";

@@ -56,7 +56,7 @@ class UploadStep implements PrepareStep {
 
   isDone(handles: Handles): boolean {
     const upload = readUpload(handles);
-    return upload?.videoId !== undefined || (this.#isCurrent && upload?.isOffered === true);
+    return upload?.video !== undefined || (this.#isCurrent && upload?.isOffered === true);
   }
 
   async run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult> {
@@ -122,7 +122,7 @@ class UploadStep implements PrepareStep {
     const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
     switch (state?.kind) {
       case "complete":
-        return toHandles({ ...upload, isOffered: true, videoId: state.videoId });
+        return toHandles({ ...upload, isOffered: true, video: state.video });
       case "incomplete":
         if (state.stored >= media.bytes) return unavailable("YouTube has not ended the upload yet");
         this.#isCurrent = true;

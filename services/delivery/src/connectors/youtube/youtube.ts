@@ -2,17 +2,17 @@ import type { PlatformAnswer } from "#src/connectors/platform-answer.ts";
 import { sendOnce, toUnanswered, type SendResult } from "#src/connectors/send-once.ts";
 import { deleteVideo } from "#src/connectors/youtube/delete.ts";
 import { limitedForMs, toFailure } from "#src/connectors/youtube/failures.ts";
-import { toPermalink } from "#src/connectors/youtube/permalink.ts";
-import { reconcileBySession } from "#src/connectors/youtube/reconcile.ts";
+import { findLock, toIds } from "#src/connectors/youtube/made-video.ts";
+import { findTwinVideo, reconcileBySession } from "#src/connectors/youtube/reconcile.ts";
 import { toPut, toSessionState } from "#src/connectors/youtube/upload-calls.ts";
-import { readUpload, restOf } from "#src/connectors/youtube/upload-state.ts";
+import { readUpload, restOf, type MadeVideo } from "#src/connectors/youtube/upload-state.ts";
 import { createUploadStep } from "#src/connectors/youtube/upload-step.ts";
 import type { Connector, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
-function toPublished(publication: Publication, externalId: string): Outcome {
-  return { kind: "published", externalId, permalink: toPermalink(publication, externalId) };
+function toEnd(publication: Publication, video: MadeVideo): Outcome {
+  return findLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
 }
 
 /** A 429 is no refusal that has to be believed; asking the session costs nothing. */
@@ -27,7 +27,7 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const state = toSessionState(answer);
   switch (state?.kind) {
     case "complete":
-      return toPublished(publication, state.videoId);
+      return toEnd(publication, state.video);
     case "incomplete":
       return {
         kind: "retryable",
@@ -57,7 +57,7 @@ async function publish(
   const rest = upload === undefined ? undefined : restOf(publication, upload);
   if (upload === undefined || rest === undefined)
     return { kind: "retryable", code: "internal_error", message: "the upload was not begun" };
-  if (upload.videoId !== undefined) return toPublished(publication, upload.videoId);
+  if (upload.video !== undefined) return toEnd(publication, upload.video);
   const sent = await sendOnce(toPut(publication, upload.uri, rest), guard);
   return sent.kind === "answer" ? toOutcome(sent, publication) : toSilence(sent);
 }
@@ -77,12 +77,12 @@ export function createYoutubeConnector(options: {
     steps: () => [createUploadStep({ baseUrl, chunkBytes })],
     visibleParts: (publication, handles) => {
       const upload = readUpload(handles);
-      if (upload === undefined || upload.videoId !== undefined) return [];
+      if (upload === undefined || upload.video !== undefined) return [];
       return [restOf(publication, upload)].filter((part) => part !== undefined);
     },
     publish,
-    reconcile: (publication, handles, call, signal) =>
-      reconcileBySession(baseUrl, publication, handles, call, signal),
+    reconcile: reconcileBySession(baseUrl),
+    findTwin: findTwinVideo(baseUrl),
     canDelete: true,
     delete: (account, externalId, signal) => deleteVideo(baseUrl, account, externalId, signal),
   };

@@ -16,6 +16,11 @@ export interface PublishingSettings extends RetryPolicy {
   readonly reconcileTimeScale: number;
 }
 
+/** Whether the data belongs here, asked before work is taken. */
+export interface Origin {
+  mayPublish(): Promise<boolean>;
+}
+
 /** What publishing needs from outside. */
 export interface PublishingDeps {
   readonly sql: Sql;
@@ -25,6 +30,7 @@ export interface PublishingDeps {
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
+  readonly origin: Origin;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   /** In [0, 1). */

@@ -116,6 +116,7 @@ async function onUnmarked(
     case "lost":
       return;
     case "busy":
+    case "held":
       return await release(shop, [task], BUSY_MS * (1 + shop.deps.random()));
     case "missed":
       return await giveUp(shop, task, "missed", "", attemptNumber);

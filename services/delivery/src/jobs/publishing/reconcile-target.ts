@@ -14,6 +14,12 @@ const LOOK_TIMEOUT_MS = 60_000;
 /** Before a look is tried again that failed on our side. */
 const AGAIN_MS = 60_000;
 
+/** What was sent by calls that the data does not know of cannot be looked for on this platform. */
+const NOBODY_KNOWS: Verdict = {
+  kind: "cannot_tell",
+  message: "the data was restored, and the platform cannot say whether it was published before",
+};
+
 function toUnknownCall(shop: Workshop, { task }: Work): UnknownCall {
   const { sql, settings } = shop.deps;
   const calledAt = task.firstUnknownAt ?? task.calledAt;
@@ -50,7 +56,9 @@ async function look(shop: Workshop, work: Work): Promise<Verdict> {
   try {
     const call = toUnknownCall(shop, work);
     const publication = toPublication(shop, work);
-    return await connector.reconcile(publication, task.handles ?? {}, call, signal);
+    const handles = task.handles ?? {};
+    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+    return (await connector.findTwin?.(publication, handles, call, signal)) ?? NOBODY_KNOWS;
   } catch (error) {
     const { logger, settings } = shop.deps;
     logger.warn({ err: error, targetId: task.targetId }, "a look failed");

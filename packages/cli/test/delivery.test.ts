@@ -26,6 +26,7 @@ async function startDelivery(): Promise<string> {
       BUS: "postgres",
       DATABASE_URL: database.url,
       INTERNAL_SECRET,
+      MEDIA_KEY: "a key that this test has no use for, yet is needed",
     },
   });
   let log = "";
@@ -137,4 +138,44 @@ test.each([
   const { exitCode, errors } = await run(...words);
   expect(exitCode).toBe(2);
   expect(errors).toContain(message);
+});
+
+const PLACE = {
+  systemIdentifier: expect.stringMatching(/^\d+$/) as string,
+  databaseOid: expect.any(Number) as number,
+  timeline: 1,
+  deploymentId: "default",
+};
+const RECOVERY = {
+  held: false,
+  heldBecause: null,
+  belongs: PLACE,
+  lies: PLACE,
+  restoredAt: null,
+  dataUntil: null,
+  openTargets: 0,
+};
+
+test("data that is restored is marked; data from elsewhere is held and adopted, once", async () => {
+  await eventually(async () => {
+    expect(await runJson("recovery", "status")).toEqual(RECOVERY);
+  });
+  const marked = { ...RECOVERY, restoredAt: INSTANT };
+  expect(await runJson("recovery", "mark")).toEqual(marked);
+
+  await database.sql`update deployment set deployment_id = 'production'`;
+  const held = { held: true, heldBecause: "deployment" };
+  expect(await runJson("recovery", "status")).toEqual({
+    ...marked,
+    ...held,
+    belongs: { ...PLACE, deploymentId: "production" },
+  });
+  expect((await run("recovery", "status")).printed).toMatch(
+    /^publishing +held: the deployment is another one; recovery adopt takes the data over\n/,
+  );
+
+  const adopted = { ...marked, dataUntil: INSTANT };
+  expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
+  expect(await runJson("recovery", "adopt")).toEqual({ adopted: false, ...adopted });
+  expect((await run("recovery", "status")).printed).toMatch(/^publishing +goes on\n/);
 });

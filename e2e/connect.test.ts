@@ -1,0 +1,330 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PostRecord } from "./support/api.ts";
+import { launchBrowser } from "./support/browser.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+interface Connected {
+  readonly id: string;
+  readonly platform: string;
+  readonly username: string;
+}
+
+let system: System;
+let browser: Browser;
+let tenant: Tenant;
+const contexts: BrowserContext[] = [];
+/** Secrets of links, which no log may hold. */
+const tickets: string[] = [];
+
+beforeAll(async () => {
+  // Two of each: the link, the page, the way back and the tool meet different processes.
+  [system, browser] = await Promise.all([
+    startSystem("postgres", { replicas: 2 }),
+    launchBrowser(),
+  ]);
+  tenant = await openTenant(system);
+});
+afterAll(async () => {
+  await browser.close();
+  await system[Symbol.asyncDispose]();
+});
+
+/** A browser of its own: no cookie is shared. */
+async function newPage(options: { readonly locale?: string } = {}): Promise<Page> {
+  // Without scripts, so that every page has to work without.
+  const context = await browser.newContext({ javaScriptEnabled: false, ...options });
+  contexts.push(context);
+  return await context.newPage();
+}
+
+/** Runs the command until its link is there; it goes on waiting for the approval. */
+async function beginConnect(platform: string) {
+  const { promise: url, resolve } = Promise.withResolvers<string>();
+  const command = system.operateNoting<Connected>(
+    (note) => {
+      const { url: link } = note as { url?: string };
+      if (link !== undefined) resolve(link);
+    },
+    "account",
+    "connect",
+    platform,
+    "--workspace",
+    tenant.id,
+  );
+  // Its failure is looked at where it is expected.
+  command.catch(() => undefined);
+  const link = await Promise.race([url, command.then(() => "")]);
+  tickets.push(link.split("/").at(-1) ?? "");
+  return { command, link };
+}
+
+const outcomeOf = (page: Page) => page.locator("main").getAttribute("data-page");
+
+/** From the link's page to the platform's. */
+async function goToPlatform(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  expect(await outcomeOf(page)).toBe("open");
+  await page.getByRole("button").click();
+  await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));
+}
+
+async function approve(page: Page, username: string): Promise<void> {
+  await page.getByLabel("Username").fill(username);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.waitForURL(/\/connect\/callback/);
+}
+
+/** Runs in the browser, whose globals our own types do not have. */
+function colourOf(element: unknown): string {
+  const page = globalThis as unknown as {
+    getComputedStyle: (element: unknown) => { readonly backgroundColor: string };
+  };
+  return page.getComputedStyle(element).backgroundColor;
+}
+
+async function expectFailure(command: Promise<unknown>, code: string): Promise<void> {
+  const failure = await command.then(
+    () => undefined,
+    (error: unknown) => error as { stderr: string },
+  );
+  const lines = failure?.stderr.trim().split("\n") ?? [];
+  expect(JSON.parse(lines.at(-1) ?? "null")).toMatchObject({ error: { code } });
+}
+
+describe("a link in a browser", () => {
+  test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
+    "connects an account of %s, and the command prints it",
+    async (platform) => {
+      const { command, link } = await beginConnect(platform);
+      const page = await newPage();
+      await goToPlatform(page, link);
+      await approve(page, "visitor");
+      expect(await outcomeOf(page)).toBe("connected");
+      expect(await page.getByRole("listitem").allTextContents()).toEqual(["visitor"]);
+      expect(await page.title()).toBe("Connected · Postrider");
+      const connected = await command;
+      expect(connected).toEqual({
+        id: expect.any(String) as string,
+        platform,
+        username: "visitor",
+      });
+      const { body } = await tenant.api.call<{ accounts: Connected[] }>("GET", "/accounts");
+      expect(body.accounts).toContainEqual(expect.objectContaining(connected));
+    },
+  );
+
+  test("connects an account that a post then goes out on", async () => {
+    const { command, link } = await beginConnect("x");
+    const page = await newPage();
+    await goToPlatform(page, link);
+    await approve(page, "publisher");
+    const { id } = await command;
+    const post = await tenant.api.createPost("Approved in a browser", [id]);
+    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published", {
+      timeoutMs: 30_000,
+    });
+  });
+
+  test("connects every page that the person chose, and the command prints them all", async () => {
+    const { command, link } = await beginConnect("facebook");
+    const page = await newPage();
+    await goToPlatform(page, link);
+    await approve(page, "shop.one, shop.two");
+    expect(await page.getByRole("listitem").allTextContents()).toEqual(["shop.one", "shop.two"]);
+    const { accounts } = (await command) as unknown as { accounts: Connected[] };
+    expect(accounts.map(({ username }) => username).toSorted()).toEqual(["shop.one", "shop.two"]);
+  });
+
+  test("speaks the reader's language, breaks no rule of its own policy and tells the platform nothing", async () => {
+    const { command, link } = await beginConnect("youtube");
+    const page = await newPage({ locale: "ko-KR" });
+    const complaints: string[] = [];
+    const referrers: (string | undefined)[] = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("request", (request) => {
+      if (request.url().startsWith(system.local().simulatorUrl))
+        referrers.push(request.headers().referer);
+    });
+    await page.goto(link);
+    expect(await page.locator("html").getAttribute("lang")).toBe("ko");
+    expect(await page.title()).toBe("YouTube 연결 · Postrider");
+    const button = page.getByRole("button");
+    // The policy lets our style through: without it the button would have the browser's own colour.
+    expect(await button.evaluate(colourOf)).toBe("rgb(29, 78, 216)");
+    await button.click();
+    await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));
+    await approve(page, "korean");
+    expect(await page.title()).toBe("연결되었습니다 · Postrider");
+    expect(complaints.filter((text) => /policy|refused/i.test(text))).toEqual([]);
+    expect(referrers[0]).toBeUndefined();
+    await command;
+  });
+});
+
+describe("a clear page", () => {
+  test("says that the person denied, and the command fails with it", async () => {
+    const { command, link } = await beginConnect("tiktok");
+    const page = await newPage();
+    await goToPlatform(page, link);
+    await page.getByRole("button", { name: "Deny" }).click();
+    await page.waitForURL(/\/connect\/callback/);
+    expect(await outcomeOf(page)).toBe("denied");
+    await expectFailure(command, "denied");
+  });
+
+  test("says that a link was used, and so does the callback when it is loaded again", async () => {
+    const { command, link } = await beginConnect("x");
+    const page = await newPage();
+    await goToPlatform(page, link);
+    await approve(page, "replayer");
+    await command;
+    expect((await page.reload())?.status()).toBe(410);
+    expect(await outcomeOf(page)).toBe("used");
+    const other = await newPage();
+    expect((await other.goto(link))?.status()).toBe(410);
+    expect(await outcomeOf(other)).toBe("used");
+  });
+
+  test("says that it is another browser, and the right one can still finish", async () => {
+    const { command, link } = await beginConnect("x");
+    const [right, wrong] = [await newPage(), await newPage()];
+    await goToPlatform(right, link);
+    await wrong.goto(right.url());
+    await approve(wrong, "intruder");
+    expect(await outcomeOf(wrong)).toBe("other_browser");
+    await approve(right, "owner");
+    expect(await outcomeOf(right)).toBe("connected");
+    expect(await command).toMatchObject({ username: "owner" });
+  });
+
+  test("says that a state or a link is not ours", async () => {
+    const { baseUrl } = system.local();
+    const page = await newPage();
+    for (const path of ["callback?state=invented&code=c", "callback", "x".repeat(43), "short"]) {
+      expect((await page.goto(`${baseUrl}/connect/${path}`))?.status()).toBe(404);
+      expect(await outcomeOf(page)).toBe("unknown");
+    }
+  });
+
+  test("says that a link has expired, and the command fails with it", async () => {
+    const { command, link } = await beginConnect("x");
+    await system.sql`
+      update accounts.oauth_tickets set expires_at = now()
+      where workspace_id = ${tenant.id} and status = 'issued'`;
+    const page = await newPage();
+    expect((await page.goto(link))?.status()).toBe(410);
+    expect(await outcomeOf(page)).toBe("expired");
+    await expectFailure(command, "expired");
+  });
+});
+
+describe("tokens", () => {
+  test("fifty publishes on an ended token make one refresh, over two replicas", async () => {
+    const id = await tenant.connect("x");
+    const { body } = await tenant.api.call<{ accounts: { id: string; externalId: string }[] }>(
+      "GET",
+      "/accounts",
+    );
+    const externalId = body.accounts.find((account) => account.id === id)?.externalId ?? "";
+    // For the platform and for us the two hours are over.
+    await system.simulator.advanceClock(7_201_000);
+    await system.sql`
+      update accounts.credentials
+      set issued_at = issued_at - interval '7201 seconds', expires_at = expires_at - interval '7201 seconds'
+      where account_id = ${id}`;
+    const posts = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => tenant.api.createPost(`Ended token ${index}`, [id])),
+    );
+    await eventually(
+      async () => {
+        const found = await Promise.all(posts.map((post) => tenant.api.getPost(post.id)));
+        expect(found.filter(({ status }) => status !== "published")).toEqual([]);
+      },
+      { timeoutMs: 90_000 },
+    );
+    // The simulator knows by then: it counts each call when it arrives.
+    expect(await system.simulator.countCalls("x", "refresh", externalId)).toBe(1);
+    const visible = await system.simulator.visible("x");
+    expect(visible.filter(({ account }) => account === externalId)).toHaveLength(50);
+  });
+});
+
+describe("disconnecting", () => {
+  const connectAgain = (...more: readonly string[]) =>
+    system.operate<Connected>(
+      "account",
+      "connect",
+      "bluesky",
+      "--workspace",
+      tenant.id,
+      "--simulated",
+      ...more,
+    );
+
+  test("ends an account for lists, new posts and due ones, and a reconnect brings it back", async () => {
+    const { id, username } = await connectAgain();
+    const due = await tenant.api.call<PostRecord>("POST", "/posts", {
+      body: {
+        content: "Due after the disconnect",
+        accountIds: [id],
+        scheduledAt: new Date(Date.now() + 4_000).toISOString(),
+      },
+    });
+    expect(due.status).toBe(202);
+    const first = await tenant.api.call("DELETE", `/accounts/${id}`);
+    expect(first.status).toBe(204);
+    expect(first.headers.get("x-provider-revocation")).toBe("unconfirmed");
+    expect(first.headers.has("x-provider-revocation-reason")).toBe(false);
+    const again = await tenant.api.call("DELETE", `/accounts/${id}`);
+    expect(again.status).toBe(204);
+    expect(again.headers.get("x-provider-revocation")).toBe("not_attempted");
+    expect(again.headers.get("x-provider-revocation-reason")).toBe("already_disconnected");
+    const { body } = await tenant.api.call<{ accounts: Connected[] }>("GET", "/accounts");
+    expect(body.accounts.map((account) => account.id)).not.toContain(id);
+    const refused = await tenant.api.call<{ error: { details: { code: string }[] } }>(
+      "POST",
+      "/posts",
+      { body: { content: "Too late", accountIds: [id] } },
+    );
+    expect(refused.status).toBe(422);
+    expect(refused.body.error.details[0]?.code).toBe("unknown_account");
+    await eventually(
+      async () => {
+        const { targets } = await tenant.api.getPost(due.body.id);
+        expect(targets[0]?.error?.code).toBe("account_disconnected");
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect((await connectAgain("--username", username)).id).toBe(id);
+    const post = await tenant.api.createPost("Back again", [id]);
+    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published", {
+      timeoutMs: 30_000,
+    });
+  });
+
+  test.each([
+    ["facebook", "app_wide_grant"],
+    ["instagram", "app_wide_grant"],
+    ["telegram", "not_verified"],
+  ])("says for %s why the platform was not asked: %s", async (platform, reason) => {
+    const id = await tenant.connect(platform);
+    const { status, headers } = await tenant.api.call("DELETE", `/accounts/${id}`);
+    expect(status).toBe(204);
+    expect(headers.get("x-provider-revocation")).toBe("not_attempted");
+    expect(headers.get("x-provider-revocation-reason")).toBe(reason);
+  });
+});
+
+test("no secret of a platform, and none of a link, is in any log", async () => {
+  const secrets = [...(await system.simulator.secrets()), ...tickets];
+  expect(secrets.length).toBeGreaterThan(40);
+  for (const context of contexts) {
+    const cookies = await context.cookies();
+    secrets.push(...cookies.map(({ value }) => value));
+  }
+  const logs = system.logs();
+  expect(secrets.filter((secret) => secret !== "" && logs.includes(secret))).toEqual([]);
+});

@@ -1,0 +1,225 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
+import { makeTestFolder } from "@postrider/local/test-folder";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import type { PostRecord } from "./support/api.ts";
+import {
+  copyCluster,
+  dumpDatabase,
+  loadDump,
+  recoverFromArchive,
+  startDatabase,
+} from "./support/backup.ts";
+import { create, inMs } from "./support/posts.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+const PLATFORMS = ["x", "bluesky", "telegram"] as const;
+const POSTS = 50;
+const SETTLE_MS = 90_000;
+
+interface Recovery {
+  readonly held: boolean;
+  readonly heldBecause: string | null;
+  readonly openTargets: number;
+  readonly restoredAt: string | null;
+}
+
+/** Ten accounts of each platform. */
+async function connectAll(system: System): Promise<readonly (readonly string[])[]> {
+  const all: (readonly string[])[] = [];
+  for (const platform of PLATFORMS) all.push(await system.connect(platform, 10));
+  return all;
+}
+
+function accountsOf(all: readonly (readonly string[])[], index: number): string[] {
+  return all.map((ids) => ids[index % ids.length] ?? "");
+}
+
+async function whenAll(
+  system: System,
+  posts: readonly Pick<PostRecord, "id">[],
+  statuses: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const { id } of posts) {
+    await eventually(
+      async () => {
+        const { targets } = await system.api.getPost(id);
+        const found = targets.map(({ platform, status, error }) => [
+          platform,
+          [status, ...(error === null ? [] : [error.code])].join(" "),
+        ]);
+        expect(Object.fromEntries(found)).toEqual(statuses);
+      },
+      { timeoutMs: SETTLE_MS },
+    );
+  }
+}
+
+/** Texts that a reader sees more or less than once on a platform. */
+async function listWrong(
+  system: System,
+  posts: readonly Pick<PostRecord, "content">[],
+): Promise<readonly string[]> {
+  const entries = await system.simulator.visible();
+  return PLATFORMS.flatMap((platform) =>
+    posts.flatMap(({ content }) => {
+      const { length } = entries.filter(
+        (entry) => entry.platform === platform && entry.text === content,
+      );
+      return length === 1 ? [] : [`${platform}: ${content} ${length} times`];
+    }),
+  );
+}
+
+const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
+/** A bot cannot read its channel back, so a person has to look. */
+const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
+
+test("a dump that is loaded into another cluster publishes nothing until it is adopted, and then doubles nothing", async () => {
+  const dataDir = makeTestFolder("restore");
+  const clusters = mkdtempSync(join(dataDir, "clusters-"));
+  execFileSync("chmod", ["o+x", clusters]);
+  const posts: PostRecord[] = [];
+  const neverSent: PostRecord[] = [];
+  let dump: Awaited<ReturnType<typeof dumpDatabase>>;
+  {
+    await using original = await startDatabase(join(clusters, "original"));
+    await using system = await startSystem("postgres", {
+      dataDir,
+      env: { DATABASE_URL: original.url },
+    });
+    const all = await connectAll(system);
+    const before = await system.api.createPost("published before the dump", accountsOf(all, 0));
+    await whenAll(system, [before], ALL_PUBLISHED);
+    posts.push(before);
+    const scheduledAt = inMs(15_000);
+    for (let index = 0; index < POSTS; index += 1) {
+      const body = {
+        content: `scheduled ${index}`,
+        accountIds: accountsOf(all, index),
+        scheduledAt,
+      };
+      posts.push(await create(system.api, body));
+    }
+    const [held = ""] = await system.connect("x", 1);
+    await system.operate("pause", "--account", held);
+    neverSent.push(await system.api.createPost("never sent", [held]));
+
+    dump = await dumpDatabase(original.url);
+    expect(Date.now()).toBeLessThan(Date.parse(scheduledAt));
+
+    await whenAll(system, posts, ALL_PUBLISHED);
+    expect(await listWrong(system, posts)).toEqual([]);
+  }
+
+  await using clone = await startDatabase(join(clusters, "clone"));
+  await loadDump(clone.url, dataDir, dump);
+  await using system = await startSystem("postgres", {
+    dataDir,
+    replicas: 2,
+    env: { DATABASE_URL: clone.url },
+  });
+  const calls = await system.simulator.publishCalls();
+  // All of them have been ready for three seconds, and nobody has touched them.
+  await eventually(
+    async () => {
+      const rows = await system.sql`
+        select 1
+        from delivery.publish_tasks
+        where status = 'queued'
+        and fence = 0
+        and wake_at < now() - interval '3 seconds'`;
+      expect(rows).toHaveLength(POSTS * PLATFORMS.length + 1);
+    },
+    { timeoutMs: SETTLE_MS },
+  );
+  expect(await system.operate<Recovery>("recovery", "status")).toMatchObject({
+    held: true,
+    heldBecause: "system_identifier",
+    restoredAt: null,
+  });
+  expect(await system.simulator.publishCalls()).toBe(calls);
+
+  const adopted = await system.operate<Recovery>("recovery", "adopt");
+  expect(adopted).toMatchObject({ held: false, openTargets: POSTS * PLATFORMS.length + 1 });
+  const [held = ""] = (neverSent[0]?.targets ?? []).map(({ accountId }) => accountId);
+  await system.operate("resume", "--account", held);
+  await whenAll(system, posts.slice(1), FOUND);
+  await whenAll(system, neverSent, { x: "published" });
+
+  expect(await listWrong(system, posts)).toEqual([]);
+  const entries = await system.simulator.visible("x");
+  expect(entries.filter(({ text }) => text === "never sent")).toHaveLength(1);
+  expect(await system.simulator.publishCalls()).toBe(calls + 1);
+  expect((await system.operate<Recovery>("recovery", "status")).openTargets).toBe(0);
+
+  const accountIds = (posts[0]?.targets ?? []).map(({ accountId }) => accountId);
+  const after = await system.api.createPost("after the restore", accountIds);
+  await whenAll(system, [after], ALL_PUBLISHED);
+});
+
+test.each([
+  {
+    name: "recovered on a new timeline",
+    change: (cluster: string) => recoverFromArchive(cluster),
+    env: {},
+    heldBecause: null,
+  },
+  {
+    name: "put back for another deployment",
+    change: () => undefined,
+    env: { DEPLOYMENT_ID: "restored" },
+    heldBecause: "deployment",
+  },
+])("a database $name doubles nothing", async ({ change, env, heldBecause }) => {
+  const dataDir = makeTestFolder("restore");
+  const clusters = mkdtempSync(join(dataDir, "clusters-"));
+  execFileSync("chmod", ["o+x", clusters]);
+  const [cluster, backup] = [join(clusters, "cluster"), join(clusters, "backup")];
+  const posts: PostRecord[] = [];
+  const start = (database: EmbeddedPostgres, more: Readonly<Record<string, string>> = {}) =>
+    startSystem("postgres", { dataDir, env: { DATABASE_URL: database.url, ...more } });
+  {
+    await using database = await startDatabase(cluster);
+    await using system = await start(database);
+    const all = await connectAll(system);
+    for (const platform of PLATFORMS) await system.operate("pause", "--platform", platform);
+    for (let index = 0; index < POSTS; index += 1)
+      posts.push(await system.api.createPost(`waiting ${index}`, accountsOf(all, index)));
+    await eventually(async () => {
+      const rows = await system.sql`select 1 from delivery.publish_tasks where status = 'queued'`;
+      return rows.length === POSTS * PLATFORMS.length;
+    });
+  }
+  await copyCluster(cluster, backup);
+  {
+    await using database = await startDatabase(cluster);
+    await using system = await start(database);
+    for (const platform of PLATFORMS) await system.operate("resume", "--platform", platform);
+    await whenAll(system, posts, ALL_PUBLISHED);
+    expect(await listWrong(system, posts)).toEqual([]);
+  }
+  rmSync(cluster, { recursive: true });
+  await copyCluster(backup, cluster);
+  change(cluster);
+
+  await using database = await startDatabase(cluster);
+  await using system = await start(database, env);
+  const calls = await system.simulator.publishCalls();
+  for (const platform of PLATFORMS) await system.operate("resume", "--platform", platform);
+  const isHeld = heldBecause !== null;
+  await eventually(async () => {
+    const { restoredAt, ...status } = await system.operate<Recovery>("recovery", "status");
+    expect({ ...status, isMarked: restoredAt !== null }).toMatchObject({
+      heldBecause,
+      isMarked: !isHeld,
+    });
+  });
+  expect(await system.operate("recovery", "adopt")).toMatchObject({ adopted: isHeld });
+  await whenAll(system, posts, FOUND);
+  expect(await listWrong(system, posts)).toEqual([]);
+  expect(await system.simulator.publishCalls()).toBe(calls);
+});

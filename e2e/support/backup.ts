@@ -1,0 +1,83 @@
+import { execFile } from "node:child_process";
+import { appendFileSync, chmodSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { prepareDatabase } from "@postrider/local/database";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "@postrider/local/embedded-postgres";
+import { layoutOf } from "@postrider/local/layout";
+import { loadSecrets } from "@postrider/local/secrets";
+import postgres from "postgres";
+
+const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
+
+/** A database of the tests' own, so that it can be stopped, copied and put back without the system. */
+export function startDatabase(dataDir: string): Promise<EmbeddedPostgres> {
+  // What recovers from an archive has to have been written for it.
+  return startEmbeddedPostgres({ dataDir, settings: { wal_level: "replica" } });
+}
+
+/** What a dump holds: rows as text, and where the sequences stand. */
+export interface Dump {
+  readonly tables: ReadonlyMap<string, Buffer>;
+  readonly sequences: readonly { readonly name: string; readonly value: string }[];
+}
+
+async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Everything that the services know, as of one moment, while they go on: what `pg_dump --data-only` writes. */
+export async function dumpDatabase(url: string): Promise<Dump> {
+  return await withOwner(url, async (sql) => {
+    const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
+      const names = await tx<{ name: string }[]>`
+        select format('%I.%I', schemaname, tablename) as name
+        from pg_tables
+        where schemaname in ${tx(SCHEMAS)}`;
+      const tables = new Map<string, Buffer>();
+      for (const { name } of names)
+        tables.set(name, await buffer(await tx.unsafe(`copy ${name} to stdout`).readable()));
+      const sequences = await tx<{ name: string; value: string }[]>`
+        select format('%I.%I', schemaname, sequencename) as name, last_value::text as value
+        from pg_sequences
+        where schemaname in ${tx(SCHEMAS)}
+        and last_value is not null`;
+      return { tables, sequences: [...sequences] };
+    });
+    return dumped;
+  });
+}
+
+/** Loads a dump into a database that has the roles and the schema, as `pg_restore` does. */
+export async function loadDump(url: string, dataDir: string, dump: Dump): Promise<void> {
+  await prepareDatabase(url, loadSecrets(layoutOf(dataDir).secretsFile));
+  await withOwner(url, async (sql) => {
+    await sql.unsafe("set session_replication_role = replica");
+    await sql.unsafe(`truncate ${[...dump.tables.keys()].join(", ")}`);
+    for (const [name, rows] of dump.tables)
+      await pipeline(Readable.from([rows]), await sql.unsafe(`copy ${name} from stdin`).writable());
+    for (const { name, value } of dump.sequences) await sql`select setval(${name}, ${value})`;
+  });
+}
+
+/** Copies a stopped cluster as it is: owner, modes and all. */
+export async function copyCluster(from: string, to: string): Promise<void> {
+  rmSync(to, { recursive: true, force: true });
+  await promisify(execFile)("cp", ["-a", from, to]);
+}
+
+/** Has the next start of a stopped cluster recover from an archive, which has nothing: that begins a new timeline. */
+export function recoverFromArchive(cluster: string): void {
+  const signal = join(cluster, "recovery.signal");
+  writeFileSync(signal, "");
+  chmodSync(signal, 0o644);
+  appendFileSync(join(cluster, "postgresql.auto.conf"), "restore_command = 'false'\n");
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import {
+  AuthorizationService,
+  type GetTicketResponse,
+  type IssueTicketResponse,
+} from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { ServiceError } from "@postrider/shared/errors";
+import { required } from "#src/answers.ts";
+import {
+  findInteger,
+  findText,
+  getPositional,
+  getText,
+  type Arguments,
+  type Result,
+  type Terminal,
+} from "#src/command.ts";
+import { CommandFailure, UsageError } from "#src/failures.ts";
+import { toInstant } from "#src/instants.ts";
+import type { Services } from "#src/services.ts";
+import { formatTable } from "#src/table.ts";
+
+const POLL_MS = 500;
+
+const FAILURES: Readonly<Record<string, string>> = {
+  denied: "the approval was not given",
+  expired: "the link was not used in time",
+  no_account: "the approval covers no account that can publish",
+  unavailable: "the platform did not answer",
+};
+
+function toResult(accounts: readonly Account[], isList: boolean): Result {
+  const made = accounts.map(({ id, platform, username }) => ({ id, platform, username }));
+  const rows = made.map(({ id, platform, username }) => [id, platform, username]);
+  const text = formatTable(["id", "platform", "username"], rows, "no accounts");
+  return { json: isList ? { accounts: made } : (made[0] ?? {}), text };
+}
+
+async function connectSimulated(services: Services, args: Arguments): Promise<Result> {
+  const count = findInteger(args, "count", 1);
+  const username = findText(args, "username");
+  const client = services.client("accounts", AccountService);
+  const { accounts } = await client.connectSimulatedAccounts({
+    workspaceId: getText(args, "workspace"),
+    platform: getPositional(args),
+    count: count ?? 1,
+    ...(username === undefined ? {} : { username }),
+  });
+  return toResult(accounts, count !== undefined);
+}
+
+/** What a platform without an authorization page wants to know; the secret is never on the command line. */
+async function readLogin(
+  platform: string,
+  args: Arguments,
+  { readLine }: Terminal,
+): Promise<Record<string, string> | undefined> {
+  const read = async (what: string): Promise<string> => {
+    const secret = await readLine(what);
+    if (secret === "") throw new UsageError(`the ${what} is read from standard input`);
+    return secret;
+  };
+  if (platform === "bluesky") {
+    const identifier = getText(args, "handle");
+    return { identifier, appPassword: await read("app password") };
+  }
+  if (platform === "telegram") {
+    const chatId = getText(args, "chat");
+    return { chatId, botToken: await read("bot token") };
+  }
+  return undefined;
+}
+
+/** Goes on asking while the service is away: the link stays good, and the person is at the platform. */
+async function askProgress(services: Services, id: string): Promise<GetTicketResponse | undefined> {
+  try {
+    return await services.client("accounts", AuthorizationService).getTicket({ id });
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === "unavailable") return undefined;
+    throw error;
+  }
+}
+
+async function waitForApproval(
+  services: Services,
+  { id }: IssueTicketResponse,
+): Promise<readonly Account[]> {
+  for (;;) {
+    const progress = await askProgress(services, id);
+    if (progress?.status === "connected") return progress.accounts;
+    if (progress?.status === "failed") {
+      const code = progress.failure ?? "refused";
+      throw new CommandFailure(code, FAILURES[code] ?? "the platform did not accept the approval");
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function connectByLink(
+  services: Services,
+  args: Arguments,
+  { note }: Terminal,
+): Promise<Result> {
+  const ticket = await services.client("accounts", AuthorizationService).issueTicket({
+    workspaceId: getText(args, "workspace"),
+    platform: getPositional(args),
+  });
+  const { url } = ticket;
+  note({
+    json: { url, expiresAt: toInstant(ticket.expiresAt) },
+    text: `Open this link in a browser within 10 minutes; it works once:\n\n  ${url}\n`,
+  });
+  const accounts = await waitForApproval(services, ticket);
+  return toResult(accounts, accounts.length !== 1);
+}
+
+/** Connects an account in the way that its platform has, or accounts of the simulator. */
+export async function connectAccount(
+  services: Services,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<Result> {
+  if (args.values.simulated === true) return await connectSimulated(services, args);
+  const platform = getPositional(args);
+  const workspaceId = getText(args, "workspace");
+  const login = await readLogin(platform, args, terminal);
+  if (login === undefined) return await connectByLink(services, args, terminal);
+  const client = services.client("accounts", AccountService);
+  const { account } = await client.connectAccount({ workspaceId, platform, login });
+  return toResult([required(account)], false);
+}

@@ -1,0 +1,200 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TestSimulator, textOf } from "#src/testing.ts";
+import type { Answer } from "#src/testing.ts";
+
+const REDIRECT = "https://app.example/connect/callback";
+const STATE = "s".repeat(32);
+const VERIFIER = "v".repeat(43);
+const PKCE = {
+  code_challenge: createHash("sha256").update(VERIFIER).digest("base64url"),
+  code_challenge_method: "S256",
+};
+
+interface Flow {
+  readonly platform: string;
+  readonly page: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly lifeMs: number;
+  readonly exchange: (code: string, redirectUri?: string, verifier?: string) => Promise<Answer>;
+}
+
+let simulator: TestSimulator;
+beforeAll(async () => {
+  simulator = await TestSimulator.start();
+});
+beforeEach(async () => {
+  await simulator.control("/reset", {});
+});
+afterAll(async () => simulator[Symbol.asyncDispose]());
+
+const graph = (platform: string, scope: string): Flow => ({
+  platform,
+  page: `/${platform}/v25.0/dialog/oauth`,
+  query: { client_id: "app", scope },
+  lifeMs: 600_000,
+  exchange: (code, redirectUri = REDIRECT) => {
+    const query = new URLSearchParams({
+      client_id: "app",
+      client_secret: "secret",
+      redirect_uri: redirectUri,
+      code,
+    });
+    return simulator.call("GET", `/${platform}/v25.0/oauth/access_token?${query.toString()}`);
+  },
+});
+
+const FLOWS: readonly Flow[] = [
+  {
+    platform: "x",
+    page: "/x/i/oauth2/authorize",
+    query: { client_id: "app", scope: "tweet.read offline.access", ...PKCE },
+    lifeMs: 30_000,
+    exchange: (code, redirectUri = REDIRECT, verifier = VERIFIER) =>
+      simulator.call("POST", "/x/2/oauth2/token", {
+        form: {
+          grant_type: "authorization_code",
+          client_id: "app",
+          code,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+        },
+      }),
+  },
+  {
+    platform: "tiktok",
+    page: "/tiktok/v2/auth/authorize/",
+    query: { client_key: "app", scope: "user.info.basic,video.publish" },
+    lifeMs: 600_000,
+    exchange: (code, redirectUri = REDIRECT) =>
+      simulator.call("POST", "/tiktok/v2/oauth/token/", {
+        form: {
+          grant_type: "authorization_code",
+          client_key: "app",
+          client_secret: "secret",
+          code,
+          redirect_uri: redirectUri,
+        },
+      }),
+  },
+  {
+    platform: "youtube",
+    page: "/youtube/o/oauth2/v2/auth",
+    query: {
+      client_id: "app",
+      scope: "https://www.googleapis.com/auth/youtube.upload",
+      ...PKCE,
+    },
+    lifeMs: 600_000,
+    exchange: (code, redirectUri = REDIRECT, verifier = VERIFIER) =>
+      simulator.call("POST", "/youtube/token", {
+        form: {
+          grant_type: "authorization_code",
+          client_id: "app",
+          client_secret: "secret",
+          code,
+          redirect_uri: redirectUri,
+          code_verifier: verifier,
+        },
+      }),
+  },
+  graph("facebook", "pages_show_list,pages_manage_posts"),
+  graph("instagram", "pages_show_list,instagram_content_publish"),
+];
+
+function addressOf({ page, query }: Flow, more: Readonly<Record<string, string>> = {}): string {
+  const all = { response_type: "code", redirect_uri: REDIRECT, state: STATE, ...query, ...more };
+  return `${simulator.url}${page}?${new URLSearchParams(all).toString()}`;
+}
+
+async function press(flow: Flow, decision: string, username = ""): Promise<URL> {
+  const answer = await fetch(addressOf(flow), {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams({ decision, username }),
+  });
+  expect(answer.status).toBe(302);
+  return new URL(answer.headers.get("location") ?? "");
+}
+
+async function approved(flow: Flow, username?: string): Promise<string> {
+  return (await press(flow, "approve", username)).searchParams.get("code") ?? "";
+}
+
+/** What a token answer carries; TikTok answers refusals with 200 too. */
+const tokenIn = ({ body }: Answer): unknown => body["access_token"];
+
+describe.each(FLOWS)("$platform", (flow) => {
+  test("asks the person, and sends the browser back with a code that gives a token once", async () => {
+    const page = await fetch(addressOf(flow));
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await page.text()).toContain('value="approve"');
+    const back = await press(flow, "approve", "somebody");
+    expect(`${back.origin}${back.pathname}`).toBe(REDIRECT);
+    expect(back.searchParams.get("state")).toBe(STATE);
+    const code = back.searchParams.get("code") ?? "";
+    expect(await simulator.control("/secrets")).toContain(code);
+    expect(tokenIn(await flow.exchange(code))).toBeTypeOf("string");
+    expect(tokenIn(await flow.exchange(code))).toBeUndefined();
+  });
+
+  test("sends a person who denies back without a code", async () => {
+    const back = await press(flow, "deny");
+    expect(back.searchParams.get("error")).toBe("access_denied");
+    expect(back.searchParams.get("state")).toBe(STATE);
+    expect(back.searchParams.has("code")).toBe(false);
+  });
+
+  test.each(["approve", "deny"])("decides for everybody by the setting %s", async (authorize) => {
+    await simulator.control("/settings", { authorize });
+    const answer = await fetch(addressOf(flow), { redirect: "manual" });
+    const back = new URL(answer.headers.get("location") ?? "");
+    expect(back.searchParams.has("code")).toBe(authorize === "approve");
+  });
+
+  test("takes a code for the address that it was asked for with, and before its end", async () => {
+    expect(tokenIn(await flow.exchange(await approved(flow), `${REDIRECT}/`))).toBeUndefined();
+    const late = await approved(flow);
+    await simulator.control("/clock", { advanceMs: flow.lifeMs });
+    expect(tokenIn(await flow.exchange(late))).toBeUndefined();
+    expect(tokenIn(await flow.exchange("invented"))).toBeUndefined();
+  });
+
+  test.each([
+    ["state", ""],
+    ["redirect_uri", "javascript:alert(1)"],
+    ["response_type", "token"],
+    ["scope", "everything"],
+    ["code_challenge", "short"],
+  ])("sends nobody anywhere when %s is wrong", async (name, value) => {
+    const answer = await fetch(addressOf(flow, { [name]: value }), { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+  });
+});
+
+test.each(["x", "youtube"])("%s takes a code from who knows its verifier", async (platform) => {
+  const flow = FLOWS.find((each) => each.platform === platform);
+  if (flow === undefined) throw new Error("no such flow");
+  const wrong = await flow.exchange(await approved(flow), REDIRECT, "w".repeat(43));
+  expect(tokenIn(wrong)).toBeUndefined();
+});
+
+test("one approval on facebook gives the tokens of every page that was chosen", async () => {
+  const flow = graph("facebook", "pages_show_list,pages_manage_posts");
+  const short = textOf(tokenIn(await flow.exchange(await approved(flow, "first.page, second"))));
+  const query = new URLSearchParams({
+    grant_type: "fb_exchange_token",
+    client_id: "app",
+    client_secret: "secret",
+    fb_exchange_token: short,
+  });
+  const long = await simulator.call(
+    "GET",
+    `/facebook/v25.0/oauth/access_token?${query.toString()}`,
+  );
+  expect(long.body["expires_in"]).toBe(60 * 86_400);
+  const pages = await simulator.call("GET", "/facebook/v25.0/me/accounts?fields=username", {
+    token: textOf(tokenIn(long)),
+  });
+  expect(pages.body["data"]).toMatchObject([{ username: "first.page" }, { username: "second" }]);
+});

@@ -1,0 +1,121 @@
+import {
+  callPlatform,
+  object,
+  text,
+  unavailable,
+  type PlatformAnswer,
+} from "#src/connectors/http.ts";
+import {
+  exchangeCode,
+  REFRESH_LIFE_MS,
+  refreshTokens,
+  revokeTokens,
+  type TiktokApp,
+} from "#src/connectors/tiktok/token-endpoint.ts";
+import type {
+  AuthorizeRequest,
+  CodeGrant,
+  ConnectResult,
+  Connector,
+  ExchangeResult,
+  LoginValues,
+  Tokens,
+} from "#src/domain/connector.ts";
+
+/** Who it is, publishing, and reading back what was published. */
+const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
+const FIELDS = "open_id,username,display_name,avatar_url";
+
+function readLogin(login: LoginValues): Tokens | undefined {
+  const { accessToken, refreshToken, expiresInSeconds } = login;
+  if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
+  if (typeof expiresInSeconds !== "number") return undefined;
+  const lifetimeMs = expiresInSeconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs: REFRESH_LIFE_MS };
+}
+
+/** A wrong token, or a permission that was not given. */
+function isRefusal({ status, json }: PlatformAnswer): boolean {
+  const code = text(object(json, "error"), "code");
+  return status === 401 || code === "scope_not_authorized" || code === "scope_permission_missed";
+}
+
+/** Asks TikTok whose the tokens are, which proves that they work. */
+async function identify(
+  app: TiktokApp,
+  tokens: Tokens,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const url = `${app.baseUrl}/v2/user/info/?fields=${FIELDS}`;
+  const authorization = `Bearer ${tokens.accessToken}`;
+  const answer = await callPlatform({ method: "GET", url, authorization }, signal);
+  if (answer.kind !== "answer") return answer;
+  const user = object(object(answer.json, "data"), "user");
+  const externalId = text(user, "open_id");
+  const username = text(user, "username");
+  if (externalId === undefined || username === undefined) {
+    const message = `TikTok answered ${answer.status}`;
+    return isRefusal(answer) ? { kind: "refused", message } : unavailable(message);
+  }
+  const avatarUrl = text(user, "avatar_url");
+  const connection = {
+    externalId,
+    username,
+    displayName: text(user, "display_name") ?? username,
+    ...(avatarUrl === undefined ? {} : { avatarUrl }),
+    tokens,
+    attributes: {},
+  };
+  return { kind: "connected", connection };
+}
+
+async function connect(
+  app: TiktokApp,
+  login: LoginValues,
+  signal: AbortSignal,
+): Promise<ConnectResult> {
+  const tokens = readLogin(login);
+  if (tokens === undefined) return { kind: "refused", message: "the login is not complete" };
+  return await identify(app, tokens, signal);
+}
+
+/** TikTok separates scopes by commas, and calls the client's id a key. */
+function authorizeUrl(
+  { authorizeUrl, clientKey }: TiktokApp,
+  { redirectUri, state }: AuthorizeRequest,
+): string {
+  const query = new URLSearchParams({
+    client_key: clientKey,
+    response_type: "code",
+    scope: SCOPES.join(","),
+    redirect_uri: redirectUri,
+    state,
+  });
+  return `${authorizeUrl}?${query.toString()}`;
+}
+
+async function exchange(
+  app: TiktokApp,
+  grant: CodeGrant,
+  signal: AbortSignal,
+): Promise<ExchangeResult> {
+  const exchanged = await exchangeCode(app, grant, signal);
+  if (exchanged.kind !== "tokens") return exchanged;
+  const identified = await identify(app, exchanged.tokens, signal);
+  return identified.kind === "connected"
+    ? { kind: "granted", connections: [identified.connection] }
+    : identified;
+}
+
+/** TikTok: OAuth 2.0 with access tokens of two hours and rotating refresh tokens. */
+export function createTiktokConnector(app: TiktokApp): Connector {
+  return {
+    connect: (login, signal) => connect(app, login, signal),
+    refresh: ({ refreshToken }, signal) => refreshTokens(app, refreshToken, signal),
+    authorization: {
+      authorizeUrl: (request) => authorizeUrl(app, request),
+      exchange: (grant, signal) => exchange(app, grant, signal),
+    },
+    revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
+  };
+}
