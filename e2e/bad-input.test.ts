@@ -9,6 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
+/** One that takes a text without media. */
+function textAccount(): string {
+  return system.local().accounts.find(({ platform }) => platform === "x")?.id ?? "";
+}
+
 interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -149,7 +154,7 @@ describe("keys and workspaces:", () => {
 
   test("another workspace's post and accounts are as if they did not exist", async () => {
     const mine = system.local();
-    const post = await system.api.createPost("mine", [mine.accounts[0]?.id ?? ""]);
+    const post = await system.api.createPost("mine", [textAccount()]);
     const other = await system.operate<{ id: string }>(
       "workspace",
       "create",
@@ -171,7 +176,7 @@ describe("keys and workspaces:", () => {
       status: 404,
       code: "not_found",
     });
-    const body = JSON.stringify({ content: "theirs", accountIds: [mine.accounts[0]?.id] });
+    const body = JSON.stringify({ content: "theirs", accountIds: [textAccount()] });
     expect(await send("POST", "/posts", { key, body })).toEqual({
       status: 422,
       code: "validation_failed",
@@ -287,7 +292,7 @@ describe("keys and workspaces:", () => {
 
 test("nothing secret is in any log", async () => {
   const canary = "canary-text-nobody-may-log";
-  await system.api.createPost(canary, [system.local().accounts[0]?.id ?? ""]);
+  await system.api.createPost(canary, [textAccount()]);
   await send("POST", "/posts", {
     body: `{"content": "${canary}"`,
     headers: { "x-request-id": "seen-in-the-log" },
