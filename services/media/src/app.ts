@@ -9,6 +9,7 @@ import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { createLogger, type Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
@@ -107,6 +108,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     completeMs: COMPLETE_MS,
+    assertRoom: createRoomCheck(deps.sql),
   });
 }
 
