@@ -98,7 +98,15 @@ async function startReplica(
   const nudgeRelay = (): void => {};
   const checker = createMediaChecker({ limits: LIMITS, logger });
   const check = options.check?.(checker.check) ?? checker.check;
-  const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const checks = new UploadChecks({
+    sql,
+    store,
+    check,
+    tempDir,
+    leaseMs: 30_000,
+    logger,
+    nudgeRelay,
+  });
   const client = new OutboundClient({ allow: [] });
   const imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
   const routes = createRoutes({
