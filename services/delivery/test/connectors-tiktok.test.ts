@@ -458,6 +458,20 @@ describe("photos whose answer is lost", () => {
   });
 });
 
+test("after the data was restored a post is found by its words, and never taken for absent", async () => {
+  for (const media of [film(), photoMedia(1)]) {
+    const publication = await createPublication([media]);
+    const twin = (overrides: Partial<UnknownCall> = {}) =>
+      tiktok.findTwin?.(publication, {}, unknownCall(overrides), signal);
+    expect(await twin()).toMatchObject({ kind: "look_again" });
+    expect(await twin({ looks: 3 })).toMatchObject({ kind: "cannot_tell" });
+    await call(publication);
+    await advance(5000);
+    const { id } = (await platform.visible()).at(-1) ?? {};
+    expect(await twin()).toMatchObject({ kind: "present", externalId: id });
+  }
+});
+
 describe("what tiktok answers", () => {
   test.each([
     [401, { kind: "token_refused" }],
