@@ -513,11 +513,12 @@ describe("what tiktok answers", () => {
   });
 
   test("an app that was not audited, and addresses that were not verified, are our own affair", async () => {
-    const unaudited = await publicationOf("unaudited.person", [film()]);
-    expect((await call(unaudited)).outcome).toMatchObject({
+    await platform.control("POST", "settings", { audited: false });
+    expect((await call(await createPublication([film()]))).outcome).toMatchObject({
       kind: "refused",
       code: "app_configuration",
     });
+    await platform.control("POST", "settings", { audited: true });
     const foreign = Object.assign(photoMedia(1), { url: "https://media.example/1" });
     expect((await call(await createPublication([foreign]))).outcome).toMatchObject({
       kind: "refused",
