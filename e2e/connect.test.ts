@@ -128,6 +128,21 @@ describe("a link in a browser", () => {
     });
   });
 
+  test("waits for a platform that takes eleven seconds to answer", async () => {
+    const { command, link } = await beginConnect("x");
+    const page = await newPage();
+    await goToPlatform(page, link);
+    await system.simulator.addFault({
+      platform: "x",
+      operation: "POST /2/oauth2/token",
+      mode: "delay",
+      delayMs: 11_000,
+    });
+    await approve(page, "patient");
+    expect(await outcomeOf(page)).toBe("connected");
+    expect(await command).toMatchObject({ username: "patient" });
+  });
+
   test("connects every page that the person chose, and the command prints them all", async () => {
     const { command, link } = await beginConnect("facebook");
     const page = await newPage();

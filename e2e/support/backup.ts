@@ -15,8 +15,11 @@ const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
 
 /** A database of the tests' own, so that it can be stopped, copied and put back without the system. */
 export function startDatabase(dataDir: string): Promise<EmbeddedPostgres> {
-  // What recovers from an archive has to have been written for it.
-  return startEmbeddedPostgres({ dataDir, settings: { wal_level: "replica" } });
+  // What recovers from an archive has to have been written for it, and is not ready before it has recovered.
+  return startEmbeddedPostgres({
+    dataDir,
+    settings: { wal_level: "replica", hot_standby: "off" },
+  });
 }
 
 /** What a dump holds: rows as text, and where the sequences stand. */

@@ -50,8 +50,11 @@ export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   return answer.body;
 }
 
-/** Sends the head and half of the body of an upload, and is gone. */
-export async function cutUpload({ uploadUrl }: Grant, { bytes }: File): Promise<void> {
+/** Sends the head and half of the body of an upload; disposing of it is what cuts it off. */
+export async function openCutUpload(
+  { uploadUrl }: Grant,
+  { bytes }: File,
+): Promise<AsyncDisposable> {
   const url = new URL(uploadUrl);
   const socket = connect(Number(url.port), url.hostname);
   const head = [
@@ -60,9 +63,19 @@ export async function cutUpload({ uploadUrl }: Grant, { bytes }: File): Promise<
     `Content-Length: ${bytes.length}`,
   ];
   await new Promise<void>((resolve, reject) => {
-    socket.once("error", reject);
+    socket.on("error", reject);
     socket.write(`${head.join("\r\n")}\r\n\r\n`);
     socket.write(bytes.subarray(0, bytes.length / 2), () => resolve());
   });
-  socket.destroy();
+  return {
+    [Symbol.asyncDispose]: () => {
+      socket.destroy();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Sends the head and half of the body of an upload, and is gone. */
+export async function cutUpload(grant: Grant, file: File): Promise<void> {
+  await using _cut = await openCutUpload(grant, file);
 }

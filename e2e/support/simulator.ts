@@ -16,6 +16,8 @@ export interface SimulatorControl {
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
+  /** How long every platform takes to answer. */
+  setLatency(ms: number): Promise<void>;
   secrets(): Promise<readonly string[]>;
   /** How many calls of that operation have come for the account, refused ones too. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
@@ -52,6 +54,7 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     addFault: (rule) => call("POST", "faults", rule),
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
+    setLatency: (latencyMs) => call("POST", "settings", { latencyMs }),
     secrets: () => call("GET", "secrets"),
     countCalls: async (platform, operation, account) => {
       const requests = await call<readonly { operation: string; account: string | null }[]>(

@@ -4,7 +4,13 @@ import { forgetDemo } from "#src/secrets.ts";
 
 /** Forgets what earlier starts stored. Passwords and keys stay: a database that is not ours may still need them. */
 export function forgetData(layout: Layout): void {
-  for (const folder of [layout.postgres, layout.kafka, layout.simulator, layout.media]) {
+  for (const folder of [
+    layout.postgres,
+    layout.kafka,
+    layout.simulator,
+    layout.media,
+    layout.mediaTemp,
+  ]) {
     rmSync(folder, { recursive: true, force: true });
   }
   forgetDemo(layout.secretsFile);

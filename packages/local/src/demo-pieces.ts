@@ -47,7 +47,9 @@ export function demoPieces(accounts: readonly LocalAccount[], now: Date): readon
   const from = `from Postrider, ${now.toISOString()}`;
   // The one type of image that every platform takes.
   const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
-  const film = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4({ seconds: 3 }) };
+  // TikTok takes no smaller one.
+  const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });
+  const film = { fileName: "film.mp4", contentType: "video/mp4", bytes };
   const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [
     { kind: "text", content: `Hello ${from}` },
     { kind: "image", content: `A picture ${from}`, file: picture },

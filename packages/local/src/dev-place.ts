@@ -72,6 +72,7 @@ function environmentOf(
     urls: { ...urls, gateway: stack.baseUrl },
     simulatorUrl: stack.simulatorUrl,
     mediaDir: layout.media,
+    mediaTempDir: layout.mediaTemp,
   });
 }
 

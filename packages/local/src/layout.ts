@@ -23,6 +23,8 @@ export interface Layout {
   readonly kafka: string;
   readonly simulator: string;
   readonly media: string;
+  /** Where files are while they are checked. */
+  readonly mediaTemp: string;
 }
 
 /** Names the places inside a data folder; makes nothing. */
@@ -39,5 +41,6 @@ export function layoutOf(dataDir: string): Layout {
     kafka: join(dataDir, "kafka"),
     simulator: join(dataDir, "simulator"),
     media: join(dataDir, "media"),
+    mediaTemp: join(dataDir, "media-temp"),
   };
 }

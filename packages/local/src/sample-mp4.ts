@@ -2,6 +2,9 @@
 export interface SampleFilm {
   readonly brand: string;
   readonly seconds: number;
+  /** Pixels, multiples of 16. A picture has 1.5 bytes a pixel. */
+  readonly width: number;
+  readonly height: number;
   /** Degrees by which a player turns the picture: 0, 90, 180 or 270. */
   readonly rotation: number;
   /** Boxes put at the end of `moov`, of its track, and of the file. */
@@ -11,20 +14,21 @@ export interface SampleFilm {
 }
 
 const FRAMES_PER_SECOND = 10;
-const WIDTH = 128;
-const HEIGHT = 96;
-const MACROBLOCKS = (WIDTH / 16) * (HEIGHT / 16);
-/** H.264 baseline, 128 x 96, every picture an IDR of uncompressed macroblocks: no encoder is needed to make one. */
-const SEQUENCE = Buffer.from("6742000af841a2", "hex");
+/** Pixels of a macroblock's side. */
+const SIDE = 16;
+/** How a sequence of H.264 baseline begins; level 4 allows pictures of up to 2,048 x 1,024. */
+const SEQUENCE_HEAD = Buffer.from("67420028", "hex");
 const PICTURE = Buffer.from("68ce3880", "hex");
 const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
-/** A short valid film: H.264 of 128 x 96 pixels, 10 pictures a second, no sound, `moov` in front. */
+/** A short valid film: H.264 of 128 x 96 pixels unless asked for others, 10 pictures a second, no sound, `moov` in front. */
 export function sampleMp4(options: Partial<SampleFilm> = {}): Uint8Array<ArrayBuffer> {
   const film: SampleFilm = {
     brand: "isom",
     seconds: 1,
+    width: 128,
+    height: 96,
     rotation: 0,
     inMovie: [],
     inTrack: [],
@@ -32,7 +36,7 @@ export function sampleMp4(options: Partial<SampleFilm> = {}): Uint8Array<ArrayBu
     ...options,
   };
   const count = Math.max(1, Math.round(film.seconds * FRAMES_PER_SECOND));
-  const frames = Array.from({ length: count }, (_, index) => frame(index));
+  const frames = Array.from({ length: count }, (_, index) => frame(film, index));
   const type = box("ftyp", ascii(film.brand), u32(512), ascii(film.brand));
   // The offset of the pictures has the same length whatever it is.
   const movieBytes = movie(film, frames, 0).length;
@@ -64,9 +68,25 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
 }
 
+/** A number as H.264 writes it: as many zeros as it has bits behind the first. */
+function exponentialGolomb(value: number): string {
+  const bits = (value + 1).toString(2);
+  return "0".repeat(bits.length - 1) + bits;
+}
+
+/** Every picture is an IDR of uncompressed macroblocks: no encoder is needed to make one. */
+function sequence({ width, height }: SampleFilm): Buffer {
+  const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
+  // Before: five zero numbers and no gaps. After: whole frames, no cropping, no usability information, and the end.
+  const bits = `111110${sides.join("")}10001`;
+  const bytes = bits.padEnd(Math.ceil(bits.length / 8) * 8, "0").match(/.{8}/g) ?? [];
+  return Buffer.concat([SEQUENCE_HEAD, Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))]);
+}
+
 /** A picture with its length in front. Samples are never 0, so that no start code appears among them. */
-function frame(index: number): Buffer {
-  const macroblocks = Array.from({ length: MACROBLOCKS }, (_, at) => {
+function frame({ width, height }: SampleFilm, index: number): Buffer {
+  const count = (width / SIDE) * (height / SIDE);
+  const macroblocks = Array.from({ length: count }, (_, at) => {
     const luma = Buffer.alloc(256, 32 + ((at * 4 + index * 8) % 200));
     // The header of the first macroblock is the end of the slice's.
     const header = at === 0 ? zeros(0) : PCM_MACROBLOCK;
@@ -96,7 +116,7 @@ function track(
   dataAt: number,
   duration: number,
 ): Buffer {
-  const size = u32(WIDTH << 16, HEIGHT << 16);
+  const size = u32(film.width << 16, film.height << 16);
   const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(film.rotation), size);
   const mediaHeader = box("mdhd", u32(0, 0, 0, 1000, duration), u16(0x55c4, 0));
   const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Film\0"));
@@ -105,17 +125,18 @@ function track(
     "minf",
     box("vmhd", u32(1), zeros(8)),
     place,
-    sampleTable(frames, dataAt),
+    sampleTable(film, frames, dataAt),
   );
   return box("trak", header, box("mdia", mediaHeader, handler, information), ...film.inTrack);
 }
 
-function sampleTable(frames: readonly Buffer[], dataAt: number): Buffer {
+function sampleTable(film: SampleFilm, frames: readonly Buffer[], dataAt: number): Buffer {
+  const parameters = sequence(film);
   const configuration = box(
     "avcC",
-    Buffer.from([1, 0x42, 0, 0x0a, 0xff, 0xe1]),
-    u16(SEQUENCE.length),
-    SEQUENCE,
+    Buffer.from([1, ...SEQUENCE_HEAD.subarray(1), 0xff, 0xe1]),
+    u16(parameters.length),
+    parameters,
     Buffer.from([1]),
     u16(PICTURE.length),
     PICTURE,
@@ -125,7 +146,7 @@ function sampleTable(frames: readonly Buffer[], dataAt: number): Buffer {
     zeros(6),
     u16(1),
     zeros(16),
-    u16(WIDTH, HEIGHT),
+    u16(film.width, film.height),
     u32(0x480000, 0x480000, 0),
     u16(1),
     zeros(32),

@@ -19,6 +19,7 @@ function environmentOf(
     urls: perService((name) => `http://${name}.test`),
     simulatorUrl: "http://127.0.0.1:6000",
     mediaDir: "/data/media",
+    mediaTempDir: "/data/media-temp",
   };
   return serviceEnvironment(service, { port: 7000, metricsPort: 7001 }, plan);
 }

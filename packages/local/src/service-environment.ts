@@ -20,6 +20,7 @@ export interface StackPlan {
   readonly urls: Readonly<Record<ServiceName, string>>;
   readonly simulatorUrl: string;
   readonly mediaDir: string;
+  readonly mediaTempDir: string;
 }
 
 /** Platforms whose connectors exist; the simulator stands in for them. */
@@ -123,7 +124,8 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
     };
   }
   const media = { MEDIA_KEY: secrets.mediaKey };
-  if (service === "media") return { ...media, MEDIA_DIR: plan.mediaDir };
+  if (service === "media")
+    return { ...media, MEDIA_DIR: plan.mediaDir, MEDIA_TEMP_DIR: plan.mediaTempDir };
   return service === "gateway" || service === "delivery" ? media : {};
 }
 

@@ -120,6 +120,7 @@ async function startEverything(
     urls,
     simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
     mediaDir: layout.media,
+    mediaTempDir: layout.mediaTemp,
   };
   const replicas = await startServices(context, plan, options.abort);
   const demo = await ensureDemoWorkspace({

@@ -67,7 +67,7 @@ async function isAcceptedByX(accessToken: string | undefined): Promise<boolean> 
   return (await fetch(`${simulator.url}/x/2/users/me`, { headers })).status === 200;
 }
 
-test.each(["x", "youtube", "telegram", "bluesky"])(
+test.each(["x", "tiktok", "youtube", "telegram", "bluesky"])(
   "an account of %s is connected with a token that delivery can use",
   async (platform) => {
     const ref = await connect(platform);
@@ -144,7 +144,7 @@ test("a token in the first half of its life is left alone", async () => {
   expect(await control.countCalls("bluesky", "refresh")).toBe(0);
 });
 
-test.each(["x", "youtube", "bluesky"])(
+test.each(["x", "tiktok", "youtube", "bluesky"])(
   "a token of %s that has ended is renewed first",
   async (platform) => {
     const ref = await connect(platform);
@@ -214,7 +214,7 @@ test("an account with a failing token endpoint does not hold up the others of a 
   expect(credentials[1]?.accessToken).not.toBe("");
 });
 
-test.each(["x", "youtube", "bluesky"])(
+test.each(["x", "tiktok", "youtube", "bluesky"])(
   "a refresh token that %s refuses for good means reconnecting",
   async (platform) => {
     const ref = await connect(platform);

@@ -147,6 +147,19 @@ describe("refreshing", () => {
     expect(accounts[0]?.status).toBe("reconnect_required");
   });
 
+  test("a stop waits for the tokens that are on their way, and stores them", async () => {
+    const ref = await connectOne("tiktok");
+    await expire([ref]);
+    await control.fault({ platform: "tiktok", operation: "refresh", mode: "delay", delayMs: 700 });
+    const stopping = createApp(database, { simulatorUrl: simulator.url });
+    const asked = stopping.credentials.refreshCredential({ ref, refusedVersion: 1n });
+    await eventually(async () => (await control.countCalls("tiktok", "refresh")) === 1);
+    await stopping[Symbol.asyncDispose]();
+    expect(await credentialsOf([ref])).toMatchObject([{ version: 2n }]);
+    expect(await control.countCalls("tiktok", "refresh")).toBe(1);
+    await asked;
+  });
+
   test("a key that only this replica lacks disconnects nobody", async () => {
     const ref = await connectOne("x");
     await using behind = createApp(database, { simulatorUrl: simulator.url, keys: [NEW_KEY] });

@@ -65,8 +65,8 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** To which the data of tests belongs. */
-export const DEPLOYMENT = "test";
+/** To which the data of tests belongs: that of a process that is told nothing else. */
+export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
   const database = await createTestDatabase({
@@ -290,14 +290,16 @@ export class World {
 
 function toContentMedia(
   workspaceId: string,
-  { id, kind, contentType, bytes, sha256, fileName }: PublicationMedia,
+  { id, kind, contentType, bytes, sha256, fileName, width, height, durationMs }: PublicationMedia,
 ): MessageInitShape<typeof MediaSchema> {
   const delivery = {
     deliveryContentType: contentType,
     deliveryBytes: BigInt(bytes),
     deliverySha256: sha256,
   };
-  return { id, workspaceId, kind, fileName, ...delivery };
+  const size = { width: width ?? 0, height: height ?? 0 };
+  const duration = durationMs === null ? {} : { durationMs: BigInt(durationMs) };
+  return { id, workspaceId, kind, fileName, ...size, ...duration, ...delivery };
 }
 
 /** Times that a test can wait for. */

@@ -159,10 +159,15 @@ export class TestPlatform implements AsyncDisposable {
 /** A target of the account, as posts and accounts would describe it to a worker. */
 export function addTargetOf(
   world: World,
-  { text, title, externalId, username, accessToken }: Publication,
+  { text, title, privacy, externalId, username, accessToken }: Publication,
   given: Pick<TestTarget, "platform" | "media">,
 ): TestTarget {
-  const target = world.addTarget({ ...given, text, ...(title === undefined ? {} : { title }) });
+  const target = world.addTarget({
+    ...given,
+    text,
+    ...(title === undefined ? {} : { title }),
+    ...(privacy === undefined ? {} : { privacy }),
+  });
   Object.assign(world.account(target), { externalId, username, token: accessToken });
   return target;
 }

@@ -9,6 +9,7 @@ import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { createLogger, type Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
@@ -33,7 +34,8 @@ const COMPLETE_MS = 115_000;
 const IMPORT_MS = 60_000;
 /** How long bytes may go on coming and going while the process stops; whoever is cut off begins again. */
 const STOPPING_MS = 20_000;
-const REMOVAL_LEASE_MS = 60_000;
+/** A client waits for it when a process died in a check. */
+const MAX_CHECK_LEASE_MS = 30_000;
 
 /** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
@@ -55,7 +57,8 @@ export async function startApp(config: Config): Promise<App> {
   const { maxImageBytes, maxVideoBytes, tempDir } = config;
   const checker = createMediaChecker({ limits: { maxImageBytes, maxVideoBytes }, logger });
   const { check } = checker;
-  const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
+  const checks = new UploadChecks({ sql, store, check, tempDir, leaseMs, logger, nudgeRelay });
   const imports = createImports(config, check);
   const stopping = new AbortController();
   const server = await listenService({
@@ -107,15 +110,16 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     completeMs: COMPLETE_MS,
+    assertRoom: createRoomCheck(deps.sql),
   });
 }
 
 function startJobs(
-  { pendingMs, orphanMs, tempDir }: Config,
+  { pendingMs, orphanMs, leaseMs, tempDir }: Config,
   deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
 ): AsyncDisposable[] {
   return [
-    startRemovingObjects({ ...deps, leaseMs: REMOVAL_LEASE_MS }),
+    startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs }),
     startRemovingOrphans({ ...deps, orphanMs, tempDir }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),

@@ -22,6 +22,7 @@ export function readConfig() {
     maxVideoBytes: read.integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
     grantMs: read.seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read.seconds("MEDIA_PENDING_SECONDS", 86_400),
+    leaseMs: read.seconds("LEASE_SECONDS", 60),
     orphanMs: read.seconds("MEDIA_ORPHAN_SECONDS", 7_200),
     outboundAllow: readOutboundAllow(read),
     postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),

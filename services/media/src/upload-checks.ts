@@ -22,7 +22,6 @@ import { locateUpload } from "#src/locate-upload.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { withTempFolder } from "#src/temp-folder.ts";
 
-const LEASE_MS = 30_000;
 /** Each may need as much of the disk as the largest upload. */
 const MAX_AT_ONCE = 4;
 
@@ -32,6 +31,8 @@ export interface UploadCheckDeps {
   readonly check: CheckMedia;
   /** Where files are while they are checked. */
   readonly tempDir: string;
+  /** How long others leave a check alone after a sign of life. */
+  readonly leaseMs: number;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;
 }
@@ -73,11 +74,11 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   async #claimAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
-    const { sql, logger } = this.#deps;
+    const { sql, leaseMs, logger } = this.#deps;
     const lease = { workspaceId, id, token: newId() };
     try {
-      if (!(await claimPending(sql, lease, LEASE_MS))) return "busy";
-      await using held = holdLease(sql, lease);
+      if (!(await claimPending(sql, lease, leaseMs))) return "busy";
+      await using held = holdLease(sql, lease, leaseMs);
       const signal = AbortSignal.any([this.#stopping.signal, held.signal]);
       const media = await findMedia(sql, workspaceId, id);
       return media === undefined ? "settled" : await this.#check(media, lease, signal);
@@ -151,15 +152,16 @@ export class UploadChecks implements AsyncDisposable {
 function holdLease(
   sql: Sql,
   lease: MediaLease,
+  leaseMs: number,
 ): AsyncDisposable & { readonly signal: AbortSignal } {
   const lost = new AbortController();
   const timer = setInterval(() => {
-    renewLease(sql, lease, LEASE_MS).then(
+    renewLease(sql, lease, leaseMs).then(
       (isHeld) => isHeld || lost.abort(new Error("the lease is somebody else's")),
       // The database may be back before the lease ends; the last word is the final update's.
       () => undefined,
     );
-  }, LEASE_MS / 3);
+  }, leaseMs / 3);
   return {
     signal: lost.signal,
     [Symbol.asyncDispose]: async () => {

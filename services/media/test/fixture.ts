@@ -15,6 +15,7 @@ import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { disposeInOrder } from "@postrider/shared/lifecycle";
 import { createLogger } from "@postrider/shared/logger";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import type { Sql } from "@postrider/shared/postgres";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -38,6 +39,7 @@ const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
 export interface ReplicaOptions {
+  readonly maxOutboxRows?: number;
   /** Instead of the real one: what checks before or after it. */
   readonly check?: (real: CheckMedia) => CheckMedia;
   readonly store?: ObjectStore;
@@ -96,7 +98,15 @@ async function startReplica(
   const nudgeRelay = (): void => {};
   const checker = createMediaChecker({ limits: LIMITS, logger });
   const check = options.check?.(checker.check) ?? checker.check;
-  const checks = new UploadChecks({ sql, store, check, tempDir, logger, nudgeRelay });
+  const checks = new UploadChecks({
+    sql,
+    store,
+    check,
+    tempDir,
+    leaseMs: 30_000,
+    logger,
+    nudgeRelay,
+  });
   const client = new OutboundClient({ allow: [] });
   const imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
   const routes = createRoutes({
@@ -108,6 +118,7 @@ async function startReplica(
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     completeMs: options.completeMs ?? 20_000,
+    assertRoom: createRoomCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
   const server = await createServiceServer({ routes, internalSecret: SECRET, logger });

@@ -58,7 +58,13 @@ export async function startImporter(options: ImporterOptions = {}) {
     const client = new OutboundClient({ allow: ALLOW, resolve });
     const imports = new Imports({ client, check: checkMedia, limits: LIMITS, totalMs, tempDir });
     started.push(imports);
-    const deps = { sql, store, imports, nudgeRelay: () => undefined };
+    const deps = {
+      sql,
+      store,
+      imports,
+      assertRoom: () => Promise.resolve(),
+      nudgeRelay: () => undefined,
+    };
     const peer = createTestPeer((router) => {
       router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
     });

@@ -25,7 +25,13 @@ const allow = [parseAllowedAddress("127.0.0.1:1-65535")].filter((entry) => entry
 const client = new OutboundClient({ allow });
 const { tempDir } = order;
 await using imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
-const deps = { sql, store, imports, nudgeRelay: () => undefined };
+const deps = {
+  sql,
+  store,
+  imports,
+  assertRoom: () => Promise.resolve(),
+  nudgeRelay: () => undefined,
+};
 const peer = createTestPeer((router) => {
   router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
 });

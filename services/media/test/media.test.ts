@@ -4,6 +4,7 @@ import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
 import { startMedia, type TestMedia } from "./fixture.ts";
+import { createGrant, upload } from "./uploading.ts";
 
 let service: TestMedia;
 beforeAll(async () => {
@@ -63,4 +64,16 @@ test("a workspace finds its own media and is not told of others'", async () => {
     },
   ]);
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });
+});
+
+test("nothing new is granted or imported while the outbox is full, and what was granted goes on", async () => {
+  const grant = await createGrant(service, 10);
+  await using full = await service.startReplica({ maxOutboxRows: 0 });
+  const workspaceId = newId();
+  const declared = { workspaceId, fileName: "a.png", contentType: "image/png", bytes: 10n };
+  const refused = { kind: "unavailable", retryAfterMs: 5000 };
+  await expect(full.media.createUpload(declared)).rejects.toMatchObject(refused);
+  const url = "https://files.example.com/a.png";
+  await expect(full.media.importMedia({ workspaceId, url })).rejects.toMatchObject(refused);
+  expect(await upload(full, grant, Buffer.alloc(10))).toEqual({ status: 204 });
 });

@@ -14,6 +14,7 @@ import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { createLogger, type Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService } from "@postrider/shared/service";
@@ -27,7 +28,6 @@ import { deriveCursorKey } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
-import { createRoomCheck } from "#src/rpc/outbox-room.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /** Builds the posts service and starts it; disposing stops it in the order that loses nothing. */

@@ -49,6 +49,7 @@ import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/logger";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import type { Sql } from "@postrider/shared/postgres";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -61,7 +62,6 @@ import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
-import { createRoomCheck } from "#src/rpc/outbox-room.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { applyDeletionNews, applyTargetNews } from "#src/target-news.ts";
 

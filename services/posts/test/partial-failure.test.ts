@@ -5,8 +5,8 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { RetryLaterError } from "@postrider/shared/bus";
 import { newId } from "@postrider/shared/ids";
+import { createRoomCheck } from "@postrider/shared/outbox/room";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRoomCheck } from "#src/rpc/outbox-room.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;

@@ -7,8 +7,8 @@ import type { TiktokNetwork } from "#src/tiktok/network.ts";
 /** What creators are given when limits are lifted. */
 const UNLIMITED_SECONDS = 86_400;
 
-function creatorInfo({ world }: TiktokNetwork, { account }: TiktokCall): Reply {
-  const { privacyLevels, maxSeconds } = creatorOf(account);
+function creatorInfo(network: TiktokNetwork, { account }: TiktokCall): Reply {
+  const { privacyLevels, maxSeconds } = creatorOf(network, account);
   return apiAnswer({
     creator_avatar_url: "https://p16-sign.tiktokcdn.com/default.jpeg",
     creator_username: account.username,
@@ -17,7 +17,9 @@ function creatorInfo({ world }: TiktokNetwork, { account }: TiktokCall): Reply {
     comment_disabled: false,
     duet_disabled: false,
     stitch_disabled: true,
-    max_video_post_duration_sec: world.settings.values.quotas ? maxSeconds : UNLIMITED_SECONDS,
+    max_video_post_duration_sec: network.world.settings.values.quotas
+      ? maxSeconds
+      : UNLIMITED_SECONDS,
   });
 }
 

@@ -21,7 +21,7 @@ function sourceOf(body: Fields): unknown {
 }
 
 function initUpload(network: TiktokNetwork, { account, body, call, now }: TiktokCall): Reply {
-  const info = videoInfo(body, account);
+  const info = videoInfo(network, body, account);
   const plan = chunkPlanOf(
     section(body, "source_info", ["source", "video_size", "chunk_size", "total_chunk_count"]),
   );
@@ -49,7 +49,7 @@ function initUpload(network: TiktokNetwork, { account, body, call, now }: Tiktok
 }
 
 function initPull(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
-  const info = videoInfo(body, account);
+  const info = videoInfo(network, body, account);
   const source = section(body, "source_info", ["source", "video_url"]);
   const urls = checkAddresses([source["video_url"]]);
   spendPost(network, account, now);
@@ -96,7 +96,7 @@ function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: Tikt
   if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST") {
     refuseParameter("media_type is PHOTO and post_mode is DIRECT_POST.");
   }
-  const info = photoInfo(body, account);
+  const info = photoInfo(network, body, account);
   const urls = checkAddresses(photosOf(body));
   spendPost(network, account, now);
   const id = newPublishId("p_pub_url");

@@ -32,23 +32,20 @@ export function createNetwork(world: World): TiktokNetwork {
 export interface Creator {
   readonly privacyLevels: readonly PrivacyLevel[];
   readonly maxSeconds: number;
-  /** The app was not audited for this one. */
-  readonly isUnaudited: boolean;
+  /** TikTok has audited the app that acts for the creator. */
+  readonly isAudited: boolean;
 }
 
 const LONGEST_SECONDS = 600;
 const SHORT_SECONDS = 10;
 
-/**
- * `private…` has no public posts, `short…` only films of ten seconds, `unaudited…` came through an app that TikTok has not
- * audited.
- */
-export function creatorOf({ username }: Account): Creator {
+/** `private…` has no public posts, `short…` only films of ten seconds. */
+export function creatorOf({ world }: TiktokNetwork, { username }: Account): Creator {
   const widest = username.startsWith("private") ? "FOLLOWER_OF_CREATOR" : "PUBLIC_TO_EVERYONE";
   return {
     privacyLevels: [widest, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"],
     maxSeconds: username.startsWith("short") ? SHORT_SECONDS : LONGEST_SECONDS,
-    isUnaudited: username.startsWith("unaudited"),
+    isAudited: world.settings.values.audited,
   };
 }
 

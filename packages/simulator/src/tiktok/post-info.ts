@@ -58,13 +58,13 @@ function checkFlags(fields: Fields, names: readonly string[]): void {
   }
 }
 
-function privacyOf(fields: Fields, account: Account): PrivacyLevel {
-  const { privacyLevels, isUnaudited } = creatorOf(account);
+function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): PrivacyLevel {
+  const { privacyLevels, isAudited } = creatorOf(network, account);
   const level = LEVELS.find((known) => known === fields["privacy_level"]);
   if (level === undefined) {
     return refuseParameter("privacy_level is missing or unknown.");
   }
-  if (isUnaudited && level !== "SELF_ONLY") {
+  if (!isAudited && level !== "SELF_ONLY") {
     refuse("unaudited_client_can_only_post_to_private_accounts");
   }
   if (!privacyLevels.includes(level)) {
@@ -77,22 +77,22 @@ function privacyOf(fields: Fields, account: Account): PrivacyLevel {
 }
 
 /** `post_info` of a video. */
-export function videoInfo(body: Fields, account: Account): PostInfo {
+export function videoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
   const fields = section(body, "post_info", known);
   checkFlags(fields, VIDEO_FLAGS);
   const title = textOf(fields, "title", 2200);
-  return { title, description: "", privacy: privacyOf(fields, account) };
+  return { title, description: "", privacy: privacyOf(network, fields, account) };
 }
 
 /** `post_info` of photos. */
-export function photoInfo(body: Fields, account: Account): PostInfo {
+export function photoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "description", "privacy_level", ...PHOTO_FLAGS];
   const fields = section(body, "post_info", known);
   checkFlags(fields, PHOTO_FLAGS);
   const title = textOf(fields, "title", 90);
   const description = textOf(fields, "description", 4000);
-  return { title, description, privacy: privacyOf(fields, account) };
+  return { title, description, privacy: privacyOf(network, fields, account) };
 }
 
 /** One more post of the creator's day. */

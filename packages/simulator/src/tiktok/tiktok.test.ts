@@ -286,7 +286,7 @@ describe("creators", () => {
     ]);
   });
 
-  test("are of other kinds when their names begin so", async () => {
+  test("are of other kinds when their names begin so, or the app is not audited", async () => {
     const closed = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, closed);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -296,7 +296,8 @@ describe("creators", () => {
     expect((await call("post/publish/creator_info/query/")).body["data"]).toMatchObject({
       max_video_post_duration_sec: 10,
     });
-    account = await simulator.account("tiktok", "unaudited");
+    account = await simulator.account("tiktok");
+    await simulator.control("/settings", { audited: false });
     expect(errorOf(await init(1000))).toEqual([
       403,
       "unaudited_client_can_only_post_to_private_accounts",

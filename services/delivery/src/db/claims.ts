@@ -22,9 +22,28 @@ export interface ClaimOptions {
 /** Enough to find work for every free worker, and a bound for one statement. */
 const WINDOW = 1000;
 
+/** Platforms that have in work what they may have. */
+function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimOptions) {
+  return sql`
+    select platform
+    from live
+    group by platform
+    having count(*) >= ${maxPerPlatform}`;
+}
+
+/** Workspaces that have their share of a platform in work. */
+function fullShares(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
+  return sql`
+    select platform, workspace_id
+    from live
+    group by platform, workspace_id
+    having count(*) >= ${maxPerWorkspace}`;
+}
+
 /**
  * Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back or that a
- * restore has put in doubt.
+ * restore has put in doubt. Those of a platform or a workspace that has its share in work already are left out here and
+ * not only later: the backlog of a platform that hangs would fill the window, and nobody else's tasks would be seen.
  */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
@@ -36,6 +55,8 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
     and not ${isDoubtful(sql)}
     and (t.crash_count > 0) = ${options.isSuspect}
     and t.account_id not in (select account_id from live)
+    and t.platform not in (select platform from full_platforms)
+    and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_shares)
     and (t.status in ('unknown', 'reconciling') or (
       (t.platform in ${sql(options.platforms)} or t.publish_before <= now())
       and t.account_id not in (select account_id from account_gates where not_before > now())
@@ -118,6 +139,8 @@ export async function claimTasks(
       where status in ('working', 'calling', 'reconciling')
       and wake_at > now()
     ),
+    full_platforms as materialized (${fullPlatforms(sql, options)}),
+    full_shares as materialized (${fullShares(sql, options)}),
     candidates as (${readyTasks(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
     -- Whoever locks a task first has it. The conditions are repeated here because they are checked again under the lock.

@@ -405,6 +405,23 @@ describe("what a look leads to", () => {
     });
   });
 
+  test("what a restore put in doubt is sent after its absence, and then is a call like any other", () => {
+    const restored = { ...RECONCILING, isRestored: true, isLimited: true };
+    const absent = after(restored, looked({ kind: "absent" }));
+    expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
+    const calling: Task = { ...CALLING, isRestored: true };
+    const unknown: Outcome = { kind: "unknown", message: "reset" };
+    expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
+  });
+
+  test("what a restore put in doubt stays so until the looks are over", () => {
+    const restored = { ...RECONCILING, isRestored: true };
+    expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
+      status: "unknown",
+      isRestored: true,
+    });
+  });
+
   test("absence when it is too late to send is a miss, a repetition too late stays unknown", () => {
     const task = { ...RECONCILING, publishBefore: NOW };
     expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });

@@ -19,6 +19,8 @@ export async function createUpload(
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
   const upload = parse(deps, request);
+  // What is granted now is told of when it is ready.
+  await deps.assertRoom();
   const uploadToken = newUploadToken();
   const expiresAt = await deps.sql.begin(async (tx) => {
     await insertUpload(tx, upload);

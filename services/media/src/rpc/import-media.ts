@@ -28,6 +28,8 @@ export interface ImportDeps {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly imports: Imports;
+  /** @throws `unavailable` while the outbox is full. */
+  readonly assertRoom: () => Promise<void>;
   /** Called after a commit that appended events. */
   readonly nudgeRelay: () => void;
 }
@@ -64,6 +66,7 @@ interface Import {
 }
 
 async function carryOut(deps: ImportDeps, request: Import): Promise<Response> {
+  await deps.assertRoom();
   return await deps.imports.run(request.workspaceId, request.url, async ({ path, media }) => {
     const keys = await putObjects(deps, path, media);
     failpoint("media.import-stored");

@@ -25,6 +25,8 @@ export interface MediaServiceDeps {
   readonly grantMs: number;
   /** How long a request waits for a check. */
   readonly completeMs: number;
+  /** @throws `unavailable` while the outbox is full. */
+  readonly assertRoom: () => Promise<void>;
   /** Called after a commit that appended events. */
   readonly nudgeRelay: () => void;
 }

@@ -1,5 +1,5 @@
 import { sendOnce, toUnanswered } from "#src/connectors/send-once.ts";
-import { findLostPhotos } from "#src/connectors/tiktok/lost-photos.ts";
+import { findListedPost } from "#src/connectors/tiktok/listed-posts.ts";
 import { createCreatorStep, publishPhotos } from "#src/connectors/tiktok/photos.ts";
 import { kindOf, toPermalink } from "#src/connectors/tiktok/post-links.ts";
 import { reconcileByStatus } from "#src/connectors/tiktok/reconcile.ts";
@@ -78,7 +78,7 @@ async function reconcile(
   if (publishId !== undefined)
     return await reconcileByStatus({ access, publication, handles, call, publishId }, signal);
   if (kindOf(publication) === "photo")
-    return await findLostPhotos(access, publication, call, signal);
+    return await findListedPost(access, publication, call, signal);
   return { kind: "cannot_tell", message: "the publish id is not known" };
 }
 
@@ -120,6 +120,8 @@ export function createTiktokConnector({ baseUrl }: { readonly baseUrl: string })
         : publishPhotos({ baseUrl, account: publication }, publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
       reconcile(baseUrl, publication, handles, call, signal),
+    findTwin: (publication, _handles, call, signal) =>
+      findListedPost({ baseUrl, account: publication }, publication, call, signal),
     findDetails: (account, handles, signal) => findDetails(baseUrl, account, handles, signal),
     canDelete: false,
     delete: () => {

@@ -16,8 +16,8 @@ export interface Upload {
   readonly misses: number;
 }
 
-/** TikTok takes 5 to 64 MB, and the last chunk takes the rest: a short visible call is worth some more chunks. */
-const CHUNK_BYTES = 8 * 1024 * 1024;
+/** The smallest that TikTok takes, because the visible call carries the last one and is to be short. */
+const CHUNK_BYTES = 5 * 1024 * 1024;
 /** An address that worked until now and does not take the last chunk any more. */
 const MAX_MISSES = 3;
 

@@ -90,11 +90,14 @@ async function finish(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query, headers } = request;
-  const { outcome, platform, accounts } = await authorizations.finishAuthorization({
+  const back = {
     state: valueOf(query, "state"),
     code: valueOf(query, "code"),
     error: valueOf(query, "error"),
     browser: readBrowser(headers.cookie) ?? "",
+  };
+  const { outcome, platform, accounts } = await authorizations.finishAuthorization(back, {
+    timeoutMs: CALLBACK_TIMEOUT_MS,
   });
   const usernames = accounts.map(({ username }) => username);
   return sendPage(reply, { page: toConnectPage(outcome), platform, usernames });

@@ -1,7 +1,7 @@
 import { list, text } from "#src/connectors/platform-answer.ts";
 import { ask, dataOf, type TiktokAccess } from "#src/connectors/tiktok/calls.ts";
 import { isPublic } from "#src/connectors/tiktok/creator.ts";
-import { toPermalink } from "#src/connectors/tiktok/post-links.ts";
+import { kindOf, toPermalink } from "#src/connectors/tiktok/post-links.ts";
 import type { Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 
 const MINUTE_MS = 60_000;
@@ -18,7 +18,7 @@ const FIELDS = "id,title,video_description,create_time,share_url";
 interface Entry {
   readonly id: string;
   readonly words: readonly string[];
-  readonly isPhoto: boolean;
+  readonly link: string;
   readonly createdAtMs: number;
 }
 
@@ -32,7 +32,7 @@ function toEntry(video: unknown): Entry {
   return {
     id: text(video, "id") ?? "",
     words: words.filter((each) => each !== ""),
-    isPhoto: (text(video, "share_url") ?? "").includes("/photo/"),
+    link: text(video, "share_url") ?? "",
     createdAtMs: Number(seconds) * 1000,
   };
 }
@@ -59,12 +59,12 @@ async function listSince(
   return undefined;
 }
 
-/** Lists show a photo post's title, its description, or the one for the other. */
-function isSame(publication: Publication, { words, isPhoto }: Entry): boolean {
+/** Lists show a post's title, its description, or the one for the other. */
+function isSame(publication: Publication, { words, link }: Entry): boolean {
   const { title, text: description } = publication;
   const ours = [fold(title), fold(description), fold(`${title ?? ""} ${description}`)];
   return (
-    isPhoto &&
+    link.includes(`/${kindOf(publication)}/`) &&
     words.length > 0 &&
     words.every((each) =>
       ours.some((own) => own === each || (each.length >= MIN_CUT_LENGTH && own.startsWith(each))),
@@ -76,13 +76,16 @@ function isSame(publication: Publication, { words, isPhoto }: Entry): boolean {
 function nextLook({ now, callUntil, looks, timeScale }: UnknownCall): Verdict {
   const afterMs = LOOKS_AFTER_MS[looks];
   if (afterMs === undefined)
-    return { kind: "cannot_tell", message: "the photos are not among the account's posts" };
+    return { kind: "cannot_tell", message: "the post is not among the account's" };
   const sinceMs = now.getTime() - callUntil.getTime();
   return { kind: "look_again", afterMs: Math.max(10, afterMs * timeScale - sinceMs) };
 }
 
-/** Asks a person: not to be listed proves nothing, and sending photos twice would post them twice. */
-export async function findLostPhotos(
+/**
+ * Looks for a post whose publish id is not known among all that the account has published since the call. Not to be listed
+ * proves nothing, so what is not found is for a person to decide.
+ */
+export async function findListedPost(
   access: TiktokAccess,
   publication: Publication,
   call: UnknownCall,
@@ -100,6 +103,6 @@ export async function findLostPhotos(
   if (twin !== undefined)
     return { kind: "cannot_tell", message: "several posts of the account are the same" };
   if (same === undefined) return nextLook(call);
-  const permalink = toPermalink(publication, "photo", same.id);
+  const permalink = toPermalink(publication, kindOf(publication), same.id);
   return { kind: "present", externalId: same.id, permalink };
 }

@@ -1,12 +1,16 @@
-import { unavailable } from "@postrider/shared/errors";
-import { readOutboxBacklog } from "@postrider/shared/outbox";
-import type { Sql } from "@postrider/shared/postgres";
+import { unavailable } from "#src/errors.ts";
+import { readOutboxBacklog } from "#src/outbox.ts";
+import type { Sql } from "#src/postgres.ts";
 
-/** With the bus gone, posts go on being accepted until so many events wait. */
+/** With the bus gone, requests go on being accepted until so many events wait. */
 const MAX_ROWS = 1_000_000;
 const FRESH_MS = 2_000;
 
-/** Refuses what would append to a full outbox; looks at most every 2 seconds. */
+/**
+ * Makes the check that comes before accepting what appends to the service's outbox. It looks at most every 2 seconds.
+ *
+ * @returns A function that throws `unavailable`, to be repeated 5 seconds later, while the outbox is full.
+ */
 export function createRoomCheck(sql: Sql, maxRows = MAX_ROWS): () => Promise<void> {
   let hasRoom = true;
   let checkedAt = Number.NEGATIVE_INFINITY;

@@ -1,0 +1,74 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PostRecord } from "./support/api.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+const HANGING = "x";
+const OTHERS = ["telegram", "bluesky"];
+/** More than the share of a platform, and of a workspace in it, that is worked on at a time. */
+const HANGING_ACCOUNTS = 80;
+const OTHER_ACCOUNTS = 10;
+const POSTS = 160;
+const HOUR_SECONDS = "3600";
+
+let system: System;
+
+beforeAll(async () => {
+  // Who waits for that platform waits until the end of the test.
+  system = await startSystem("postgres", { env: { VISIBLE_CALL_SECONDS: HOUR_SECONDS } });
+});
+afterAll(async () => {
+  // Its calls end with it; nobody has to wait for them.
+  process.kill(system.local().simulator.pid, "SIGKILL");
+  await system[Symbol.asyncDispose]();
+});
+
+function listTargets(posts: readonly PostRecord[], platforms: readonly string[]) {
+  return posts.flatMap(({ targets }) =>
+    targets.filter(({ platform }) => platforms.includes(platform)).map(({ status }) => status),
+  );
+}
+
+test("while one platform answers no call, also none for tokens, the posts of all others go out", async () => {
+  const hanging = await system.connect(HANGING, HANGING_ACCOUNTS);
+  const others = [];
+  for (const platform of OTHERS) others.push(await system.connect(platform, OTHER_ACCOUNTS));
+  await system.sql`
+    update accounts.credentials
+    set issued_at = issued_at - interval '1 day', expires_at = now() - interval '1 minute'
+    where account_id in ${system.sql(hanging.slice(0, HANGING_ACCOUNTS / 4))}`;
+  await system.simulator.addFault({
+    platform: HANGING,
+    operation: "* /*",
+    mode: "status",
+    delayMs: 3_600_000,
+    times: 1_000_000,
+  });
+
+  const made: PostRecord[] = [];
+  for (let index = 0; index < POSTS; index += 1) {
+    const accountIds = [hanging, ...others].map((ids) => ids[index % ids.length] ?? "");
+    made.push(await system.api.createPost(`beside a platform that hangs ${index}`, accountIds));
+  }
+
+  for (const { id } of made) {
+    await eventually(
+      async () => {
+        const statuses = listTargets([await system.api.getPost(id)], OTHERS);
+        expect(statuses).toEqual(OTHERS.map(() => "published"));
+      },
+      { timeoutMs: 150_000 },
+    );
+  }
+  const posts = await Promise.all(made.map(({ id }) => system.api.getPost(id)));
+  expect(new Set(listTargets(posts, [HANGING]))).not.toContain("published");
+  const [inTheAir] = await system.sql<{ count: number }[]>`
+    select count(*)::int as count
+    from delivery.publish_tasks
+    where status = 'calling'
+    and platform = ${HANGING}`;
+  expect(inTheAir?.count).toBeGreaterThan(0);
+  const visible = await system.simulator.visible();
+  expect(visible.filter(({ platform }) => platform === HANGING)).toEqual([]);
+  expect(visible).toHaveLength(POSTS * OTHERS.length);
+});

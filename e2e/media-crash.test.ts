@@ -1,0 +1,217 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer } from "./support/api.ts";
+import { openCutUpload, presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
+import { refusalOf } from "./support/posts.ts";
+import { fetchMedia, listUnnamed, whenTidy } from "./support/stored-media.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
+const FILM: File = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4() };
+const HTML: File = { ...PNG, bytes: new TextEncoder().encode("<html></html>") };
+const CLIENTS = 6;
+const KILLS = 8;
+
+let system: System;
+let elsewhere: Server;
+let elsewhereUrl: string;
+
+beforeAll(async () => {
+  elsewhere = createServer((_request, response) => response.end(PNG.bytes));
+  await new Promise<void>((resolve) => {
+    elsewhere.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = elsewhere.address() as AddressInfo;
+  elsewhereUrl = `http://127.0.0.1:${port}/picture.png`;
+  const env = { OUTBOUND_ALLOW: `127.0.0.1:${port}`, MEDIA_ORPHAN_SECONDS: "5" };
+  system = await startSystem("postgres", { env });
+});
+afterAll(async () => {
+  elsewhere.close();
+  await system[Symbol.asyncDispose]();
+});
+
+/** Nobody is there, or the one who had the key has died and its claim has not ended yet. */
+const isTransient = (answer: Answer<unknown>): boolean =>
+  answer.status >= 500 || refusalOf(answer) === "409 idempotency_conflict";
+
+/** What a client does that knows nothing: the same request again until it is answered by something that is up. */
+async function persist<T>(method: string, path: string, options = {}): Promise<Answer<T>> {
+  return await eventually(
+    async () => {
+      const answer = await system.api.call<T>(method, path, options);
+      return !isTransient(answer) && answer;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+/** Sends the bytes again until they are there: then a repetition is told so. */
+async function put(grant: Grant, { bytes }: File): Promise<void> {
+  await eventually(
+    async () => {
+      const answer = await fetch(grant.uploadUrl, { method: "PUT", body: bytes });
+      await answer.text();
+      return answer.status === 204 || answer.status === 409;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+const complete = (grant: Grant) => persist<ReadyMedia>("POST", `/media/${grant.id}/complete`);
+const remove = (id: string) => persist("DELETE", `/media/${id}`);
+
+async function persistPresign(file: File): Promise<Grant> {
+  return await eventually(() => presign(system.api, file), { timeoutMs: 60_000 });
+}
+
+async function uploaded(file: File): Promise<Grant> {
+  const grant = await persistPresign(file);
+  await put(grant, file);
+  return grant;
+}
+
+async function ready(file: File): Promise<ReadyMedia> {
+  const { status, body } = await complete(await uploaded(file));
+  expect(status).toBe(200);
+  return body;
+}
+
+/** Imports with a key, as a client does that wants one file and not two. */
+async function importOne(): Promise<ReadyMedia> {
+  const headers = { "idempotency-key": crypto.randomUUID() };
+  const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
+    body: { url: elsewhereUrl },
+    headers,
+  });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+async function countReady(): Promise<number> {
+  const [row] = await system.sql<{ count: number }[]>`
+    select count(*)::int from media.media where status = 'ready'`;
+  return row?.count ?? 0;
+}
+
+/** Media is killed at a point by what `act` does; afterwards rows and files agree. */
+async function killAt(point: string, act: () => Promise<void>): Promise<void> {
+  const before = system.pids("media");
+  system.armFailpoint(point, "kill");
+  await act();
+  await eventually(() => expect(system.pids("media")).not.toEqual(before));
+  await whenTidy(system);
+}
+
+describe("kill -9 of media", () => {
+  test("at media.upload-stored: the upload is repeated and complete", async () => {
+    const grant = await persistPresign(PNG);
+    await killAt("media.upload-stored", () => put(grant, PNG));
+    const { body } = await complete(grant);
+    expect(await fetchMedia(body)).toBe("whole");
+  });
+
+  test.each(["media.upload-pinned", "media.checked", "media.ready-committed"])(
+    "at %s: completing again makes it ready, once",
+    async (point) => {
+      const grant = await uploaded(PNG);
+      await killAt(point, async () => {
+        const { status, body } = await complete(grant);
+        expect([status, body.status]).toEqual([200, "ready"]);
+        expect(await fetchMedia(body)).toBe("whole");
+      });
+    },
+  );
+
+  test("at media.rejected: it stays rejected, and its bytes go", async () => {
+    const grant = await uploaded(HTML);
+    await killAt("media.rejected", async () => {
+      expect(refusalOf(await complete(grant))).toMatch(/^422 media_rejected/);
+    });
+    expect(refusalOf(await complete(grant))).toMatch(/^422 media_rejected/);
+  });
+
+  test.each(["media.import-downloaded", "media.import-stored", "media.import-committed"])(
+    "at %s: the import is repeated under its key and makes one media",
+    async (point) => {
+      const before = await countReady();
+      await killAt(point, async () => {
+        expect(await fetchMedia(await importOne())).toBe("whole");
+      });
+      expect(await countReady()).toBe(before + 1);
+    },
+  );
+
+  test.each(["media.after-delete-commit", "media.objects-removed"])(
+    "at %s: what was deleted goes, with its bytes",
+    async (point) => {
+      const [media, grant] = [await ready(PNG), await uploaded(PNG)];
+      await killAt(point, async () => {
+        expect([202, 404]).toContain((await remove(media.id)).status);
+        expect([204, 404]).toContain((await remove(grant.id)).status);
+      });
+      expect(await fetchMedia(media)).toBe(404);
+      for (const { id } of [media, grant])
+        expect(refusalOf(await remove(id))).toBe("404 not_found");
+    },
+  );
+});
+
+test.each(["media", "gateway"] as const)(
+  "kill -9 of %s in the middle of an upload leaves nothing, and it can be repeated",
+  async (service) => {
+    const grant = await persistPresign(FILM);
+    await using _cut = await openCutUpload(grant, FILM);
+    // Media has begun to write it.
+    await eventually(async () => (await listUnnamed(system)).length > 0);
+    for (const pid of system.pids(service)) process.kill(pid, "SIGKILL");
+    expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
+    await whenTidy(system);
+    await put(grant, FILM);
+    expect(await fetchMedia((await complete(grant)).body)).toBe("whole");
+  },
+);
+
+/** Media that a client made, and whether it has deleted them. */
+interface Life {
+  readonly media: ReadyMedia;
+  readonly isDeleted: boolean;
+}
+
+/** Makes media in one way or the other, looks at them, and deletes every second one. */
+async function liveOnce(index: number): Promise<Life> {
+  const media = index % 3 === 0 ? await importOne() : await ready(index % 3 === 1 ? PNG : FILM);
+  expect(await fetchMedia(media)).toBe("whole");
+  if (index % 2 === 0) return { media, isDeleted: false };
+  expect([202, 404]).toContain((await remove(media.id)).status);
+  return { media, isDeleted: true };
+}
+
+test("kill -9 of media again and again, at any moment: what was ready stays whole, what was deleted stays away", async () => {
+  const before = await countReady();
+  const lives: Life[] = [];
+  const progress = { kills: 0 };
+  const client = async (first: number): Promise<void> => {
+    for (let index = first; progress.kills < KILLS; index += CLIENTS)
+      lives.push(await liveOnce(index));
+  };
+  const killer = async (): Promise<void> => {
+    for (; progress.kills < KILLS; progress.kills += 1) {
+      await persistPresign(PNG);
+      // Any moment will do; there is nothing to wait for.
+      await sleep(Math.random() * 500);
+      for (const pid of system.pids("media")) process.kill(pid, "SIGKILL");
+    }
+  };
+  await Promise.all([killer(), ...Array.from({ length: CLIENTS }, (_, index) => client(index))]);
+  await whenTidy(system);
+  for (const { media, isDeleted } of lives)
+    expect(await fetchMedia(media)).toBe(isDeleted ? 404 : "whole");
+  // What a client repeated was made once.
+  const kept = lives.filter(({ isDeleted }) => !isDeleted);
+  expect(await countReady()).toBe(before + kept.length);
+});

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { ReadyMedia } from "./media.ts";
+import type { System } from "./system.ts";
+
+/** Every file of the store and of checks, those that are not finished too. */
+async function listFiles(system: System): Promise<readonly string[]> {
+  const dataDir = dirname(system.local().logs);
+  const lists = await Promise.all(
+    ["media", "media-temp"].map((folder) =>
+      // The folder of checks is made by the first one.
+      readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  );
+  return lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+}
+
+/** The last part of the keys that rows name. */
+async function listNamed({ sql }: System): Promise<readonly string[]> {
+  const rows = await sql<{ keys: string[] }[]>`
+    select array_remove(array[object_key, delivery_key], null) as keys from media.media`;
+  return rows.flatMap(({ keys }) => keys.map((key) => key.split("/")[1] ?? ""));
+}
+
+/** Files that no row names: of work in progress, or left behind. */
+export async function listUnnamed(system: System): Promise<readonly string[]> {
+  const [files, named] = [await listFiles(system), await listNamed(system)];
+  return files.filter((name) => !named.includes(name));
+}
+
+/** Waits until each file is named by a row and each name has its file, and nothing is left to be removed. */
+export async function whenTidy(system: System): Promise<void> {
+  await eventually(
+    async () => {
+      const [orphans, files] = [await listUnnamed(system), await listFiles(system)];
+      const named = await listNamed(system);
+      const missing = named.filter((name) => !files.includes(name));
+      const [open] = await system.sql<{ count: number }[]>`
+        select count(*)::int from media.media where status = 'deleting'`;
+      if (orphans.length + missing.length + (open?.count ?? 0) > 0)
+        throw new Error(JSON.stringify({ orphans, missing, deleting: open?.count }));
+    },
+    { timeoutMs: 40_000 },
+  );
+}
+
+/** What the address of media answers: `whole` for all of its bytes, else the status. Asks until somebody is there. */
+export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
+  return await eventually(
+    async () => {
+      const answer = await fetch(url);
+      if (answer.status >= 500) return false;
+      // A body that is cut off throws.
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (answer.status !== 200) return answer.status;
+      return createHash("sha256").update(bytes).digest("hex") === sha256 ? "whole" : "broken";
+    },
+    { timeoutMs: 20_000 },
+  );
+}

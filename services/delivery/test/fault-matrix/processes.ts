@@ -1,0 +1,252 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createServiceServer } from "@postrider/shared/connect/server";
+import type { Sql } from "@postrider/shared/postgres";
+import { verifyToken } from "@postrider/shared/signed-token";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { logger, toRecord } from "../fixture.ts";
+import { LIBRARY } from "./cases.ts";
+import type { Round } from "./rounds.ts";
+import {
+  countTasks,
+  openMatrixDatabase,
+  SETTINGS,
+  startMatrixWorker,
+  untilEnded,
+  type Stage,
+} from "./stage.ts";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const SECRET = "a secret between services, long enough";
+const MEDIA_KEY = "a key for the addresses of media, long enough";
+/** What a process takes on at a time, over all platforms and of one. */
+const MAX_IN_WORK = 180;
+const MAX_PER_PLATFORM = 60;
+
+/** Posts, accounts and media as a process of delivery reaches them. */
+export class Peers implements AsyncDisposable {
+  readonly #resources = new AsyncDisposableStack();
+  readonly #stage: Stage;
+  url = "";
+  mediaUrl = "";
+
+  private constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  static async open(stage: Stage): Promise<Peers> {
+    const peers = new Peers(stage);
+    const { routes } = stage.world;
+    const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+    peers.url = await server.listen({ host: "127.0.0.1", port: 0 });
+    peers.#resources.defer(() => server.close());
+    peers.mediaUrl = await peers.#listenMedia();
+    return peers;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+
+  async #listenMedia(): Promise<string> {
+    const server = createServer(answerMedia);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.listen(0, "127.0.0.1", resolve);
+    await promise;
+    this.#resources.defer(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  env(database: TestDatabase, failpoints: string): Readonly<Record<string, string>> {
+    const { config } = this.#stage;
+    return {
+      PORT: "0",
+      METRICS_PORT: "0",
+      BUS: "postgres",
+      LOG_LEVEL: "silent",
+      INTERNAL_SECRET: SECRET,
+      DATABASE_URL: database.url,
+      DEPLOYMENT_ID: "test",
+      POSTS_URL: this.url,
+      ACCOUNTS_URL: this.url,
+      MEDIA_SERVICE_URL: this.mediaUrl,
+      PUBLIC_URL: this.mediaUrl,
+      MEDIA_KEY,
+      FAILPOINTS_DIR: failpoints,
+      INSTAGRAM_BASE_URL: config.instagram.baseUrl,
+      INSTAGRAM_UPLOAD_BASE_URL: config.instagram.uploadBaseUrl,
+      FACEBOOK_BASE_URL: config.facebook.baseUrl,
+      FACEBOOK_UPLOAD_BASE_URL: config.facebook.uploadBaseUrl,
+      X_BASE_URL: config.xBaseUrl,
+      TIKTOK_BASE_URL: config.tiktokBaseUrl,
+      YOUTUBE_BASE_URL: config.youtubeBaseUrl,
+      TELEGRAM_BASE_URL: config.telegramBaseUrl,
+      BLUESKY_BASE_URL: config.blueskyBaseUrl,
+      BLUESKY_VIDEO_BASE_URL: config.blueskyVideoBaseUrl,
+      VISIBLE_CALL_SECONDS: String(SETTINGS.visibleCallMs / 1000),
+      LEASE_SECONDS: String(SETTINGS.leaseMs / 1000),
+      RECONCILE_TIME_SCALE: String(SETTINGS.reconcileTimeScale),
+      PUBLISH_RETRY_SECONDS: SETTINGS.retryMs.map((ms) => ms / 1000).join(),
+    };
+  }
+}
+
+/** The bytes of a file, by its id for delivery and by its signed address for platforms. */
+function answerMedia({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
+  const [, folder, token = "", id = ""] = (url.split("?")[0] ?? "").split("/");
+  const claims =
+    folder === "media" ? verifyToken(MEDIA_KEY, "media", token, new Date()) : { media: id };
+  const media = LIBRARY.find((one) => one.id === claims?.media);
+  if (media === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
+  response.writeHead(from === undefined ? 200 : 206, { "content-type": media.contentType });
+  response.end(media.content.subarray(Number(from ?? 0), Number(to || media.bytes) + 1));
+}
+
+/** A process of delivery, with a database that it has for itself until others take over. */
+class DeliveryProcess implements AsyncDisposable {
+  readonly database: TestDatabase;
+  readonly #failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
+  readonly #env: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
+
+  constructor(peers: Peers, database: TestDatabase) {
+    this.database = database;
+    this.#env = peers.env(database, this.#failpoints);
+  }
+
+  start(): void {
+    this.#child = spawn(process.execPath, [MAIN], { stdio: "ignore", env: this.#env });
+  }
+
+  arm(name: string, order: "stop"): void {
+    writeFileSync(join(this.#failpoints, name), order);
+  }
+
+  /** Puts requests onto the bus, as posts' relay does; before the start, so that they are taken together. */
+  async request(rounds: readonly Round[]): Promise<void> {
+    const { sql } = this.database;
+    await sql.begin(async (tx) => {
+      for (const { target } of rounds) {
+        const { key, headers, value } = toRecord([target]);
+        await tx`
+          insert into bus.records (topic, key, headers, value)
+          values ('posts.events.v1', ${key}, ${tx.json(headers)}, ${value})`;
+      }
+    });
+  }
+
+  get isStopped(): boolean {
+    const { pid } = this.#child ?? {};
+    // The third field, after the name in brackets: T = stopped by a signal.
+    return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  }
+
+  goOn(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+    await eventually(() => child.exitCode !== null || child.signalCode !== null);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    rmSync(this.#failpoints, { recursive: true, force: true });
+    await this.database[Symbol.asyncDispose]();
+  }
+}
+
+/** Together as many rounds as one process has in work at a time. */
+export function toBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
+  const batches: Round[][] = [];
+  for (const round of rounds) {
+    const { platform } = round.target;
+    const isFitting = (batch: readonly Round[]): boolean =>
+      batch.length < MAX_IN_WORK &&
+      batch.filter(({ target }) => target.platform === platform).length < MAX_PER_PLATFORM;
+    const batch = batches.find(isFitting);
+    if (batch === undefined) batches.push([round]);
+    else batch.push(round);
+  }
+  return batches;
+}
+
+async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Promise<void> {
+  const accounts = new Set(rounds.map(({ target, account }) => `${target.platform} ${account}`));
+  await eventually(
+    async () => {
+      const rules = await stage.control<
+        { platform: string; account: string; hits: number; times: number }[]
+      >("GET", "faults");
+      const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
+      return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
+    },
+    { timeoutMs: 120_000 },
+  );
+  await eventually(async () => (await countTasks(sql, ["queued"])) === 0);
+}
+
+/**
+ * A process is killed while the platforms hold a call of each of its tasks; workers of this process take over.
+ *
+ * @returns The database with what became of them.
+ */
+export async function runKilled(
+  stage: Stage,
+  peers: Peers,
+  rounds: readonly Round[],
+): Promise<DeliveryProcess> {
+  const dying = new DeliveryProcess(peers, await openMatrixDatabase());
+  const { database } = dying;
+  await dying.request(rounds);
+  dying.start();
+  await untilHeld(stage, database.sql, rounds);
+  await dying.kill();
+  await using _one = startMatrixWorker(stage, database);
+  await using _two = startMatrixWorker(stage, database);
+  await untilEnded(database.sql, rounds);
+  return dying;
+}
+
+/**
+ * A process is stopped between the marks of calls and their sending; workers of this process take over, then it wakes.
+ *
+ * @returns The database with what became of them, and of how many tasks the call was marked when the process stopped.
+ */
+export async function runStopped(
+  stage: Stage,
+  peers: Peers,
+  rounds: readonly Round[],
+): Promise<DeliveryProcess & { readonly caught: number }> {
+  const stopping = new DeliveryProcess(peers, await openMatrixDatabase());
+  const { database } = stopping;
+  stopping.arm("delivery.after-mark", "stop");
+  await stopping.request(rounds);
+  stopping.start();
+  await eventually(() => stopping.isStopped, { timeoutMs: 60_000 });
+  const caught = await countTasks(database.sql, ["calling"]);
+  await using _one = startMatrixWorker(stage, database);
+  await using _two = startMatrixWorker(stage, database);
+  await eventually(async () => (await countTasks(database.sql, ["calling"])) === 0, {
+    timeoutMs: 60_000,
+  });
+  stopping.goOn();
+  await untilEnded(database.sql, rounds);
+  return Object.assign(stopping, { caught });
+}

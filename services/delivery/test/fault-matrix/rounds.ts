@@ -1,0 +1,83 @@
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { TestTarget } from "../fixture.ts";
+import type { TestMedia } from "../media-fixture.ts";
+import type { Row } from "./cases.ts";
+import type { Fault } from "./faults.ts";
+
+/** One target of an account of its own that meets one fault once. */
+export interface Round {
+  readonly row: Row;
+  readonly fault: Fault;
+  readonly target: TestTarget;
+  readonly media: readonly TestMedia[];
+  /** The platform's own id of the account. */
+  readonly account: string;
+}
+
+/** An entry as readers of the platform see it. */
+export interface Visible {
+  readonly platform: PlatformId;
+  readonly account: string;
+  readonly id: string;
+  readonly text: string;
+  readonly media: readonly { readonly kind: string; readonly sha256: string }[];
+}
+
+/** How delivery says that the target ended. */
+export interface End {
+  readonly status: string;
+  readonly externalId: string | null;
+  readonly errorCode: string | null;
+}
+
+export const RESULTS = ["published", "failed", "unknown", "twice", "lost"] as const;
+export type Result = (typeof RESULTS)[number];
+
+export interface Judgement {
+  readonly result: Result;
+  /** Of what must not be: what was seen. */
+  readonly problem?: string;
+}
+
+function isSame({ target, media }: Round, entry: Visible): boolean {
+  const sent = media.map(({ sha256 }) => sha256).join();
+  return entry.text === target.text && entry.media.map(({ sha256 }) => sha256).join() === sent;
+}
+
+function lose(problem: string): Judgement {
+  return { result: "lost", problem };
+}
+
+function judgePublished(round: Round, end: End, entry: Visible | undefined): Judgement {
+  if (entry === undefined) return lose("published, and nobody sees it");
+  if (!isSame(round, entry)) return lose(`another text or other media: ${JSON.stringify(entry)}`);
+  // TikTok gives the id later or never.
+  if (end.externalId !== null && end.externalId !== entry.id)
+    return lose(`published as ${end.externalId}, seen as ${entry.id}`);
+  return { result: "published" };
+}
+
+function judgeFailed({ row, fault }: Round, end: End, isVisible: boolean): Judgement {
+  if (end.errorCode !== "outcome_unknown")
+    return isVisible
+      ? lose(`failed with ${end.errorCode}, and readers see it`)
+      : { result: "failed", problem: `failed with ${end.errorCode}` };
+  const mayBe =
+    row.kind.mayStayUnknown === true && row.step.isVisible === true && fault.isCertain !== true;
+  return mayBe ? { result: "unknown" } : lose("outcome_unknown where it can be found out");
+}
+
+/** What a round came to, when everything that was on its way has arrived. */
+export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
+  const [entry, ...others] = entries;
+  if (others.length > 0)
+    return { result: "twice", problem: `${entries.length} posts, ${end.status} ${end.errorCode}` };
+  switch (end.status) {
+    case "published":
+      return judgePublished(round, end, entry);
+    case "failed":
+      return judgeFailed(round, end, entry !== undefined);
+    default:
+      return lose(`never ended: ${end.status}`);
+  }
+}

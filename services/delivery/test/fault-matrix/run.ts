@@ -1,0 +1,70 @@
+import type { Sql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { request } from "../fixture.ts";
+import type { Row } from "./cases.ts";
+import { isApplicable, type Fault } from "./faults.ts";
+import type { Round } from "./rounds.ts";
+import { scaled } from "./standing-still.ts";
+import {
+  countTasks,
+  openMatrixDatabase,
+  startMatrixWorker,
+  targetsOf,
+  untilEnded,
+  type Stage,
+  type Wrap,
+} from "./stage.ts";
+
+/** More at a time make the machine slow, and a slow machine sends less: its marks get old. */
+const MAX_AT_WORK = 60;
+
+export async function addAll(
+  stage: Stage,
+  cells: readonly { readonly row: Row; readonly fault: Fault }[],
+  count: number,
+): Promise<readonly Round[]> {
+  const rounds: Round[] = [];
+  for (const { row, fault } of cells)
+    if (isApplicable(fault, row.step)) rounds.push(...(await stage.addRounds(row, fault, count)));
+  return rounds;
+}
+
+/** The rounds of all cells in turn, so that no platform has to do everything at once. */
+function mix(rounds: readonly Round[]): readonly Round[] {
+  const cells = Map.groupBy(rounds, ({ row, fault }) => `${JSON.stringify(row.step)}${row.kind.name}${row.kind.platform}${fault.name}`);
+  const lists = [...cells.values()];
+  const most = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: most }, (_unused, index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
+  ).flat();
+}
+
+/** Asks for all of them, some at a time. */
+async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
+  const waiting = [...mix(rounds)];
+  while (waiting.length > 0) {
+    const free = await eventually(
+      async () => {
+        const atWork = await countTasks(sql, ["queued", "working"]);
+        return atWork < MAX_AT_WORK && MAX_AT_WORK - atWork;
+      },
+      { timeoutMs: 300_000 },
+    );
+    await request(sql, ...targetsOf(waiting.splice(0, free)));
+  }
+}
+
+/** Two workers of this process publish what meets faults of the platforms, or stand still around their calls. */
+export async function runHere(
+  stage: Stage,
+  rounds: readonly Round[],
+  wrap: Wrap = scaled,
+): Promise<TestDatabase> {
+  const database = await openMatrixDatabase();
+  await using _one = startMatrixWorker(stage, database, { wrap });
+  await using _two = startMatrixWorker(stage, database, { wrap });
+  await requestAll(database.sql, rounds);
+  await untilEnded(database.sql, rounds);
+  return database;
+}

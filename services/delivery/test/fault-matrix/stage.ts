@@ -1,0 +1,237 @@
+import { newId } from "@postrider/shared/ids";
+import type { PlatformId } from "@postrider/shared/platforms/registry";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { createConnectors, type ConnectorConfig } from "#src/connectors/registry.ts";
+import type { Connector } from "#src/domain/connector.ts";
+import { startClaimTasks } from "#src/jobs/claim-tasks.ts";
+import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
+import { MediaServer } from "../served-media.ts";
+import { LIBRARY, type Row } from "./cases.ts";
+import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
+import { judge, type End, type Judgement, type Round, type Visible } from "./rounds.ts";
+
+export const SETTINGS = {
+  retryMs: [200, 400, 800, 1600, 3200, 3200],
+  leaseMs: 2_000,
+  accountPauseMs: [200, 400],
+  visibleCallMs: CALL_MS,
+  reconcileTimeScale: SCALE,
+};
+
+interface Issued {
+  readonly externalId: string;
+  readonly username: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** Does something to a connector before a worker gets it. */
+export type Wrap = (connector: Connector, stage: Stage, sql: Sql) => Connector;
+
+/** The simulated platforms, their accounts, and the posts that go there. */
+export class Stage implements AsyncDisposable {
+  readonly world = new World();
+  readonly rounds = new Map<string, Round>();
+  readonly #simulator: Simulator;
+  readonly #server: MediaServer;
+
+  private constructor(simulator: Simulator, server: MediaServer) {
+    this.#simulator = simulator;
+    this.#server = server;
+  }
+
+  static async open(): Promise<Stage> {
+    const simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
+    const server = await MediaServer.start();
+    for (const media of LIBRARY) server.serve(media);
+    const stage = new Stage(simulator, server);
+    await stage.control("POST", "settings", { quotas: false });
+    return stage;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#simulator[Symbol.asyncDispose]();
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  get config(): ConnectorConfig {
+    const { url } = this.#simulator;
+    const graph = (platform: PlatformId) => ({
+      baseUrl: `${url}/${platform}`,
+      uploadBaseUrl: `${url}/${platform}/rupload`,
+      version: "v25.0",
+    });
+    return {
+      instagram: graph("instagram"),
+      facebook: graph("facebook"),
+      xBaseUrl: `${url}/x`,
+      tiktokBaseUrl: `${url}/tiktok`,
+      telegramBaseUrl: `${url}/telegram`,
+      blueskyBaseUrl: `${url}/bluesky`,
+      blueskyVideoBaseUrl: `${url}/bluesky`,
+      youtubeBaseUrl: `${url}/youtube`,
+      xMayResend: true,
+    };
+  }
+
+  async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await fetch(`${this.#simulator.url}/_control/${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  }
+
+  /** So many rounds of a cell: accounts, targets, and the fault that each will meet. */
+  async addRounds(row: Row, fault: Fault, count: number): Promise<readonly Round[]> {
+    const { platform } = row.kind;
+    const { accounts } = await this.control<{ accounts: Issued[] }>("POST", "accounts", {
+      platform,
+      count,
+    });
+    return await Promise.all(
+      accounts.map(async (issued, index) => {
+        const round = await this.#addRound(row, fault, issued);
+        await this.addRules(round, toRules(fault, row, index));
+        return round;
+      }),
+    );
+  }
+
+  async addRules(round: Pick<Round, "account">, rules: readonly Rule[]): Promise<void> {
+    // In order: a rule that lets the first calls pass has to come before the one that does not.
+    for (const rule of rules)
+      await this.control("POST", "faults", { ...rule, account: round.account });
+  }
+
+  async #addRound(row: Row, fault: Fault, issued: Issued): Promise<Round> {
+    const { platform, media: own } = row.kind;
+    const media = row.step.media ?? own;
+    const target = this.world.addTarget({
+      platform,
+      media,
+      text: `Ships & sails, round ${this.rounds.size} #sea`,
+      ...(platform === "youtube" ? { title: `Round ${this.rounds.size}` } : {}),
+      ...(platform === "tiktok" ? { privacy: "public" } : {}),
+    });
+    const { externalId, username, credentials } = issued;
+    const { accessToken, botToken } = credentials;
+    const token = accessToken ?? botToken ?? (await this.#login(credentials));
+    Object.assign(this.world.account(target), { externalId, username, token });
+    const round = { row, fault, target, media, account: externalId };
+    this.rounds.set(target.targetId, round);
+    return round;
+  }
+
+  async #login({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
+    const url = `${this.config.blueskyBaseUrl}/xrpc/com.atproto.server.createSession`;
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ identifier, password: appPassword }),
+    });
+    return ((await answer.json()) as { accessJwt: string }).accessJwt;
+  }
+
+  async listVisible(): Promise<ReadonlyMap<string, readonly Visible[]>> {
+    const all = await this.control<Visible[]>("GET", "visible");
+    return Map.groupBy(all, ({ platform, account }) => `${platform} ${account}`);
+  }
+
+  /** Waits until nothing that the platforms do late is still to come. */
+  async untilArrived(rounds: readonly Round[]): Promise<void> {
+    const accounts = new Set(
+      rounds.filter(({ fault }) => fault.by === "simulator").map(({ account }) => account),
+    );
+    await eventually(
+      async () => {
+        const log = await this.control<{ outcome: string; account: string | null }[]>(
+          "GET",
+          "requests",
+        );
+        return log.every(
+          ({ outcome, account }) => outcome !== "pending" || !accounts.has(account ?? ""),
+        );
+      },
+      { timeoutMs: 60_000 },
+    );
+  }
+
+  /** What became of rounds, by round. */
+  async judgeAll(
+    sql: Sql,
+    rounds: readonly Round[],
+  ): Promise<readonly { readonly round: Round; readonly judgement: Judgement }[]> {
+    await this.untilArrived(rounds);
+    const [visible, ends] = [await this.listVisible(), await readEnds(sql)];
+    return rounds.map((round) => {
+      const { targetId, platform } = round.target;
+      const end = ends.get(targetId) ?? { status: "unheard of", externalId: null, errorCode: null };
+      const entries = visible.get(`${platform} ${round.account}`) ?? [];
+      return { round, judgement: judge(round, end, entries) };
+    });
+  }
+}
+
+async function readEnds(sql: Sql): Promise<ReadonlyMap<string, End>> {
+  const rows = await sql<(End & { targetId: string })[]>`
+    select target_id, status, external_id, error_code
+    from publish_tasks`;
+  return new Map(rows.map(({ targetId, ...end }) => [targetId, end]));
+}
+
+/** How many tasks are in such a status. */
+export async function countTasks(sql: Sql, statuses: readonly string[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from publish_tasks
+    where status in ${sql(statuses)}`;
+  return row?.count ?? 0;
+}
+
+/** Waits until delivery has nothing more to do. */
+export async function untilEnded(sql: Sql, rounds: readonly Round[]): Promise<void> {
+  await eventually(
+    async () => (await countTasks(sql, ["published", "failed"])) >= rounds.length,
+    { timeoutMs: 600_000 },
+  );
+}
+
+export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
+
+/** A worker in this process, with connections of its own. */
+export function startMatrixWorker(
+  stage: Stage,
+  database: TestDatabase,
+  { wrap, settings = SETTINGS }: { readonly wrap?: Wrap; readonly settings?: typeof SETTINGS } = {},
+): AsyncDisposable {
+  const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
+  const made = Object.values(createConnectors(stage.config)).map((connector) => {
+    const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
+    return [connector.platform, wrapped] as const;
+  });
+  const claims = startClaimTasks({
+    ...publishingDeps(stage.world, sql, { settings, connectors: Object.fromEntries(made) }),
+    media: { describe: ({ id }) => LIBRARY.find((one) => one.id === id) ?? fail(id) },
+    owner: newId(),
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await claims[Symbol.asyncDispose]();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+function fail(id: string): never {
+  throw new Error(`no round has the file ${id}`);
+}
+
+export function targetsOf(rounds: readonly Round[]): readonly TestTarget[] {
+  return rounds.map(({ target }) => target);
+}

@@ -1,0 +1,92 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import type {
+  Connector,
+  Failure,
+  Outcome,
+  PrepareStep,
+  Publication,
+  SendGuard,
+} from "#src/domain/connector.ts";
+import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
+import type { Round } from "./rounds.ts";
+import type { Stage } from "./stage.ts";
+
+/** What a limit waits for where the platform does not say how long. */
+const NO_WAIT_NAMED_MS = 60_000;
+
+/** Waits that a platform names are as much shorter as everything else. */
+function shorten<T extends object>(outcome: T): T {
+  const { retryAfterMs, limitedForMs, isLimit } = outcome as Partial<
+    Extract<Failure, { kind: "retryable" }> & { limitedForMs: number }
+  >;
+  const waitMs = retryAfterMs ?? (isLimit === true ? NO_WAIT_NAMED_MS : undefined);
+  return {
+    ...outcome,
+    ...(waitMs === undefined ? {} : { retryAfterMs: Math.round(waitMs * SCALE * SCALE) }),
+    ...(limitedForMs === undefined ? {} : { limitedForMs: Math.round(limitedForMs * SCALE * SCALE) }),
+  };
+}
+
+/** The other workers have gone on without this call. */
+async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
+  await eventually(
+    async () => {
+      const rows = await sql<{ status: string }[]>`
+        select status
+        from publish_tasks
+        where target_id = ${target.targetId}`;
+      return rows[0]?.status !== "calling";
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+/** Rounds whose worker stood still already. */
+const held = new WeakSet<Round>();
+
+/** A worker that stands still around a call until its time is over and another has taken the task over. */
+async function standStill(
+  sql: Sql,
+  round: Round | undefined,
+  send: () => Promise<Outcome>,
+): Promise<Outcome> {
+  if (round?.fault.by !== "held" || held.has(round)) return await send();
+  held.add(round);
+  if (round.fault.name === "held before the send") {
+    await untilTakenOver(sql, round);
+    return await send();
+  }
+  const outcome = await send();
+  await untilTakenOver(sql, round);
+  return outcome;
+}
+
+function withDeadline(step: PrepareStep, find: (publication: Publication) => boolean): PrepareStep {
+  return {
+    name: step.name,
+    isDone: (handles) => step.isDone(handles),
+    run: async (publication, handles, signal) => {
+      const isShort = find(publication);
+      const own = isShort ? [AbortSignal.timeout(STEP_DEADLINE_MS)] : [];
+      return shorten(await step.run(publication, handles, AbortSignal.any([signal, ...own])));
+    },
+  };
+}
+
+/** The real connector, with a clock that runs as fast as the matrix and a worker that may stand still. */
+export function scaled(connector: Connector, stage: Stage, sql: Sql): Connector {
+  const roundOf = ({ targetId }: Publication) => stage.rounds.get(targetId);
+  const isDelayed = (publication: Publication) => roundOf(publication)?.fault.isDelay === true;
+  return {
+    ...connector,
+    steps: (publication) =>
+      connector.steps(publication).map((step) => withDeadline(step, isDelayed)),
+    publish: async (publication, handles, guard: SendGuard) =>
+      shorten(
+        await standStill(sql, roundOf(publication), () =>
+          connector.publish(publication, handles, guard),
+        ),
+      ),
+  };
+}
