@@ -91,7 +91,7 @@ test("refuse is a definite refusal in the platform's words", async () => {
 });
 
 test("delay publishes at once, answers late and shows the request as pending meanwhile", async () => {
-  await addFault({ mode: "delay", delayMs: 150 });
+  await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);
   expect(await outcomes()).toEqual(["pending"]);
