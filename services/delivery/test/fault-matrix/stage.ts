@@ -219,7 +219,7 @@ export async function countAtWork(sql: Sql): Promise<number> {
 
 const MAX_MS = 1_200_000;
 /** How long what is certain to be found out may look as if it were not: its fact is still on its way. */
-export const FACTS_MS = 60_000;
+const FACTS_MS = 60_000;
 
 async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
   // What has not come to its end by then is judged as it is.
