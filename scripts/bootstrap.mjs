@@ -20,6 +20,7 @@ const commands = {
   dev: { script: "packages/local/src/cli.ts", first: ["dev"], leads: true },
   test: { script: "scripts/check.ts", first: [], leads: true },
   check: { script: "scripts/check.ts", first: [], leads: true },
+  "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
   postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
 };
 

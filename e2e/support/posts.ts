@@ -26,7 +26,7 @@ export function refusalOf({ status, body }: Answer<unknown>): string {
 
 /** The details of a refusal. */
 export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error"]["details"]> {
-  return (body as Refusal).error.details ?? [];
+  return (body as Partial<Refusal>).error?.details ?? [];
 }
 
 /** An instant so many milliseconds from now. */

@@ -18,6 +18,10 @@ export interface SimulatorControl {
   liftQuotas(): Promise<void>;
   /** How long every platform takes to answer. */
   setLatency(ms: number): Promise<void>;
+  /** What authorize pages do: ask the person, or decide for everybody. */
+  setAuthorize(answer: "ask" | "approve"): Promise<void>;
+  /** A fresh account that nobody has connected; what proves that it is one's own. */
+  issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
   /** How many calls of that operation have come for the account, refused ones too. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
@@ -55,6 +59,15 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
     setLatency: (latencyMs) => call("POST", "settings", { latencyMs }),
+    setAuthorize: (authorize) => call("POST", "settings", { authorize }),
+    issueAccount: async (platform) => {
+      const { accounts } = await call<{ accounts: readonly { credentials: unknown }[] }>(
+        "POST",
+        "accounts",
+        { platform },
+      );
+      return accounts[0]?.credentials;
+    },
     secrets: () => call("GET", "secrets"),
     countCalls: async (platform, operation, account) => {
       const requests = await call<readonly { operation: string; account: string | null }[]>(

@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { layoutOf } from "@postrider/local/layout";
 import type { LocalStack } from "@postrider/local/local-file";
-import { connectSimulated, operate, operateNoting } from "@postrider/local/operator";
+import { connectSimulated, operate, operateNoting, operateWith } from "@postrider/local/operator";
+import { loadSecrets, type Secrets } from "@postrider/local/secrets";
 import type { ServiceName } from "@postrider/local/services";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
@@ -31,6 +33,8 @@ export interface System extends AsyncDisposable {
   readonly sql: postgres.Sql;
   readonly kafkaBroker: string | undefined;
   local(): LocalStack;
+  /** Everything secret that the stack made for its parts. */
+  secrets(): Secrets;
   pids(service: ServiceName): readonly number[];
   /** Orders the next process that passes a named point to stop or kill itself there. */
   armFailpoint(name: string, order: "stop" | "kill"): void;
@@ -43,6 +47,8 @@ export interface System extends AsyncDisposable {
     onNote: (note: unknown) => void,
     ...args: readonly string[]
   ): Promise<T>;
+  /** The same for commands that read a secret from their standard input. */
+  operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
   /** Fresh accounts on the simulator, connected to the workspace; ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
   logs(): string;
@@ -93,6 +99,7 @@ export async function startSystem(
     sql,
     kafkaBroker: kafka === null ? undefined : `127.0.0.1:${kafka.port}`,
     local,
+    secrets: () => loadSecrets(layoutOf(dataDir).secretsFile),
     pids: (service) => local().services[service].map(({ pid }) => pid),
     armFailpoint: (name, order) => writeFileSync(join(failpoints, name), order),
     hold: (part) => {
@@ -103,6 +110,7 @@ export async function startSystem(
     },
     operate: (...args) => operate(stack, ...args) as Promise<never>,
     operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
+    operateWith: (input, ...args) => operateWith(stack, input, ...args) as Promise<never>,
     connect: (platform, count) => connectSimulated(stack, platform, count),
     logs: () => readLogs(local().logs),
     [Symbol.asyncDispose]: async () => {

@@ -16,16 +16,12 @@ export interface NodeProcessOptions {
 }
 
 /**
- * The small semi-space keeps an idle service at about 130 MB. Bytes that pass through are freed where the garbage is
- * collected: freed by a thread beside, they look as if they were still there while all cores are busy, and one collection
- * follows the other (an upload takes twice the time).
+ * Starts a service with this very Node, without a shell or wrapper in between: the pid is the listening process itself.
+ * The small semi-space keeps an idle service at about 130 MB.
  */
-const flags = ["--max-semi-space-size=2", "--no-concurrent-array-buffer-sweeping"];
-
-/** Starts a service with this very Node, without a shell or wrapper in between: the pid is the listening process itself. */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);
-  const child = spawn(process.execPath, [...flags, options.script], {
+  const child = spawn(process.execPath, ["--max-semi-space-size=2", options.script], {
     cwd: options.cwd,
     env: options.env,
     stdio: ["ignore", log, log],

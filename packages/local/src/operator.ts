@@ -27,6 +27,23 @@ export async function operateNoting(
   onNote: (note: unknown) => void,
   ...args: readonly string[]
 ): Promise<unknown> {
+  return await run(stack, { onNote, input: "" }, args);
+}
+
+/** The same for commands that read a secret, from their standard input. */
+export async function operateWith(
+  stack: Stack,
+  input: string,
+  ...args: readonly string[]
+): Promise<unknown> {
+  return await run(stack, { onNote: () => undefined, input }, args);
+}
+
+async function run(
+  stack: Stack,
+  { onNote, input }: { readonly onNote: (note: unknown) => void; readonly input: string },
+  args: readonly string[],
+): Promise<unknown> {
   const { services } = stack.describe();
   const env = {
     PATH: process.env.PATH,
@@ -40,7 +57,10 @@ export async function operateNoting(
     env,
     maxBuffer: MAX_OUTPUT_BYTES,
   });
-  const { stderr: notes } = running.child;
+  const { stderr: notes, stdin } = running.child;
+  // A command that fails before it reads its input closes it.
+  stdin?.on("error", () => undefined);
+  stdin?.end(input);
   if (notes !== null) {
     const lines = createInterface({ input: notes });
     lines.on("line", (line) => onNote(JSON.parse(line)));

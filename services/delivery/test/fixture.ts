@@ -144,6 +144,8 @@ export class World {
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
+  /** An account whose tokens are being renewed; who asks for them waits. */
+  renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
 
@@ -249,8 +251,10 @@ export class World {
       },
     });
     router.service(CredentialService, {
-      batchGetCredentials: ({ refs }) => {
+      batchGetCredentials: async ({ refs }) => {
         if (!this.isUp.accounts) throw unavailable();
+        if (refs.some(({ accountId }) => accountId === this.renewing?.accountId))
+          await this.renewing?.ended;
         return { credentials: refs.map((ref) => this.#credential(ref)) };
       },
       refreshCredential: ({ ref }) => {

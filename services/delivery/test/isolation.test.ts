@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimTasks } from "#src/db/claims.ts";
-import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
+import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
 
 const SHARE = 4;
 const CLAIM = {
@@ -70,4 +71,22 @@ test("the backlog of one workspace hides no other's posts, on the same platform 
   const more = { maxPerPlatform: 2 * SHARE };
   expect(await claim(database.sql, more)).toHaveLength(SHARE);
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
+});
+
+test("posts that are claimed together do not wait for the tokens of another platform", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const slow = world.addTarget({ platform: "x" });
+  const other = world.addTarget({ platform: "bluesky" });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  world.renewing = { accountId: slow.accountId, ended };
+  await request(database.sql, slow, other);
+  const connectors = { x: world.connector(), bluesky: world.connector("bluesky") };
+  await using _worker = startWorker(database, world, { connectors });
+
+  await eventually(async () => (await readTask(database.sql, other)).status === "published");
+  expect(await readTask(database.sql, slow)).toMatchObject({ status: "working", fence: 1 });
+  end();
+  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  expect(world.calls).toHaveLength(2);
 });

@@ -60,6 +60,8 @@ export interface Peers {
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
+  /** Absent = no request is refused for load: the tests share the loop of the server, and the machine with others. */
+  readonly maxLoopDelayMs?: number;
 }
 
 /** The REST server over in-memory peers; `admit` decides about every request. */
@@ -105,6 +107,7 @@ export async function createTestServer(
     trustedProxies: [],
     uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: 5000,
+    maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });
   app.addHook("onClose", () => mediaBytes[Symbol.asyncDispose]());
   return app;

@@ -7,7 +7,7 @@ import { createTestServer } from "./fixture.ts";
 let app: FastifyInstance;
 let url: string;
 beforeAll(async () => {
-  app = await createTestServer();
+  app = await createTestServer({ maxLoopDelayMs: 250 });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
 });
 afterAll(() => app.close());

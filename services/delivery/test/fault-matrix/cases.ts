@@ -163,7 +163,15 @@ export const KINDS: readonly Kind[] = [
 ];
 
 /** Every file that a post of the matrix has. */
-export const LIBRARY: readonly TestMedia[] = [FILM, LONG_FILM, LONGER_FILM, REEL, PNG, JPEG, OTHER_JPEG];
+export const LIBRARY: readonly TestMedia[] = [
+  FILM,
+  LONG_FILM,
+  LONGER_FILM,
+  REEL,
+  PNG,
+  JPEG,
+  OTHER_JPEG,
+];
 
 /** A row of the table. */
 export interface Row {

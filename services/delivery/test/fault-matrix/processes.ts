@@ -10,9 +10,9 @@ import type { Sql } from "@postrider/shared/postgres";
 import { verifyToken } from "@postrider/shared/signed-token";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { logger, toRecord } from "../fixture.ts";
+import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
 import { LIBRARY } from "./cases.ts";
-import type { Round } from "./rounds.ts";
+import type { Judged, Round } from "./rounds.ts";
 import {
   countTasks,
   openMatrixDatabase,
@@ -75,7 +75,7 @@ export class Peers implements AsyncDisposable {
       LOG_LEVEL: "silent",
       INTERNAL_SECRET: SECRET,
       DATABASE_URL: database.url,
-      DEPLOYMENT_ID: "test",
+      DEPLOYMENT_ID: DEPLOYMENT,
       POSTS_URL: this.url,
       ACCOUNTS_URL: this.url,
       MEDIA_SERVICE_URL: this.mediaUrl,
@@ -173,7 +173,7 @@ class DeliveryProcess implements AsyncDisposable {
 }
 
 /** Together as many rounds as one process has in work at a time. */
-export function toBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
+export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
     const { platform } = round.target;
@@ -185,6 +185,12 @@ export function toBatches(rounds: readonly Round[]): readonly (readonly Round[])
     else batch.push(round);
   }
   return batches;
+}
+
+/** Posts of one kind come to their marks together, so that one signal meets many of them; a few are stopped as they come. */
+export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
+  if (rounds.length <= MAX_PER_PLATFORM) return [rounds];
+  return [...Map.groupBy(rounds, ({ row }) => row.kind).values()];
 }
 
 async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Promise<void> {
@@ -204,49 +210,47 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
 
 /**
  * A process is killed while the platforms hold a call of each of its tasks; workers of this process take over.
- *
- * @returns The database with what became of them.
  */
 export async function runKilled(
   stage: Stage,
   peers: Peers,
   rounds: readonly Round[],
-): Promise<DeliveryProcess> {
-  const dying = new DeliveryProcess(peers, await openMatrixDatabase());
-  const { database } = dying;
+): Promise<readonly Judged[]> {
+  await using dying = new DeliveryProcess(peers, await openMatrixDatabase());
+  const { sql } = dying.database;
   await dying.request(rounds);
   dying.start();
-  await untilHeld(stage, database.sql, rounds);
+  await untilHeld(stage, sql, rounds);
   await dying.kill();
-  await using _one = startMatrixWorker(stage, database);
-  await using _two = startMatrixWorker(stage, database);
-  await untilEnded(database.sql, rounds);
-  return dying;
+  await using _one = startMatrixWorker(stage, dying.database);
+  await using _two = startMatrixWorker(stage, dying.database);
+  await untilEnded(sql, rounds);
+  return await stage.judgeAll(sql, rounds);
 }
 
-/**
- * A process is stopped between the marks of calls and their sending; workers of this process take over, then it wakes.
- *
- * @returns The database with what became of them, and of how many tasks the call was marked when the process stopped.
- */
+export interface Stopped {
+  readonly judged: readonly Judged[];
+  /** Of so many the call was marked and not sent when the process stopped; the others were taken over before that. */
+  readonly caught: number;
+}
+
+/** A process is stopped between the marks of calls and their sending; workers of this process take over, then it wakes. */
 export async function runStopped(
   stage: Stage,
   peers: Peers,
   rounds: readonly Round[],
-): Promise<DeliveryProcess & { readonly caught: number }> {
-  const stopping = new DeliveryProcess(peers, await openMatrixDatabase());
-  const { database } = stopping;
+): Promise<Stopped> {
+  await using stopping = new DeliveryProcess(peers, await openMatrixDatabase());
+  const { sql } = stopping.database;
   stopping.arm("delivery.after-mark", "stop");
   await stopping.request(rounds);
   stopping.start();
   await eventually(() => stopping.isStopped, { timeoutMs: 60_000 });
-  const caught = await countTasks(database.sql, ["calling"]);
-  await using _one = startMatrixWorker(stage, database);
-  await using _two = startMatrixWorker(stage, database);
-  await eventually(async () => (await countTasks(database.sql, ["calling"])) === 0, {
-    timeoutMs: 60_000,
-  });
+  const caught = await countTasks(sql, ["calling"]);
+  await using _one = startMatrixWorker(stage, stopping.database);
+  await using _two = startMatrixWorker(stage, stopping.database);
+  await eventually(async () => (await countTasks(sql, ["calling"])) === 0, { timeoutMs: 60_000 });
   stopping.goOn();
-  await untilEnded(database.sql, rounds);
-  return Object.assign(stopping, { caught });
+  await untilEnded(sql, rounds);
+  return { judged: await stage.judgeAll(sql, rounds), caught };
 }

@@ -39,6 +39,11 @@ export interface Judgement {
   readonly problem?: string;
 }
 
+export interface Judged {
+  readonly round: Round;
+  readonly judgement: Judgement;
+}
+
 function isSame({ target, media }: Round, entry: Visible): boolean {
   const sent = media.map(({ sha256 }) => sha256).join();
   return entry.text === target.text && entry.media.map(({ sha256 }) => sha256).join() === sent;

@@ -1,13 +1,11 @@
 import type { Sql } from "@postrider/shared/postgres";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { request } from "../fixture.ts";
-import type { Row } from "./cases.ts";
+import { nameRow, type Row } from "./cases.ts";
 import { isApplicable, type Fault } from "./faults.ts";
-import type { Round } from "./rounds.ts";
-import { scaled } from "./standing-still.ts";
+import type { Judged, Round } from "./rounds.ts";
 import {
-  countTasks,
+  countAtWork,
   openMatrixDatabase,
   startMatrixWorker,
   targetsOf,
@@ -15,6 +13,7 @@ import {
   type Stage,
   type Wrap,
 } from "./stage.ts";
+import { scaled } from "./standing-still.ts";
 
 /** More at a time make the machine slow, and a slow machine sends less: its marks get old. */
 const MAX_AT_WORK = 60;
@@ -32,7 +31,7 @@ export async function addAll(
 
 /** The rounds of all cells in turn, so that no platform has to do everything at once. */
 function mix(rounds: readonly Round[]): readonly Round[] {
-  const cells = Map.groupBy(rounds, ({ row, fault }) => `${JSON.stringify(row.step)}${row.kind.name}${row.kind.platform}${fault.name}`);
+  const cells = Map.groupBy(rounds, ({ row, fault }) => `${nameRow(row)} ${fault.name}`);
   const lists = [...cells.values()];
   const most = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: most }, (_unused, index) =>
@@ -46,7 +45,7 @@ async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   while (waiting.length > 0) {
     const free = await eventually(
       async () => {
-        const atWork = await countTasks(sql, ["queued", "working"]);
+        const atWork = await countAtWork(sql);
         return atWork < MAX_AT_WORK && MAX_AT_WORK - atWork;
       },
       { timeoutMs: 300_000 },
@@ -55,16 +54,37 @@ async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   }
 }
 
+export interface RunOptions {
+  readonly wrap?: Wrap;
+  readonly factsMs?: number;
+}
+
 /** Two workers of this process publish what meets faults of the platforms, or stand still around their calls. */
 export async function runHere(
   stage: Stage,
   rounds: readonly Round[],
-  wrap: Wrap = scaled,
-): Promise<TestDatabase> {
-  const database = await openMatrixDatabase();
-  await using _one = startMatrixWorker(stage, database, { wrap });
-  await using _two = startMatrixWorker(stage, database, { wrap });
+  { wrap = scaled, ...options }: RunOptions = {},
+): Promise<readonly Judged[]> {
+  await using database = await openMatrixDatabase();
+  await using _one = startMatrixWorker(stage, database, wrap);
+  await using _two = startMatrixWorker(stage, database, wrap);
   await requestAll(database.sql, rounds);
-  await untilEnded(database.sql, rounds);
-  return database;
+  await untilEnded(database.sql, rounds, options);
+  return await stage.judgeAll(database.sql, rounds);
+}
+
+/** Does it for all, so many side by side, and gives the results in their order. */
+export async function inTurns<T, R>(
+  width: number,
+  items: readonly T[],
+  run: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const waiting = [...items.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      results[next[0]] = await run(next[1]);
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return results;
 }

@@ -11,7 +11,7 @@ import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture
 import { MediaServer } from "../served-media.ts";
 import { LIBRARY, type Row } from "./cases.ts";
 import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
-import { judge, type End, type Judgement, type Round, type Visible } from "./rounds.ts";
+import { judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";
 
 export const SETTINGS = {
   retryMs: [200, 400, 800, 1600, 3200, 3200],
@@ -34,6 +34,8 @@ export type Wrap = (connector: Connector, stage: Stage, sql: Sql) => Connector;
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
+  /** Posts that no round made. */
+  readonly strangers = new Set<string>();
   readonly #simulator: Simulator;
   readonly #server: MediaServer;
 
@@ -138,9 +140,23 @@ export class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
+  /** Faults that no call met, which would prove nothing; lists are not read by everyone. */
+  async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
+    const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
+    const accounts = Map.groupBy(rounds, ({ account }) => account);
+    return rules
+      .filter(
+        ({ hits, mode, account }) => hits === 0 && mode !== "stale_reads" && accounts.has(account),
+      )
+      .map(
+        ({ platform, operation, mode, account }) => `${platform} ${account} ${operation} ${mode}`,
+      );
+  }
+
   async listVisible(): Promise<ReadonlyMap<string, readonly Visible[]>> {
     const all = await this.control<Visible[]>("GET", "visible");
-    return Map.groupBy(all, ({ platform, account }) => `${platform} ${account}`);
+    const ours = all.filter(({ id }) => !this.strangers.has(id));
+    return Map.groupBy(ours, ({ platform, account }) => `${platform} ${account}`);
   }
 
   /** Waits until nothing that the platforms do late is still to come. */
@@ -163,10 +179,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** What became of rounds, by round. */
-  async judgeAll(
-    sql: Sql,
-    rounds: readonly Round[],
-  ): Promise<readonly { readonly round: Round; readonly judgement: Judgement }[]> {
+  async judgeAll(sql: Sql, rounds: readonly Round[]): Promise<readonly Judged[]> {
     await this.untilArrived(rounds);
     const [visible, ends] = [await this.listVisible(), await readEnds(sql)];
     return rounds.map((round) => {
@@ -194,12 +207,40 @@ export async function countTasks(sql: Sql, statuses: readonly string[]): Promise
   return row?.count ?? 0;
 }
 
+/** How many tasks a worker would take now, or has taken. */
+export async function countAtWork(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from publish_tasks
+    where status = 'working'
+    or status = 'queued' and wake_at <= now()`;
+  return row?.count ?? 0;
+}
+
+const MAX_MS = 1_200_000;
+/** How long what is certain to be found out may look as if it were not: its fact is still on its way. */
+const FACTS_MS = 60_000;
+
+async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
+  // What has not come to its end by then is judged as it is.
+  await eventually(check, { timeoutMs }).catch(() => undefined);
+}
+
 /** Waits until delivery has nothing more to do. */
-export async function untilEnded(sql: Sql, rounds: readonly Round[]): Promise<void> {
-  await eventually(
+export async function untilEnded(
+  sql: Sql,
+  rounds: readonly Round[],
+  { factsMs = FACTS_MS }: { readonly factsMs?: number } = {},
+): Promise<void> {
+  await waitUntil(
     async () => (await countTasks(sql, ["published", "failed"])) >= rounds.length,
-    { timeoutMs: 600_000 },
+    MAX_MS,
   );
+  const certain = rounds.filter(({ fault }) => fault.isCertain === true);
+  await waitUntil(async () => {
+    const ends = await readEnds(sql);
+    return certain.every(({ target }) => ends.get(target.targetId)?.status === "published");
+  }, factsMs);
 }
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
@@ -208,7 +249,7 @@ export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 export function startMatrixWorker(
   stage: Stage,
   database: TestDatabase,
-  { wrap, settings = SETTINGS }: { readonly wrap?: Wrap; readonly settings?: typeof SETTINGS } = {},
+  wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
   const made = Object.values(createConnectors(stage.config)).map((connector) => {
@@ -216,7 +257,10 @@ export function startMatrixWorker(
     return [connector.platform, wrapped] as const;
   });
   const claims = startClaimTasks({
-    ...publishingDeps(stage.world, sql, { settings, connectors: Object.fromEntries(made) }),
+    ...publishingDeps(stage.world, sql, {
+      settings: SETTINGS,
+      connectors: Object.fromEntries(made),
+    }),
     media: { describe: ({ id }) => LIBRARY.find((one) => one.id === id) ?? fail(id) },
     owner: newId(),
   });

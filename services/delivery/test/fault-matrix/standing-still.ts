@@ -24,7 +24,9 @@ function shorten<T extends object>(outcome: T): T {
   return {
     ...outcome,
     ...(waitMs === undefined ? {} : { retryAfterMs: Math.round(waitMs * SCALE * SCALE) }),
-    ...(limitedForMs === undefined ? {} : { limitedForMs: Math.round(limitedForMs * SCALE * SCALE) }),
+    ...(limitedForMs === undefined
+      ? {}
+      : { limitedForMs: Math.round(limitedForMs * SCALE * SCALE) }),
   };
 }
 

@@ -39,6 +39,8 @@ export interface ServerDeps {
   /** Web origins whose pages may upload. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
+  /** How late the event loop may be on average before requests are refused; 250 ms when absent. */
+  readonly maxLoopDelayMs?: number;
 }
 
 /** Scopes of API keys, as the interface names them. */

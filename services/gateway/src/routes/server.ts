@@ -99,7 +99,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
   addCrossOrigin(app, deps);
-  addLoadShedding(app);
+  addLoadShedding(app, deps);
   addAdmission(app, deps);
   addKnownPaths(app);
   addQueryRules(app);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
+import { notePassingBytes } from "@postrider/shared/passing-bytes";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
 /** What a body was promised to be. */
@@ -48,6 +49,7 @@ export class UploadBody {
     try {
       for await (const chunk of chunks) {
         received += chunk.length;
+        notePassingBytes(chunk.length);
         if (received > bytes) throw tooLong(bytes, received);
         check.update(chunk);
         yield chunk;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import { fetchCredentials } from "#src/clients/accounts.ts";
@@ -19,6 +20,8 @@ export interface Material {
   readonly attemptNumber: number | undefined;
 }
 
+/** So long all tasks of a batch wait for each other's tokens. */
+const PATIENCE_MS = 100;
 /** A task whose worker was lost so often is not tried again. */
 const MAX_CRASHES = 5;
 
@@ -49,15 +52,48 @@ export function findPoison(task: ClaimedTask): Happening | undefined {
   return { kind: "given_up", fence: task.fence, code: "internal_error", message };
 }
 
-/** Asks posts and accounts, once for all tasks, and begins the attempts of those that are to be published. */
-export async function fetchMaterials(
-  { deps }: Workshop,
-  tasks: readonly ClaimedTask[],
-): Promise<readonly Material[]> {
-  const [contents, credentials] = await Promise.all([
+/** Tasks whose owners are asked together, and what these say about them, in the order of the tasks. */
+export interface Group {
+  readonly tasks: readonly ClaimedTask[];
+  readonly said: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
+}
+
+/** Asks posts and accounts, once for all tasks. */
+function ask({ deps }: Workshop, tasks: readonly ClaimedTask[]): Group {
+  const said = Promise.all([
     fetchContents(deps.posts, tasks),
     fetchCredentials(deps.accounts, tasks),
   ]);
+  // Nobody may be waiting for it any more.
+  said.catch(() => undefined);
+  return { tasks, said };
+}
+
+/**
+ * Asks about all tasks at once. Accounts renews tokens that have ended before it answers; if that takes long, it is asked
+ * again for each platform, so that a token endpoint that hangs keeps no other platform's posts waiting.
+ */
+export async function askOwners(
+  shop: Workshop,
+  tasks: readonly ClaimedTask[],
+): Promise<readonly Group[]> {
+  if (tasks.length === 0) return [];
+  const all = ask(shop, tasks);
+  const byPlatform = Map.groupBy(tasks, ({ platform }) => platform);
+  if (byPlatform.size === 1) return [all];
+  const isSlow = await Promise.race([
+    Promise.allSettled([all.said]).then(() => false),
+    sleep(PATIENCE_MS, true, { ref: false }),
+  ]);
+  return isSlow ? [...byPlatform.values()].map((group) => ask(shop, group)) : [all];
+}
+
+/** Waits for what the owners say, and begins the attempts of those tasks that are to be published. */
+export async function fetchMaterials(
+  { deps }: Workshop,
+  { tasks, said }: Group,
+): Promise<readonly Material[]> {
+  const [contents, credentials] = await said;
   const asked = tasks.flatMap((task, index) => {
     const content = contents[index];
     const credential = credentials[index];

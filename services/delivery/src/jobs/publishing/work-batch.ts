@@ -2,7 +2,13 @@ import { failpoint } from "@postrider/shared/failpoints";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { Connector } from "#src/domain/connector.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
-import { fetchMaterials, findPoison, type Material } from "#src/jobs/publishing/materials.ts";
+import {
+  askOwners,
+  fetchMaterials,
+  findPoison,
+  type Group,
+  type Material,
+} from "#src/jobs/publishing/materials.ts";
 import { publishTarget } from "#src/jobs/publishing/publish-target.ts";
 import { reconcileTarget } from "#src/jobs/publishing/reconcile-target.ts";
 import { release, report, type Workshop } from "#src/jobs/publishing/work.ts";
@@ -22,38 +28,41 @@ export async function workBatch(
   onEnd: (task: ClaimedTask) => void,
 ): Promise<void> {
   failpoint("delivery.after-claim");
-  const leases = tasks.map((task) => shop.leases.hold(task));
+  const leases = new Map(tasks.map((task) => [task, shop.leases.hold(task)]));
+  const work = async (task: ClaimedTask, material: Material | undefined): Promise<void> => {
+    using lease = leases.get(task);
+    const interrupted = AbortSignal.any([shop.stopping, ...(lease ? [lease.lost] : [])]);
+    try {
+      if (findPoison(task) !== undefined) await settlePoison(shop, task);
+      else if (material !== undefined) await workOne(shop, material, interrupted);
+    } catch (error) {
+      shop.deps.logger.error({ err: error, targetId: task.targetId }, "a task was interrupted");
+      await release(shop, [task]);
+    }
+    onEnd(task);
+  };
   const poisoned = tasks.filter((task) => findPoison(task) !== undefined);
-  const materials = await fetchOrRelease(
+  const settled = poisoned.map((task) => work(task, undefined));
+  const groups = await askOwners(
     shop,
     tasks.filter((task) => findPoison(task) === undefined),
   );
-  await Promise.all(
-    tasks.map(async (task, index) => {
-      using lease = leases[index];
-      const interrupted = AbortSignal.any([shop.stopping, ...(lease ? [lease.lost] : [])]);
-      const material = materials.get(task);
-      try {
-        if (poisoned.includes(task)) await settlePoison(shop, task);
-        else if (material !== undefined) await workOne(shop, material, interrupted);
-      } catch (error) {
-        shop.deps.logger.error({ err: error, targetId: task.targetId }, "a task was interrupted");
-        await release(shop, [task]);
-      }
-      onEnd(task);
-    }),
-  );
+  const worked = groups.map(async (group) => {
+    const materials = await fetchOrRelease(shop, group);
+    await Promise.all(group.tasks.map((task) => work(task, materials.get(task))));
+  });
+  await Promise.all([...settled, ...worked]);
 }
 
 async function fetchOrRelease(
   shop: Workshop,
-  tasks: readonly ClaimedTask[],
+  group: Group,
 ): Promise<ReadonlyMap<ClaimedTask, Material>> {
-  if (tasks.length === 0) return new Map();
   try {
-    const materials = await fetchMaterials(shop, tasks);
+    const materials = await fetchMaterials(shop, group);
     return new Map(materials.map((material) => [material.task, material]));
   } catch (error) {
+    const { tasks } = group;
     shop.deps.logger.warn({ err: error, count: tasks.length }, "tasks given back for a moment");
     await release(shop, tasks);
     return new Map();

@@ -2,6 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
+import { notePassingBytes } from "@postrider/shared/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */
@@ -34,15 +35,21 @@ export async function putBody({ url, headers, source }: BodyToPut): Promise<PutA
   };
   source.once("close", breakOff);
   if (source.destroyed) breakOff();
+  source.on("data", notePiece);
   source.pipe(sent);
   try {
     const answer = await promise;
     return { status: answer.statusCode ?? 0, body: await buffer(answer) };
   } finally {
     source.off("close", breakOff);
+    source.off("data", notePiece);
     source.unpipe(sent);
     sent.destroy();
   }
+}
+
+function notePiece({ length }: Buffer): void {
+  notePassingBytes(length);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { unavailable } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
+import type { ServerDeps } from "#src/routes/deps.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
@@ -16,7 +17,7 @@ function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDel
 }
 
 /** Watches the event loop from the moment the server listens: starting up is slow and no overload. */
-function watchEventLoop(app: FastifyInstance): () => boolean {
+function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let isOverloaded = false;
   let timer: NodeJS.Timeout | undefined;
@@ -24,7 +25,7 @@ function watchEventLoop(app: FastifyInstance): () => boolean {
     delay.enable();
     timer = setInterval(() => {
       if (delay.count < MIN_TURNS) return;
-      isOverloaded = meanDelayMs(delay) > MAX_DELAY_MS;
+      isOverloaded = meanDelayMs(delay) > maxDelayMs;
       delay.reset();
     }, SAMPLE_MS);
     timer.unref();
@@ -39,8 +40,11 @@ function watchEventLoop(app: FastifyInstance): () => boolean {
 }
 
 /** While the event loop is late, new requests are refused at once: answering late would make everybody late. */
-export function addLoadShedding(app: FastifyInstance): void {
-  const isOverloaded = watchEventLoop(app);
+export function addLoadShedding(
+  app: FastifyInstance,
+  { maxLoopDelayMs = MAX_DELAY_MS }: Pick<ServerDeps, "maxLoopDelayMs">,
+): void {
+  const isOverloaded = watchEventLoop(app, maxLoopDelayMs);
   app.addHook("onRequest", (request, _reply, done) => {
     const isShed = isOverloaded() && !PROBES.has(request.url);
     done(isShed ? unavailable(undefined, 1000) : undefined);

@@ -1,0 +1,139 @@
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { EmbeddedS3 } from "@postrider/local/s3";
+import { samplePng } from "@postrider/local/sample-media";
+import { startTestS3 } from "@postrider/local/test-s3";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
+import { create, refusalOf, whenTargets } from "./support/posts.ts";
+import { fetchMedia } from "./support/stored-media.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
+/** Building the server takes minutes where it has never been built. */
+const START_MS = 600_000;
+
+let s3: EmbeddedS3;
+let system: System;
+
+beforeAll(async () => {
+  s3 = await startTestS3();
+  const env = { ...s3.settings, MEDIA_ORPHAN_SECONDS: "5" };
+  system = await startSystem("postgres", { env });
+}, START_MS);
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+const complete = ({ id }: Grant) => system.api.call<ReadyMedia>("POST", `/media/${id}/complete`);
+
+/** Writes to the address of the grant, as a browser does that knows of no S3. */
+async function put({ uploadUrl }: Grant, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
+  const headers = { "content-type": PNG.contentType };
+  const answer = await fetch(uploadUrl, { method: "PUT", body: bytes, headers });
+  await answer.text();
+  return answer.status;
+}
+
+async function granted(): Promise<Grant> {
+  const grant = await presign(system.api, PNG);
+  expect(new URL(grant.uploadUrl).origin).toBe(s3.settings.S3_ENDPOINT);
+  return grant;
+}
+
+/** Deletes media that no post uses, and waits until their bytes are gone. */
+async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
+  expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
+  expect(await fetchMedia(media)).toBe(404);
+  await eventually(async () => expect(await listKeys()).toEqual(before), { timeoutMs: 30_000 });
+}
+
+/** The keys in the bucket. */
+async function listKeys(): Promise<readonly string[]> {
+  const bucket = join(s3.dataDir, "buckets", s3.bucket);
+  const lists = await Promise.all(
+    ["uploads", "objects"].map((folder) =>
+      readdir(join(bucket, folder), { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  );
+  return lists
+    .flat()
+    .flatMap((entry) =>
+      entry.isFile() ? [relative(bucket, join(entry.parentPath, entry.name))] : [],
+    );
+}
+
+test("what is uploaded to the store itself is published byte for byte, and a later write to its address changes nothing", async () => {
+  const grant = await granted();
+  expect(await put(grant, PNG.bytes)).toBe(200);
+  const { status, body: media } = await complete(grant);
+  expect([status, media.status]).toEqual([200, "ready"]);
+  expect(await fetchMedia(media)).toBe("whole");
+
+  const other = new Uint8Array(PNG.bytes.length);
+  expect(await put(grant, other)).toBe(200);
+  expect((await complete(grant)).body.sha256).toBe(media.sha256);
+  expect(await fetchMedia(media)).toBe("whole");
+
+  const [account] = await system.connect("x", 1);
+  const content = "From a bucket";
+  const body = { content, accountIds: [account], mediaIds: [media.id] };
+  const post = await create(system.api, body);
+  await whenTargets(system.api, post.id, "published");
+  const visible = await system.simulator.visible("x");
+  expect(visible.filter(({ text }) => text === content)).toMatchObject([
+    { media: [{ kind: "image", sha256: media.sha256 }] },
+  ]);
+  // The late write is nobody's.
+  await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
+    timeoutMs: 30_000,
+  });
+
+  expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
+});
+
+test("an upload with the grant as a bearer token goes through us into the bucket", async () => {
+  const before = await listKeys();
+  const grant = await granted();
+  const answer = await fetch(`${system.local().baseUrl}/uploads/${grant.uploadPath}`, {
+    method: "PUT",
+    body: PNG.bytes,
+    headers: { authorization: `Bearer ${grant.uploadToken}` },
+  });
+  expect(answer.status).toBe(204);
+  const { body: media } = await complete(grant);
+  expect(await fetchMedia(media)).toBe("whole");
+  const part = await fetch(media.url, { headers: { range: "bytes=10-19" } });
+  const bytes = Buffer.from(await part.arrayBuffer());
+  expect([part.status, bytes.equals(PNG.bytes.subarray(10, 20))]).toEqual([206, true]);
+  await remove(media, before);
+});
+
+test("the store takes no other length than the declared one, and what never came is not uploaded", async () => {
+  const grant = await granted();
+  expect(await put(grant, PNG.bytes.slice(1))).toBe(403);
+  expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
+  expect((await system.api.call("DELETE", `/media/${grant.id}`)).status).toBe(204);
+});
+
+test.each(["media.upload-named", "media.upload-pinned", "media.checked"])(
+  "kill -9 of media at %s, with the bytes in the bucket: completing again makes it ready",
+  async (point) => {
+    const [before, keys] = [system.pids("media"), await listKeys()];
+    const grant = await granted();
+    expect(await put(grant, PNG.bytes)).toBe(200);
+    system.armFailpoint(point, "kill");
+    const { body: media } = await eventually(
+      async () => {
+        const answer = await complete(grant);
+        return answer.status === 200 && answer;
+      },
+      { timeoutMs: 60_000 },
+    );
+    expect(system.pids("media")).not.toEqual(before);
+    expect(await fetchMedia(media)).toBe("whole");
+    await remove(media, keys);
+  },
+);

@@ -1,0 +1,426 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  findLeaks,
+  formsOf,
+  readLogFiles,
+  readMetrics,
+  readTables,
+  type Secrets,
+} from "./support/canaries.ts";
+import { presign, upload, type File } from "./support/media.ts";
+import { create, detailsOf, whenTargets } from "./support/posts.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+const FILM: File = {
+  fileName: "film.mp4",
+  contentType: "video/mp4",
+  bytes: sampleMp4({ seconds: 3 }),
+};
+/** Large enough for all platforms. */
+const LARGE_FILM: File = { ...FILM, bytes: sampleMp4({ seconds: 3, width: 368, height: 640 }) };
+const WITH_PAGE = ["x", "facebook", "instagram", "tiktok", "youtube"];
+const PLATFORMS = [...WITH_PAGE, "telegram", "bluesky"];
+const SETTLE_MS = 90_000;
+const TEXT = "canary text on an ended token";
+const LAST_REQUEST = "the-last-request";
+
+const secrets = new Map<string, string>();
+const errorBodies = new Map<string, string>();
+
+/** A secret that nobody else has, remembered by what it is. */
+function plant(what: string, secret = `canary.${randomBytes(24).toString("base64url")}`): string {
+  secrets.set(what, secret);
+  return secret;
+}
+
+const SEALING_KEYS = [randomBytes(32), randomBytes(32)];
+const ENV = {
+  LOG_LEVEL: "trace",
+  CREDENTIAL_KEYS: SEALING_KEYS.map((key, index) => `k${index}:${key.toString("base64")}`).join(),
+  MEDIA_KEY: plant("media key"),
+  INSTAGRAM_CLIENT_SECRET: plant("instagram's client secret"),
+  X_CLIENT_SECRET: plant("x's client secret"),
+  FACEBOOK_CLIENT_SECRET: plant("facebook's client secret"),
+  YOUTUBE_CLIENT_SECRET: plant("youtube's client secret"),
+  TIKTOK_CLIENT_SECRET: plant("tiktok's client secret"),
+};
+for (const [index, key] of SEALING_KEYS.entries()) {
+  plant(`credential key ${index}`, key.toString("base64"));
+  plant(`credential key ${index}, its bytes`, key.toString("hex"));
+}
+
+let system: System;
+let tenant: Tenant;
+/** Somebody else's server, which has a film for those who know its secrets. */
+let elsewhere: Server;
+let elsewherePort: number;
+
+beforeAll(async () => {
+  const signature = plant("signature in an imported address");
+  elsewhere = createServer((request, response) => {
+    const { searchParams, pathname } = new URL(request.url ?? "/", "http://elsewhere.test");
+    if (searchParams.get("signature") !== signature) response.writeHead(403).end();
+    else if (pathname === "/moved.mp4") {
+      const to = plant("password in a redirect");
+      response.writeHead(302, { location: `http://u:${to}@127.0.0.1:${elsewherePort}/` }).end();
+    } else if (pathname === "/film.mp4") response.writeHead(200).end(FILM.bytes);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => {
+    elsewhere.listen(0, "127.0.0.1", resolve);
+  });
+  elsewherePort = (elsewhere.address() as AddressInfo).port;
+  const env = { ...ENV, OUTBOUND_ALLOW: `127.0.0.1:${elsewherePort}` };
+  system = await startSystem("postgres", { env });
+  tenant = await openTenant(system);
+  plant("api key of the demo", system.local().apiKey);
+});
+afterAll(async () => {
+  elsewhere.close();
+  await system[Symbol.asyncDispose]();
+});
+
+/** Sends a request as it is and keeps what a refusal says. Returns the status. */
+async function send(path: string, init: RequestInit = {}): Promise<number> {
+  const answer = await fetch(`${system.local().baseUrl}${path}`, { redirect: "manual", ...init });
+  const body = await answer.text();
+  if (answer.status >= 400) {
+    const headers = JSON.stringify([...answer.headers]);
+    errorBodies.set(`refusal ${errorBodies.size}`, `${headers}\n${body}`);
+  }
+  return answer.status;
+}
+
+async function newKey(name: string): Promise<string> {
+  const words = ["key", "create", "--name", name, "--workspace", tenant.id, "--scopes", "all"];
+  const { key } = await system.operate<{ key: string }>(...words);
+  return plant(`api key ${name}`, key);
+}
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+async function useKeys(): Promise<void> {
+  const key = await newKey("used");
+  const authorization = `Bearer ${key}`;
+  const headers = { authorization, ...JSON_TYPE };
+  expect(await send("/api/v1/posts", { headers })).toBe(200);
+  const unknown = plant("api key that nobody has", `pr_live_${randomBytes(24).toString("hex")}`);
+  for (const scheme of ["Bearer ", "Basic ", ""])
+    expect(await send("/api/v1/posts", { headers: { authorization: scheme + unknown } })).toBe(401);
+  // People put their keys wherever they think that they belong.
+  const lost = await newKey("lost");
+  for (const path of [`/posts/${lost}`, `/${lost}`, `/posts?cursor=${lost}`, `/posts?key=${lost}`])
+    expect(await send(`/api/v1${path}`, { headers })).toBeGreaterThanOrEqual(400);
+  const bodies = [
+    `{"content":"${lost}"`,
+    JSON.stringify({ apiKey: lost }),
+    JSON.stringify({ content: "a", accountIds: [lost] }),
+    JSON.stringify({
+      content: "a",
+      accountIds: [crypto.randomUUID()],
+      options: { x: { token: lost } },
+    }),
+  ];
+  for (const body of bodies)
+    expect(await send("/api/v1/posts", { method: "POST", headers, body })).toBeGreaterThan(399);
+  expect(await send("/api/v1/posts", { headers: { ...headers, "x-workspace-id": lost } })).toBe(
+    400,
+  );
+  expect(await send("/api/v1/posts", { headers: { ...headers, cookie: `session=${lost}` } })).toBe(
+    200,
+  );
+}
+
+/** A link from its beginning to its end, as a browser goes it; `mangle` may spoil the way back. */
+async function goLink(platform: string, mangle = (back: URL) => back): Promise<void> {
+  const label = `${platform}${secrets.size}`;
+  const { promise: link, resolve } = Promise.withResolvers<string>();
+  const words = ["account", "connect", platform, "--workspace", tenant.id];
+  const command = system.operateNoting(
+    (note) => {
+      const { url } = note as { url?: string };
+      if (url !== undefined) resolve(url);
+    },
+    ...words,
+  );
+  // Refused ones fail; what matters is what is left of them.
+  const ended = command.catch(() => undefined);
+  const { pathname } = new URL(await link);
+  plant(`ticket of ${label}`, pathname.split("/").at(-1));
+  const shown = await fetch(await link);
+  const cookie = (shown.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  plant(`browser's secret of ${label}`, cookie.split("=").at(-1));
+  const opened = await fetch(await link, {
+    method: "POST",
+    headers: { cookie },
+    redirect: "manual",
+  });
+  const approved = await fetch(opened.headers.get("location") ?? "", { redirect: "manual" });
+  const back = new URL(approved.headers.get("location") ?? "");
+  plant(`state of ${label}`, back.searchParams.get("state") ?? "");
+  const { pathname: path, search } = mangle(back);
+  await send(path + search, { headers: { cookie } });
+  await ended;
+}
+
+async function approveAccounts(): Promise<void> {
+  await system.simulator.setAuthorize("approve");
+  for (const platform of WITH_PAGE) {
+    await goLink(platform);
+    await goLink(platform, (back) => {
+      back.searchParams.set("code", plant(`code of ${platform} that was never given`));
+      return back;
+    });
+  }
+  const nobodys = new URLSearchParams({
+    state: plant("state that was never given"),
+    code: plant("code without a link"),
+  });
+  expect(await send(`/connect/callback?${nobodys.toString()}`)).toBe(404);
+  expect(await send(`/connect/${plant("ticket", randomBytes(32).toString("base64url"))}`)).toBe(
+    404,
+  );
+}
+
+interface Login {
+  readonly identifier: string;
+  readonly appPassword: string;
+  readonly botToken: string;
+  readonly chatId: string;
+}
+
+async function logIn(): Promise<void> {
+  const bluesky = (await system.simulator.issueAccount("bluesky")) as Login;
+  const telegram = (await system.simulator.issueAccount("telegram")) as Login;
+  const logins = [
+    { platform: "bluesky", whom: [`--handle=${bluesky.identifier}`], secret: bluesky.appPassword },
+    { platform: "telegram", whom: [`--chat=${telegram.chatId}`], secret: telegram.botToken },
+  ];
+  for (const { platform, whom, secret } of logins) {
+    const words = ["account", "connect", platform, "--workspace", tenant.id, ...whom];
+    await system.operateWith(`${plant(`secret of ${platform}`, secret)}\n`, ...words);
+    const wrong = plant(`wrong secret of ${platform}`, `${secret.slice(0, -12)}canarycanary`);
+    const refusal: unknown = await system.operateWith(`${wrong}\n`, ...words).then(
+      () => undefined,
+      (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+    );
+    expect(refusal).toEqual(expect.any(String));
+    errorBodies.set(`the tool's refusal for ${platform}`, String(refusal));
+  }
+}
+
+async function useUploads(): Promise<void> {
+  const grant = await presign(tenant.api, PICTURE);
+  plant("upload token", grant.uploadToken);
+  const path = `/uploads/${grant.uploadPath}`;
+  const query = `?token=${grant.uploadToken}`;
+  const put = (body: Uint8Array<ArrayBuffer>) => ({ method: "PUT", body });
+  expect(await send(path + query, put(FILM.bytes))).toBe(413);
+  const forged = plant("upload token that was never given");
+  expect(await send(`${path}?token=${forged}`, put(PICTURE.bytes))).toBe(404);
+  const headers = { authorization: `Bearer ${grant.uploadToken}` };
+  expect(await send(path, { ...put(PICTURE.bytes), headers })).toBe(204);
+  expect(await send(path + query, put(PICTURE.bytes))).toBe(409);
+  const done = await tenant.api.call<{ url: string }>("POST", `/media/${grant.id}/complete`);
+  const { pathname } = new URL(done.body.url);
+  plant("media token", pathname.split("/").at(-1));
+  expect(await send(pathname)).toBe(200);
+  expect(await send(pathname, { headers: { range: "bytes=999999999-" } })).toBe(416);
+  expect(await send(`/media/${plant("media token that was never given")}`)).toBe(404);
+}
+
+async function importFilms(): Promise<void> {
+  const headers = { authorization: `Bearer ${await newKey("importer")}`, ...JSON_TYPE };
+  const signed = `signature=${secrets.get("signature in an imported address")}`;
+  const host = `127.0.0.1:${elsewherePort}`;
+  const fromUrl = (url: string) =>
+    send("/api/v1/media/from-url", { method: "POST", headers, body: JSON.stringify({ url }) });
+  expect(await fromUrl(`http://${host}/film.mp4?${signed}`)).toBe(201);
+  expect(await fromUrl(`http://${host}/missing.mp4?${signed}`)).toBe(422);
+  expect(await fromUrl(`http://${host}/moved.mp4?${signed}`)).toBe(422);
+  expect(await fromUrl(`http://10.0.0.1/${plant("path of an address inside")}`)).toBe(422);
+  const userinfo = `${plant("user of an address")}:${plant("password of an address")}`;
+  expect(await fromUrl(`http://${userinfo}@${host}/film.mp4?${signed}`)).toBeGreaterThan(399);
+}
+
+const OPTIONS = { youtube: { title: "A film" }, tiktok: { privacy: "public" } };
+/** Whatever a platform does, it had been shown a token before. The last one makes an account want a new approval. */
+const FAILURES = [
+  { mode: "refuse" },
+  { mode: "status", status: 500 },
+  { mode: "garbage_body" },
+  { mode: "drop_before" },
+  { mode: "drop_after_commit" },
+  { mode: "status", status: 401 },
+] as const;
+
+/** A post for all platforms, and what else its idempotency key may be used for. */
+async function publishEverywhere(accountIds: readonly string[]): Promise<void> {
+  const { id: mediaId } = await upload(tenant.api, LARGE_FILM);
+  const headers = { "idempotency-key": plant("idempotency key") };
+  const body = { content: "To all", accountIds, mediaIds: [mediaId], options: OPTIONS };
+  const accepted = await tenant.api.call<{ id: string }>("POST", "/posts", { body, headers });
+  expect(detailsOf(accepted)).toEqual([]);
+  await whenTargets(tenant.api, accepted.body.id, "published");
+  const other = { body: { ...body, content: "Another" }, headers };
+  const refused = await tenant.api.call("POST", "/posts", other);
+  expect(refused.status).toBe(422);
+  errorBodies.set("a key for another post", JSON.stringify(refused.body));
+  const deleted = await tenant.api.call("DELETE", `/posts/${accepted.body.id}`);
+  expect(deleted.status).toBeLessThan(300);
+}
+
+async function countOpenTargets(): Promise<number | undefined> {
+  const [row] = await system.sql<{ count: number }[]>`
+    select count(*)::int as count
+    from posts.targets
+    where status in ('pending', 'publishing')`;
+  return row?.count;
+}
+
+async function publish(): Promise<void> {
+  const youtube = await tenant.connect("youtube");
+  const pictured = await Promise.all(
+    PLATFORMS.filter((platform) => platform !== "youtube").map((each) => tenant.connect(each)),
+  );
+  await publishEverywhere([youtube, ...pictured]);
+  const [film, picture] = [await upload(tenant.api, FILM), await upload(tenant.api, PICTURE)];
+  for (const [index, failure] of FAILURES.entries()) {
+    for (const platform of PLATFORMS) {
+      for (const operation of ["create", "publish", "upload", "status"])
+        await system.simulator.addFault({ platform, operation, ...failure, times: 1 });
+    }
+    const content = `Failure ${index}`;
+    const { tiktok, youtube: titled } = OPTIONS;
+    await create(tenant.api, {
+      content,
+      accountIds: pictured,
+      mediaIds: [picture.id],
+      options: { tiktok },
+    });
+    await create(tenant.api, {
+      content,
+      accountIds: [youtube],
+      mediaIds: [film.id],
+      options: { youtube: titled },
+    });
+  }
+  await eventually(async () => expect(await countOpenTargets()).toBe(0), {
+    timeoutMs: SETTLE_MS,
+  });
+  await system.simulator.clearFaults();
+}
+
+/** Tokens whose time is over, refused, unanswered and at last renewed, and then given back. */
+async function renewAndDisconnect(): Promise<void> {
+  for (const failure of FAILURES) {
+    const ids = await Promise.all(WITH_PAGE.map((platform) => tenant.connect(platform)));
+    await system.sql`
+      update accounts.credentials
+      set issued_at = issued_at - interval '1 year', expires_at = now() - interval '1 minute'
+      where account_id in ${system.sql(ids)}`;
+    for (const platform of WITH_PAGE) {
+      for (const operation of ["refresh", "revoke"])
+        await system.simulator.addFault({ platform, operation, ...failure, times: 1 });
+    }
+    const texts = ids.slice(0, 2).map((id) => tenant.api.createPost(TEXT, [id]));
+    for (const { id } of await Promise.all(texts))
+      await eventually(async () => (await tenant.api.getPost(id)).status !== "publishing", {
+        timeoutMs: SETTLE_MS,
+      });
+    for (const id of ids)
+      expect((await tenant.api.call("DELETE", `/accounts/${id}`)).status).toBe(204);
+    await system.simulator.clearFaults();
+  }
+}
+
+describe("what is looked for is found", () => {
+  const token = "canary.Zm9vYmFy+/=?&_0123456789";
+
+  test.each([
+    ["as it is", token],
+    ["in an address", encodeURIComponent(token)],
+    ["as bytes of a table", Buffer.from(token).toString("hex")],
+    ["as a login", Buffer.from(`somebody:${token}`).toString("base64")],
+    ["as a longer login", Buffer.from(`some.body:${token}, and more`).toString("base64")],
+    ["as a part of a body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
+  ])("%s", (_, text) => {
+    const places = new Map([
+      ["a log", `{"msg":"sent ${text}"}`],
+      ["another", '{"msg":"sent"}'],
+    ]);
+    expect(findLeaks(new Map([["token", token]]), places)).toEqual(["token in a log"]);
+  });
+});
+
+test("no secret that was shown at any entrance is in a log, an event, a refusal, a metric or a table", async () => {
+  await useKeys();
+  await approveAccounts();
+  await logIn();
+  await useUploads();
+  await importFilms();
+  await publish();
+  await renewAndDisconnect();
+
+  for (const [index, secret] of (await system.simulator.secrets()).entries())
+    plant(`a platform's secret ${index}`, secret);
+  const { internalSecret, ownerPassword, rolePasswords } = system.secrets();
+  plant("internal secret", internalSecret);
+  plant("password of the owner", ownerPassword);
+  for (const [role, password] of Object.entries(rolePasswords))
+    plant(`password of ${role}`, password);
+
+  // A last request: what is written after its answer is waited for, and so is all before it.
+  await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST } });
+  await eventually(() => system.logs().includes(LAST_REQUEST));
+  const metrics = await readMetrics(system.local());
+  const tables = await readTables(system.sql);
+  const logs = readLogFiles(system.local());
+  expect([...tables.keys()]).toEqual(
+    expect.arrayContaining([
+      "the table accounts.credentials",
+      "the table accounts.oauth_tickets",
+      "the table bus.records",
+      "the table delivery.outbox",
+      "the table delivery.parked_events",
+      "the table delivery.task_handles",
+      "the table media.media",
+      "the table posts.idempotency_keys",
+    ]),
+  );
+  expect(tables.get("the table bus.records")).toContain("TargetUpdated");
+  expect([...metrics.values()].every((text) => text.includes("process_cpu"))).toBe(true);
+  expect(errorBodies.size).toBeGreaterThan(20);
+  expect(secrets.size).toBeGreaterThan(150);
+
+  const places = new Map([...logs, ...metrics, ...tables, ...errorBodies]);
+  // It is no proof of anything, and has to be there to be recognised.
+  const expected = ["idempotency key in the table posts.idempotency_keys"];
+  expect(findLeaks(secrets, places)).toEqual(expected);
+  // What may be there is found: the places are the real ones. Texts are in tables of their owner and nowhere else.
+  expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
+  expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([
+    "text in the table posts.idempotency_keys",
+    "text in the table posts.posts",
+  ]);
+  expectFindable(logs);
+}, 300_000);
+
+/** Any of the secrets, written into a copy of any log, is found there. */
+function expectFindable(logs: ReadonlyMap<string, string>): void {
+  const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
+  const all: Secrets = new Map([...secrets].slice(0, 20));
+  for (const [what, secret] of all) {
+    for (const form of formsOf(secret)) {
+      const copy = new Map([[where, `${text}\n{"msg":"calling ${form}"}`]]);
+      expect(findLeaks(new Map([[what, secret]]), copy)).toEqual([`${what} in ${where}`]);
+    }
+  }
+}

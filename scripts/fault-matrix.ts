@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+
+const TEST = "services/delivery/test/fault-matrix.test.ts";
+
+/** Runs the whole fault matrix and writes its table into the document, also when something in it is not as it should be. */
+async function main(): Promise<void> {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const ok = await runInForeground(
+    process.execPath,
+    [vitest, "run", "--project", "integration", TEST],
+    { FAULT_MATRIX_ROUNDS: "20", FAULT_MATRIX_WRITE: "yes" },
+  );
+  process.exitCode = ok ? 0 : 1;
+}
+
+process.once("SIGTERM", stopCommands);
+process.once("SIGINT", stopCommands);
+process.once("disconnect", stopCommands);
+
+await main();
+if (process.connected) process.disconnect();

@@ -1,0 +1,156 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
+import type { Connector, Publication } from "#src/domain/connector.ts";
+import { KINDS, type Row } from "./fault-matrix/cases.ts";
+import { FAULTS } from "./fault-matrix/faults.ts";
+import type { Result, Round } from "./fault-matrix/rounds.ts";
+import { addAll, runHere } from "./fault-matrix/run.ts";
+import { Stage, type Wrap } from "./fault-matrix/stage.ts";
+import { scaled } from "./fault-matrix/standing-still.ts";
+
+const ROUNDS = 3;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+function findRow(platform: string, name: string): Row {
+  const kind = KINDS.find((one) => one.platform === platform && one.name === name);
+  const step = kind?.steps.find(({ isVisible }) => isVisible === true);
+  if (kind === undefined || step === undefined) throw new Error("no such row");
+  return { kind, step };
+}
+
+function findFault(name: string) {
+  const fault = FAULTS.find((one) => one.name === name);
+  if (fault === undefined) throw new Error("no such fault");
+  return fault;
+}
+
+const addRounds = (row: Row, fault: string) =>
+  addAll(stage, [{ row, fault: findFault(fault) }], ROUNDS);
+
+/** What a small part of the matrix comes to with such connectors. */
+async function run(
+  rounds: Awaited<ReturnType<typeof addRounds>>,
+  wrap: Wrap,
+): Promise<readonly Result[]> {
+  const judged = await runHere(stage, rounds, { wrap, factsMs: 15_000 });
+  return judged.map(({ judgement }) => judgement.result);
+}
+
+const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
+
+/** What is unknown is taken for not done, without a look. */
+const retryingBlindly: Wrap = (connector, on, sql) => ({
+  ...scaled(connector, on, sql),
+  maxResends: 1,
+  reconcile: () => Promise.resolve({ kind: "absent" }),
+});
+
+test("retrying unknown outcomes blindly makes posts visible twice", async () => {
+  const row = findRow("telegram", "text");
+  expect(await run(await addRounds(row, "drop after commit"), scaled)).toEqual(times("unknown"));
+  expect(await run(await addRounds(row, "drop after commit"), retryingBlindly)).toEqual(
+    times("twice"),
+  );
+});
+
+async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from publish_tasks
+    where target_id = ${targetId}
+    and status = 'calling'`;
+  return rows.length > 0;
+}
+
+/** Only who still has the task may say what its call came to. */
+const fencingFacts: Wrap = (connector, on, sql) => {
+  const real = scaled(connector, on, sql);
+  return {
+    ...real,
+    publish: async (publication, handles, guard) => {
+      const outcome = await real.publish(publication, handles, guard);
+      if (await isInCall(sql, publication)) return outcome;
+      return { kind: "unknown", message: "the fence has passed" };
+    },
+  };
+};
+
+test.each(["held before the send", "held after the answer"])(
+  "fencing facts loses what is known of a call that was %s",
+  { timeout: 60_000 },
+  async (fault) => {
+    const row = findRow("telegram", "text");
+    expect(await run(await addRounds(row, fault), scaled)).toEqual(times("published"));
+    expect(await run(await addRounds(row, fault), fencingFacts)).toEqual(times("lost"));
+  },
+);
+
+/** Posts that are visible at once: nothing but reading the Page back tells what became of a call. */
+function onePhase(connector: Connector, on: Stage): Connector {
+  if (connector.platform !== "facebook") return connector;
+  return createFacebookConnector({ ...on.config.facebook, isTwoPhase: false });
+}
+
+/** The platform is read as soon as the outcome is unknown, and what is not there then counts as absent. */
+const reconcilingEarly: Wrap = (connector, on, sql) => {
+  const real = scaled(onePhase(connector, on), on, sql);
+  return {
+    ...real,
+    publish: async (publication, handles, guard) => {
+      const outcome = await real.publish(publication, handles, guard);
+      if (outcome.kind === "unknown")
+        await sql`
+          update publish_tasks
+          set call_until = called_at
+          where target_id = ${publication.targetId}`;
+      return outcome;
+    },
+    reconcile: (publication, handles, call, signal) =>
+      real.reconcile(publication, handles, { ...call, looks: 99, callUntil: new Date(0) }, signal),
+  };
+};
+
+/** Whatever a person posts on the Page: Facebook refuses no more than the text of its newest post. */
+async function postSomethingElse({ target, account }: Round): Promise<void> {
+  const { baseUrl, version } = stage.config.facebook;
+  const { token } = stage.world.account(target);
+  const answer = await fetch(`${baseUrl}/${version}/${account}/feed`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: new URLSearchParams({ message: "Something else" }),
+  });
+  stage.strangers.add(((await answer.json()) as { id: string }).id);
+}
+
+async function untilVisible({ account }: Round): Promise<void> {
+  await eventually(async () => (await stage.listVisible()).has(`facebook ${account}`));
+}
+
+async function runWithStrangers(wrap: Wrap): Promise<readonly Result[]> {
+  const rounds = await addRounds(findRow("facebook", "text"), "commit 90 s late");
+  const results = run(rounds, wrap);
+  await Promise.all(
+    rounds.map(async (round) => {
+      await untilVisible(round);
+      await postSomethingElse(round);
+    }),
+  );
+  return await results;
+}
+
+test(
+  "reconciling before the call's time is over makes posts visible twice",
+  { timeout: 120_000 },
+  async () => {
+    const inTime: Wrap = (connector, on, sql) => scaled(onePhase(connector, on), on, sql);
+    expect(await runWithStrangers(inTime)).toEqual(times("published"));
+    expect(await runWithStrangers(reconcilingEarly)).toEqual(times("twice"));
+  },
+);

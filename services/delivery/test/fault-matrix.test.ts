@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { nameRow, ROWS } from "./fault-matrix/cases.ts";
+import { FAULTS, type Fault } from "./fault-matrix/faults.ts";
+import {
+  Peers,
+  runKilled,
+  runStopped,
+  toKillBatches,
+  toStopBatches,
+} from "./fault-matrix/processes.ts";
+import type { Judged, Result } from "./fault-matrix/rounds.ts";
+import { addAll, inTurns, runHere } from "./fault-matrix/run.ts";
+import { Stage } from "./fault-matrix/stage.ts";
+import { readTable, replaceTable } from "./fault-matrix/table.ts";
+
+// oxlint-disable-next-line no-restricted-properties -- how much is run, and whether the document is written anew
+const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
+/** Of each cell; the table in the document is made with 20. */
+const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 2);
+const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
+const LONG = { timeout: 3_000_000 };
+
+let stage: Stage;
+let peers: Peers;
+const all: Judged[] = [];
+let caught = 0;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  peers = await Peers.open(stage);
+});
+afterAll(async () => {
+  await peers[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+});
+
+function addRounds(...by: readonly Fault["by"][]) {
+  const rows = ROWS.filter((row) => nameRow(row).includes(FAULT_MATRIX_ONLY));
+  const faults = FAULTS.filter((fault) => by.includes(fault.by));
+  const cells = rows.flatMap((row) => faults.map((fault) => ({ row, fault })));
+  return addAll(stage, cells, ROUNDS);
+}
+
+const WANTED: readonly Result[] = ["published", "unknown"];
+
+function expectOnce(judged: readonly Judged[]): void {
+  all.push(...judged);
+  const problems = judged
+    .filter(({ judgement }) => !WANTED.includes(judgement.result))
+    .map(({ round, judgement }) => [
+      nameRow(round.row),
+      round.fault.name,
+      judgement.result,
+      judgement.problem,
+      round.target.targetId,
+    ]);
+  expect(problems).toEqual([]);
+}
+
+describe("every target is visible once and known, or known to be unknown", () => {
+  test(
+    "whatever platforms and networks do to a call, and however long its worker stands still",
+    LONG,
+    async () => {
+      const rounds = await addRounds("simulator", "held");
+      expectOnce(await runHere(stage, rounds));
+      expect(await stage.listUnmet(rounds)).toEqual([]);
+    },
+  );
+
+  test("when processes are killed in their calls", LONG, async () => {
+    const batches = toKillBatches(await addRounds("kill"));
+    expectOnce((await inTurns(2, batches, (batch) => runKilled(stage, peers, batch))).flat());
+  });
+
+  test("when processes are stopped between mark and send, and others take over", LONG, async () => {
+    const batches = toStopBatches(await addRounds("stop"));
+    const ends = await inTurns(2, batches, (batch) => runStopped(stage, peers, batch));
+    caught = ends.reduce((sum, end) => sum + end.caught, 0);
+    expectOnce(ends.flatMap(({ judged }) => judged));
+    expect(caught).toBeGreaterThan(0);
+  });
+
+  test("in every cell of a table, which the document shows when it is asked for", () => {
+    const document = readFileSync(GUARANTEES, "utf8");
+    const written = replaceTable(document, { judged: all, caught });
+    const rows = [...readTable(written).rows].filter(([name]) => name.includes(FAULT_MATRIX_ONLY));
+    expect(rows.flatMap(([, cells]) => cells)).not.toContain("");
+    if (FAULT_MATRIX_WRITE === "yes") writeFileSync(GUARANTEES, written);
+  });
+});
