@@ -1,4 +1,4 @@
-import { constants, PerformanceObserver } from "node:perf_hooks";
+import { constants, PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
 import { expect, test } from "vitest";
 import { notePassingBytes } from "#src/passing-bytes.ts";
 import { eventually } from "#src/testing/poll.ts";
@@ -8,9 +8,9 @@ const MEGABYTE = 1024 * 1024;
 test("young objects are collected every 16 MB that pass through", async () => {
   let collections = 0;
   const observer = new PerformanceObserver((list) => {
-    for (const { detail } of list.getEntries()) {
-      const { kind } = detail as { readonly kind: number };
-      if (kind === constants.NODE_PERFORMANCE_GC_MINOR) collections += 1;
+    for (const entry of list.getEntries()) {
+      const { detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) collections += 1;
     }
   });
   observer.observe({ entryTypes: ["gc"] });
