@@ -1,8 +1,8 @@
 /**
  * How fast one file gets from a client to the disk: through the gateway, straight to the media service, and into a bare
  * `node:http` server that writes the same file. The rounds take turns, and what the memory of gateway and media grows by
- * is measured at the largest file. Arguments: where files are written (default: beside the database, in memory where
- * there is some), and how many rounds. Prints two Markdown tables.
+ * is measured with them. Arguments: the folder where files are written (default: the system's for temporary files), and
+ * how many rounds (5). Prints a Markdown table.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -1,21 +1,21 @@
+import { constants, PerformanceObserver, type PerformanceEntry } from "node:perf_hooks";
 import { expect, test } from "vitest";
 import { notePassingBytes } from "#src/passing-bytes.ts";
+import { eventually } from "#src/testing/poll.ts";
 
-const PIECE = 64 * 1024;
 const MEGABYTE = 1024 * 1024;
 
-/** The most that buffers took while 512 MB of them passed. */
-function passAll(note: (bytes: number) => void): number {
-  const before = process.memoryUsage().arrayBuffers;
-  let highest = before;
-  for (let passed = 0; passed < 512 * MEGABYTE; passed += PIECE) {
-    const piece = Buffer.allocUnsafeSlow(PIECE);
-    note(piece.length);
-    highest = Math.max(highest, process.memoryUsage().arrayBuffers);
-  }
-  return (highest - before) / MEGABYTE;
-}
-
-test("bytes that pass through do not pile up", () => {
-  expect(passAll(notePassingBytes)).toBeLessThan(40);
+test("young objects are collected every 16 MB that pass through", async () => {
+  let collections = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { detail } = entry as PerformanceEntry & { readonly detail: { readonly kind: number } };
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) collections += 1;
+    }
+  });
+  observer.observe({ entryTypes: ["gc"] });
+  for (let passed = 0; passed < 1600; passed += 1) notePassingBytes(MEGABYTE);
+  await eventually(() => collections >= 100);
+  expect(collections).toBeLessThan(150);
+  observer.disconnect();
 });

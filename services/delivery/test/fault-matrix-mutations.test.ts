@@ -1,10 +1,10 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
-import type { Connector, Publication } from "#src/domain/connector.ts";
+import type { Publication } from "#src/domain/connector.ts";
 import { KINDS, type Row } from "./fault-matrix/cases.ts";
 import { FAULTS } from "./fault-matrix/faults.ts";
+import { onePhase } from "./fault-matrix/one-phase.ts";
 import type { Result, Round } from "./fault-matrix/rounds.ts";
 import { addAll, runHere } from "./fault-matrix/run.ts";
 import { Stage, type Wrap } from "./fault-matrix/stage.ts";
@@ -91,12 +91,6 @@ test.each(["held before the send", "held after the answer"])(
     expect(await run(await addRounds(row, fault), fencingFacts)).toEqual(times("lost"));
   },
 );
-
-/** Posts that are visible at once: nothing but reading the Page back tells what became of a call. */
-function onePhase(connector: Connector, on: Stage): Connector {
-  if (connector.platform !== "facebook") return connector;
-  return createFacebookConnector({ ...on.config.facebook, isTwoPhase: false });
-}
 
 /** The platform is read as soon as the outcome is unknown, and what is not there then counts as absent. */
 const reconcilingEarly: Wrap = (connector, on, sql) => {

@@ -18,14 +18,14 @@ import { readTable, replaceTable } from "./fault-matrix/table.ts";
 // oxlint-disable-next-line no-restricted-properties -- how much is run, and whether the document is written anew
 const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
 /** Of each cell; the table in the document is made with 20. */
-const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 2);
+const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 3);
 const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
 
 let stage: Stage;
 let peers: Peers;
 const all: Judged[] = [];
-let caught = 0;
+const caught = { kill: 0, stop: 0 };
 
 beforeAll(async () => {
   stage = await Stage.open();
@@ -70,17 +70,15 @@ describe("every target is visible once and known, or known to be unknown", () =>
     },
   );
 
-  test("when processes are killed in their calls", LONG, async () => {
-    const batches = toKillBatches(await addRounds("kill"));
-    expectOnce((await inTurns(2, batches, (batch) => runKilled(stage, peers, batch))).flat());
-  });
-
-  test("when processes are stopped between mark and send, and others take over", LONG, async () => {
-    const batches = toStopBatches(await addRounds("stop"));
-    const ends = await inTurns(2, batches, (batch) => runStopped(stage, peers, batch));
-    caught = ends.reduce((sum, end) => sum + end.caught, 0);
+  test.each([
+    ["are killed in their calls", "kill", toKillBatches, runKilled],
+    ["are stopped between mark and send, and others take over", "stop", toStopBatches, runStopped],
+  ] as const)("when processes %s", LONG, async (_name, by, toBatches, run) => {
+    const batches = toBatches(await addRounds(by));
+    const ends = await inTurns(2, batches, (batch) => run(stage, peers, batch));
+    caught[by] = ends.reduce((sum, end) => sum + end.caught, 0);
     expectOnce(ends.flatMap(({ judged }) => judged));
-    expect(caught).toBeGreaterThan(0);
+    expect(caught[by]).toBeGreaterThan(0);
   });
 
   test("in every cell of a table, which the document shows when it is asked for", () => {

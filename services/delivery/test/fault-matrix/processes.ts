@@ -25,9 +25,11 @@ import {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SECRET = "a secret between services, long enough";
 const MEDIA_KEY = "a key for the addresses of media, long enough";
-/** What a process takes on at a time, over all platforms and of one. */
-const MAX_IN_WORK = 180;
+/** How many tasks a process is to have in its hands at one moment, over all platforms and of one. */
+const MAX_IN_WORK = 100;
 const MAX_PER_PLATFORM = 60;
+/** The calls of a process that is killed are still in the air then, also on a slow machine. */
+const KILLED_CALL_MS = 20_000;
 
 /** Posts, accounts and media as a process of delivery reaches them. */
 export class Peers implements AsyncDisposable {
@@ -66,7 +68,11 @@ export class Peers implements AsyncDisposable {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  env(database: TestDatabase, failpoints: string): Readonly<Record<string, string>> {
+  env(
+    database: TestDatabase,
+    failpoints: string,
+    visibleCallMs: number,
+  ): Readonly<Record<string, string>> {
     const { config } = this.#stage;
     return {
       PORT: "0",
@@ -92,7 +98,7 @@ export class Peers implements AsyncDisposable {
       TELEGRAM_BASE_URL: config.telegramBaseUrl,
       BLUESKY_BASE_URL: config.blueskyBaseUrl,
       BLUESKY_VIDEO_BASE_URL: config.blueskyVideoBaseUrl,
-      VISIBLE_CALL_SECONDS: String(SETTINGS.visibleCallMs / 1000),
+      VISIBLE_CALL_SECONDS: String(visibleCallMs / 1000),
       LEASE_SECONDS: String(SETTINGS.leaseMs / 1000),
       RECONCILE_TIME_SCALE: String(SETTINGS.reconcileTimeScale),
       PUBLISH_RETRY_SECONDS: SETTINGS.retryMs.map((ms) => ms / 1000).join(),
@@ -122,9 +128,9 @@ class DeliveryProcess implements AsyncDisposable {
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
 
-  constructor(peers: Peers, database: TestDatabase) {
+  constructor(peers: Peers, database: TestDatabase, visibleCallMs = SETTINGS.visibleCallMs) {
     this.database = database;
-    this.#env = peers.env(database, this.#failpoints);
+    this.#env = peers.env(database, this.#failpoints, visibleCallMs);
   }
 
   start(): void {
@@ -208,6 +214,26 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
   await eventually(async () => (await countTasks(sql, ["queued"])) === 0);
 }
 
+export interface Signalled {
+  readonly judged: readonly Judged[];
+  /** So many were in the call or between mark and send when the signal came; the others before or after it. */
+  readonly caught: number;
+}
+
+/** Of how many rounds the call that the platform holds has not been given up. */
+async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> {
+  const rows = await sql<{ targetId: string; status: string }[]>`
+    select target_id, status
+    from publish_tasks
+    where status = 'calling'
+    or status = 'working' and error_code is null`;
+  const statuses = new Map(rows.map(({ targetId, status }) => [targetId, status]));
+  return rounds.filter(({ row, target }) => {
+    const wanted = row.step.isVisible === true ? "calling" : "working";
+    return statuses.get(target.targetId) === wanted;
+  }).length;
+}
+
 /**
  * A process is killed while the platforms hold a call of each of its tasks; workers of this process take over.
  */
@@ -215,23 +241,18 @@ export async function runKilled(
   stage: Stage,
   peers: Peers,
   rounds: readonly Round[],
-): Promise<readonly Judged[]> {
-  await using dying = new DeliveryProcess(peers, await openMatrixDatabase());
+): Promise<Signalled> {
+  await using dying = new DeliveryProcess(peers, await openMatrixDatabase(), KILLED_CALL_MS);
   const { sql } = dying.database;
   await dying.request(rounds);
   dying.start();
   await untilHeld(stage, sql, rounds);
   await dying.kill();
+  const caught = await countInHand(sql, rounds);
   await using _one = startMatrixWorker(stage, dying.database);
   await using _two = startMatrixWorker(stage, dying.database);
   await untilEnded(sql, rounds);
-  return await stage.judgeAll(sql, rounds);
-}
-
-export interface Stopped {
-  readonly judged: readonly Judged[];
-  /** Of so many the call was marked and not sent when the process stopped; the others were taken over before that. */
-  readonly caught: number;
+  return { judged: await stage.judgeAll(sql, rounds), caught };
 }
 
 /** A process is stopped between the marks of calls and their sending; workers of this process take over, then it wakes. */
@@ -239,7 +260,7 @@ export async function runStopped(
   stage: Stage,
   peers: Peers,
   rounds: readonly Round[],
-): Promise<Stopped> {
+): Promise<Signalled> {
   await using stopping = new DeliveryProcess(peers, await openMatrixDatabase());
   const { sql } = stopping.database;
   stopping.arm("delivery.after-mark", "stop");

@@ -32,15 +32,17 @@ function toLine(cells: readonly string[]): string {
 
 export interface Totals {
   readonly judged: readonly Judged[];
-  /** Tasks whose call was marked and not sent when their process was stopped. */
-  readonly caught: number;
+  /** How many tasks a signal met at the very moment. */
+  readonly caught: Readonly<Record<"kill" | "stop", number>>;
 }
 
 function toSummary({ judged, caught }: Totals): string {
   const counts = Map.groupBy(judged, ({ judgement }) => judgement.result);
   const words = RESULTS.map((result) => `${counts.get(result)?.length ?? 0} ${result}`).join(", ");
-  const stopped = judged.filter(({ round }) => round.fault.by === "stop").length;
-  return `${judged.length} targets: ${words}. The signals met ${caught} of ${stopped} between mark and send.`;
+  const [killed, stopped] = (["kill", "stop"] as const).map(
+    (by) => `${caught[by]} of ${judged.filter(({ round }) => round.fault.by === by).length}`,
+  );
+  return `${judged.length} targets: ${words}. The kills met ${killed} in the call, the stops ${stopped} between mark and send; the others were some steps before or after it.`;
 }
 
 function toTable(totals: Totals): string {
