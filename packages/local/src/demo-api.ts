@@ -78,21 +78,27 @@ export async function getPost(stack: LocalStack, id: string): Promise<DemoPost> 
 
 interface Entry {
   readonly id: string;
+  readonly text: string;
   readonly media: readonly { readonly sha256: string }[];
 }
 
-/** Asks the simulated platform whether its readers see the target's post, with its file byte for byte. */
+/**
+ * Asks the simulated platform whether its readers see the target's post, with its file byte for byte. TikTok gives the id
+ * of a post later; until then it is known by its text.
+ */
 export async function isVisible(
   stack: LocalStack,
   target: DemoTarget,
-  file: DemoFile | undefined,
+  { content, file }: { readonly content: string; readonly file?: DemoFile },
 ): Promise<boolean> {
   const account = stack.accounts.find((each) => each.id === target.accountId);
   const url = new URL("/_control/visible", stack.simulatorUrl);
   url.searchParams.set("platform", target.platform);
   url.searchParams.set("account", account?.externalId ?? "");
   const seen = (await (await fetch(url)).json()) as readonly Entry[];
-  const entry = seen.find(({ id }) => id === target.externalId);
+  const entry = seen.find(({ id, text }) =>
+    target.externalId === null ? text === content : id === target.externalId,
+  );
   if (file === undefined) {
     return entry !== undefined;
   }

@@ -56,9 +56,10 @@ async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promis
 
 async function publishPiece(
   stack: LocalStack,
-  { kind, content, accountIds, file, options }: DemoPiece,
+  piece: DemoPiece,
   signal: AbortSignal,
 ): Promise<VerifiedTarget[]> {
+  const { kind, content, accountIds, file, options } = piece;
   stdout.write(`\nPublishing "${content}" (${kind}) to ${accountIds.length} accounts:\n\n`);
   const mediaIds = file === undefined ? [] : [await uploadFile(stack, file)];
   const post = await createPost(stack, { content, accountIds, mediaIds, options });
@@ -67,7 +68,7 @@ async function publishPiece(
     targets.map(async (target) => ({
       kind,
       target,
-      visible: await isVisible(stack, target, file),
+      visible: await isVisible(stack, target, piece),
     })),
   );
 }
