@@ -75,7 +75,7 @@ describe("every target is visible once and known, or known to be unknown", () =>
     ["are stopped between mark and send, and others take over", "stop", toStopBatches, runStopped],
   ] as const)("when processes %s", LONG, async (_name, by, toBatches, run) => {
     const batches = toBatches(await addRounds(by));
-    const ends = await inTurns(2, batches, (batch) => run(stage, peers, batch));
+    const ends = await inTurns(3, batches, (batch) => run(stage, peers, batch));
     caught[by] = ends.reduce((sum, end) => sum + end.caught, 0);
     expectOnce(ends.flatMap(({ judged }) => judged));
     expect(caught[by]).toBeGreaterThan(0);

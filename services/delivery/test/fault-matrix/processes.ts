@@ -25,9 +25,13 @@ import {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SECRET = "a secret between services, long enough";
 const MEDIA_KEY = "a key for the addresses of media, long enough";
-/** How many tasks a process is to have in its hands at one moment, over all platforms and of one. */
-const MAX_IN_WORK = 100;
-const MAX_PER_PLATFORM = 60;
+/**
+ * How many calls of a process the platforms hold at one moment, visible ones and others: they are one host here, and a
+ * process has 32 connections to a host for what makes nothing visible.
+ */
+const MAX_HELD = 24;
+/** Fewer are stopped together, whatever they are. */
+const MAX_STOPPED = 60;
 /** The calls of a process that is killed are still in the air then, also on a slow machine. */
 const KILLED_CALL_MS = 20_000;
 
@@ -178,15 +182,12 @@ class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Together as many rounds as one process has in work at a time. */
+/** Together as many rounds as one process can be killed in. */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
-    const { platform } = round.target;
-    const isFitting = (batch: readonly Round[]): boolean =>
-      batch.length < MAX_IN_WORK &&
-      batch.filter(({ target }) => target.platform === platform).length < MAX_PER_PLATFORM;
-    const batch = batches.find(isFitting);
+    const isAlike = (other: Round) => other.row.step.isVisible === round.row.step.isVisible;
+    const batch = batches.find((one) => one.filter(isAlike).length < MAX_HELD);
     if (batch === undefined) batches.push([round]);
     else batch.push(round);
   }
@@ -195,7 +196,7 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
 
 /** Posts of one kind come to their marks together, so that one signal meets many of them; a few are stopped as they come. */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
-  if (rounds.length <= MAX_PER_PLATFORM) return [rounds];
+  if (rounds.length <= MAX_STOPPED) return [rounds];
   return [...Map.groupBy(rounds, ({ row }) => row.kind).values()];
 }
 
