@@ -317,7 +317,7 @@ describe.each([
     const stored = await store.stat(key);
     expect(stored?.bytes).toBe(whole?.length);
     // Versitygw writes an object and its ETag one after the other, so the last writer's ETag may be another's, or none.
-    if (name === "disk") expect(versions).toContainEqual(stored);
+    expect(name === "s3" ? [stored] : versions).toContainEqual(stored);
   });
 
   test.each([0, 1, 5 * MB - 1, 5 * MB, 5 * MB + 1, 10 * MB, 17 * MB + 3])(
