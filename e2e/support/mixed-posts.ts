@@ -5,7 +5,7 @@ import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from ".
 import type { System } from "./system.ts";
 
 /** Long enough for a lease, a transaction or a call of a process that has stopped to run out. */
-const SETTLE_MS = 60_000;
+const SETTLE_MS = 120_000;
 
 const PATIENCE_MS = 2000;
 

@@ -37,7 +37,8 @@ async function countNamed(): Promise<number> {
 /** After a crash and one round of the jobs there is a file for each object that is named, and no other. */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
-  expect(await stage.listFiles()).toHaveLength(await countNamed());
+  // The process that was started again has jobs of its own, one of which may be between a file and its row.
+  await eventually(async () => (await stage.listFiles()).length === (await countNamed()));
 }
 
 async function countEvents(grant: Grant): Promise<number> {
