@@ -5,34 +5,20 @@ import {
   unavailable,
   type PlatformAnswer,
 } from "#src/connectors/http.ts";
+import { createOAuthConnector } from "#src/connectors/oauth.ts";
 import {
-  exchangeCode,
+  askForTokens,
+  isDead,
   REFRESH_LIFE_MS,
-  refreshTokens,
   revokeTokens,
+  toTokens,
   type TiktokApp,
 } from "#src/connectors/tiktok/token-endpoint.ts";
-import type {
-  AuthorizeRequest,
-  CodeGrant,
-  ConnectResult,
-  Connector,
-  ExchangeResult,
-  LoginValues,
-  Tokens,
-} from "#src/domain/connector.ts";
+import type { AuthorizeRequest, ConnectResult, Connector, Tokens } from "#src/domain/connector.ts";
 
 /** Who it is, publishing, and reading back what was published. */
 const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
 const FIELDS = "open_id,username,display_name,avatar_url";
-
-function readLogin(login: LoginValues): Tokens | undefined {
-  const { accessToken, refreshToken, expiresInSeconds } = login;
-  if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
-  if (typeof expiresInSeconds !== "number") return undefined;
-  const lifetimeMs = expiresInSeconds * 1000;
-  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs: REFRESH_LIFE_MS };
-}
 
 /** A wrong token, or a permission that was not given. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
@@ -69,16 +55,6 @@ async function identify(
   return { kind: "connected", connection };
 }
 
-async function connect(
-  app: TiktokApp,
-  login: LoginValues,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const tokens = readLogin(login);
-  if (tokens === undefined) return { kind: "refused", message: "the login is not complete" };
-  return await identify(app, tokens, signal);
-}
-
 /** TikTok separates scopes by commas, and calls the client's id a key. */
 function authorizeUrl(
   { authorizeUrl, clientKey }: TiktokApp,
@@ -94,28 +70,17 @@ function authorizeUrl(
   return `${authorizeUrl}?${query.toString()}`;
 }
 
-async function exchange(
-  app: TiktokApp,
-  grant: CodeGrant,
-  signal: AbortSignal,
-): Promise<ExchangeResult> {
-  const exchanged = await exchangeCode(app, grant, signal);
-  if (exchanged.kind !== "tokens") return exchanged;
-  const identified = await identify(app, exchanged.tokens, signal);
-  return identified.kind === "connected"
-    ? { kind: "granted", connections: [identified.connection] }
-    : identified;
-}
-
 /** TikTok: OAuth 2.0 with access tokens of two hours and rotating refresh tokens. */
 export function createTiktokConnector(app: TiktokApp): Connector {
-  return {
-    connect: (login, signal) => connect(app, login, signal),
-    refresh: ({ refreshToken }, signal) => refreshTokens(app, refreshToken, signal),
-    authorization: {
-      authorizeUrl: (request) => authorizeUrl(app, request),
-      exchange: (grant, signal) => exchange(app, grant, signal),
-    },
+  return createOAuthConnector({
+    refreshLifetimeMs: REFRESH_LIFE_MS,
+    // TikTok's flow for web servers has no PKCE: the client secret stands in for it.
+    takesVerifier: false,
+    authorizeUrl: (request) => authorizeUrl(app, request),
+    askForTokens: (grant, signal) => askForTokens(app, grant, signal),
+    toTokens,
+    isDead,
+    identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
-  };
+  });
 }

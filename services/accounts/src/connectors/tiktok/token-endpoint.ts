@@ -1,13 +1,5 @@
 import { callPlatform, text, unavailable, type PlatformAnswer } from "#src/connectors/http.ts";
-import type {
-  CodeGrant,
-  RefreshResult,
-  Refused,
-  RevokedTokens,
-  RevokeResult,
-  Tokens,
-  Unavailable,
-} from "#src/domain/connector.ts";
+import type { RevokedTokens, RevokeResult, Tokens, Unavailable } from "#src/domain/connector.ts";
 
 export interface TiktokApp {
   readonly baseUrl: string;
@@ -18,7 +10,7 @@ export interface TiktokApp {
 }
 
 /** TikTok names errors in answers with 200 too. Other words than this are about our app and say nothing of the account. */
-function isDead({ status, json }: PlatformAnswer): boolean {
+export function isDead({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
@@ -31,7 +23,7 @@ function secondsIn(json: unknown, name: "expires_in" | "refresh_expires_in"): nu
 }
 
 /** Lives have changed more than once, so what TikTok says is what counts (platforms reference 4.6). */
-function toTokens(json: unknown): Tokens | undefined {
+export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
   const seconds = secondsIn(json, "expires_in");
@@ -53,33 +45,12 @@ async function ask(
 }
 
 /** Refresh tokens of TikTok work once, so the answer has to be stored before the new access token is used. */
-export async function refreshTokens(
+export function askForTokens(
   app: TiktokApp,
-  refreshToken: string,
+  grant: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<RefreshResult> {
-  const fields = { grant_type: "refresh_token", refresh_token: refreshToken };
-  const answer = await ask(app, "token", fields, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
-  if (tokens !== undefined) return { kind: "renewed", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the refresh token is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
-}
-
-/** TikTok's flow for web servers has no PKCE: the client secret stands in for it. */
-export async function exchangeCode(
-  app: TiktokApp,
-  { code, redirectUri }: CodeGrant,
-  signal: AbortSignal,
-): Promise<{ readonly kind: "tokens"; readonly tokens: Tokens } | Refused | Unavailable> {
-  const fields = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
-  const answer = await ask(app, "token", fields, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
-  if (tokens !== undefined) return { kind: "tokens", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the code is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
+): Promise<PlatformAnswer | Unavailable> {
+  return ask(app, "token", grant, signal);
 }
 
 /** An empty answer is TikTok's yes; it ends the person's whole permission for our app. */

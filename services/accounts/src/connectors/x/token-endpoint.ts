@@ -1,13 +1,5 @@
 import { callPlatform, text, unavailable, type PlatformAnswer } from "#src/connectors/http.ts";
-import type {
-  CodeGrant,
-  RefreshResult,
-  Refused,
-  RevokedTokens,
-  RevokeResult,
-  Tokens,
-  Unavailable,
-} from "#src/domain/connector.ts";
+import type { RevokedTokens, RevokeResult, Tokens, Unavailable } from "#src/domain/connector.ts";
 
 export interface XApp {
   readonly baseUrl: string;
@@ -23,14 +15,14 @@ export interface XApp {
  */
 const DEAD_TOKEN = /(token|code) was invalid/i;
 
-function isDead({ status, json }: PlatformAnswer): boolean {
+export function isDead({ status, json }: PlatformAnswer): boolean {
   if (status !== 400 && status !== 401) return false;
   const error = text(json, "error");
   const description = text(json, "error_description") ?? "";
   return error === "invalid_grant" || (error === "invalid_request" && DEAD_TOKEN.test(description));
 }
 
-function toTokens(json: unknown): Tokens | undefined {
+export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
   const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
@@ -51,38 +43,12 @@ async function ask(
 }
 
 /** Refresh tokens of X work once, so the answer has to be stored before the new access token is used. */
-export async function refreshTokens(
+export function askForTokens(
   app: XApp,
-  refreshToken: string,
+  grant: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<RefreshResult> {
-  const form = { grant_type: "refresh_token", refresh_token: refreshToken };
-  const answer = await ask(app, "token", form, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
-  if (tokens !== undefined) return { kind: "renewed", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the refresh token is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
-}
-
-/** Codes of X live 30 seconds. */
-export async function exchangeCode(
-  app: XApp,
-  { code, redirectUri, codeVerifier }: CodeGrant,
-  signal: AbortSignal,
-): Promise<{ readonly kind: "tokens"; readonly tokens: Tokens } | Refused | Unavailable> {
-  const form = {
-    grant_type: "authorization_code",
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  };
-  const answer = await ask(app, "token", form, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
-  if (tokens !== undefined) return { kind: "tokens", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the code is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
+): Promise<PlatformAnswer | Unavailable> {
+  return ask(app, "token", grant, signal);
 }
 
 /** Ends the refresh token first: without it nothing new can be made from the grant. */

@@ -1,19 +1,13 @@
 import { callPlatform, object, text, unavailable } from "#src/connectors/http.ts";
+import { createOAuthConnector } from "#src/connectors/oauth.ts";
 import {
-  exchangeCode,
-  refreshTokens,
+  askForTokens,
+  isDead,
   revokeTokens,
+  toTokens,
   type XApp,
 } from "#src/connectors/x/token-endpoint.ts";
-import type {
-  AuthorizeRequest,
-  CodeGrant,
-  ConnectResult,
-  Connector,
-  ExchangeResult,
-  LoginValues,
-  Tokens,
-} from "#src/domain/connector.ts";
+import type { AuthorizeRequest, ConnectResult, Connector, Tokens } from "#src/domain/connector.ts";
 
 /** What publishing, deleting and answering need; `offline.access` gives the refresh token. */
 const SCOPES = [
@@ -24,13 +18,6 @@ const SCOPES = [
   "media.write",
   "offline.access",
 ];
-
-function readLogin(login: LoginValues): Tokens | undefined {
-  const { accessToken, refreshToken, expiresInSeconds } = login;
-  if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
-  if (typeof expiresInSeconds !== "number") return undefined;
-  return { accessToken, refreshToken, lifetimeMs: expiresInSeconds * 1000 };
-}
 
 /** Asks X whose the tokens are, which proves that they work. */
 async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise<ConnectResult> {
@@ -64,12 +51,6 @@ async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise
   return { kind: "connected", connection };
 }
 
-async function connect(app: XApp, login: LoginValues, signal: AbortSignal): Promise<ConnectResult> {
-  const tokens = readLogin(login);
-  if (tokens === undefined) return { kind: "refused", message: "the login is not complete" };
-  return await identify(app, tokens, signal);
-}
-
 function authorizeUrl(
   { authorizeUrl, clientId }: XApp,
   { redirectUri, state, codeChallenge }: AuthorizeRequest,
@@ -86,24 +67,15 @@ function authorizeUrl(
   return `${authorizeUrl}?${query.toString()}`;
 }
 
-async function exchange(app: XApp, grant: CodeGrant, signal: AbortSignal): Promise<ExchangeResult> {
-  const exchanged = await exchangeCode(app, grant, signal);
-  if (exchanged.kind !== "tokens") return exchanged;
-  const identified = await identify(app, exchanged.tokens, signal);
-  return identified.kind === "connected"
-    ? { kind: "granted", connections: [identified.connection] }
-    : identified;
-}
-
 /** X: OAuth 2.0 with access tokens of two hours and rotating refresh tokens. */
 export function createXConnector(app: XApp): Connector {
-  return {
-    connect: (login, signal) => connect(app, login, signal),
-    refresh: ({ refreshToken }, signal) => refreshTokens(app, refreshToken, signal),
-    authorization: {
-      authorizeUrl: (request) => authorizeUrl(app, request),
-      exchange: (grant, signal) => exchange(app, grant, signal),
-    },
+  return createOAuthConnector({
+    takesVerifier: true,
+    authorizeUrl: (request) => authorizeUrl(app, request),
+    askForTokens: (grant, signal) => askForTokens(app, grant, signal),
+    toTokens,
+    isDead,
+    identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
-  };
+  });
 }

@@ -1,13 +1,5 @@
 import { callPlatform, text, unavailable, type PlatformAnswer } from "#src/connectors/http.ts";
-import type {
-  CodeGrant,
-  RefreshResult,
-  Refused,
-  RevokedTokens,
-  RevokeResult,
-  Tokens,
-  Unavailable,
-} from "#src/domain/connector.ts";
+import type { RevokedTokens, RevokeResult, Tokens, Unavailable } from "#src/domain/connector.ts";
 
 export interface YoutubeApp {
   readonly baseUrl: string;
@@ -20,7 +12,7 @@ export interface YoutubeApp {
 }
 
 /** Other words, such as `invalid_client`, are about our app and say nothing about the account. */
-function isDead({ status, json }: PlatformAnswer): boolean {
+export function isDead({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
@@ -28,7 +20,7 @@ function isDead({ status, json }: PlatformAnswer): boolean {
 export const UNUSED_LIFE_MS = 180 * 86_400_000;
 
 /** @param kept What to go on with when no refresh token comes: Google's answers to a refresh carry none. */
-function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
+export function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token") ?? kept;
   const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
@@ -42,47 +34,14 @@ function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   };
 }
 
-async function askForTokens(
+/** Refresh tokens of Google stay the same. */
+export async function askForTokens(
   { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
   grant: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | Unavailable> {
   const form = { ...grant, client_id: clientId, client_secret: clientSecret };
   return await callPlatform({ method: "POST", url: `${oauthBaseUrl}/token`, form }, signal);
-}
-
-/** Refresh tokens of Google stay the same. */
-export async function refreshTokens(
-  app: YoutubeApp,
-  refreshToken: string,
-  signal: AbortSignal,
-): Promise<RefreshResult> {
-  const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
-  const answer = await askForTokens(app, grant, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json, refreshToken) : undefined;
-  if (tokens !== undefined) return { kind: "renewed", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the refresh token is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
-}
-
-export async function exchangeCode(
-  app: YoutubeApp,
-  { code, redirectUri, codeVerifier }: CodeGrant,
-  signal: AbortSignal,
-): Promise<{ readonly kind: "tokens"; readonly tokens: Tokens } | Refused | Unavailable> {
-  const grant = {
-    grant_type: "authorization_code",
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  };
-  const answer = await askForTokens(app, grant, signal);
-  if (answer.kind !== "answer") return answer;
-  const tokens = answer.status === 200 ? toTokens(answer.json, undefined) : undefined;
-  if (tokens !== undefined) return { kind: "tokens", tokens };
-  if (isDead(answer)) return { kind: "refused", message: "the code is not valid" };
-  return unavailable(`the token endpoint answered ${answer.status}`);
 }
 
 /** Ends the whole grant, by whichever of its tokens. A token that is worth nothing already is as good as revoked. */

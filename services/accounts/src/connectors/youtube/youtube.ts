@@ -6,21 +6,20 @@ import {
   unavailable,
   type PlatformAnswer,
 } from "#src/connectors/http.ts";
+import { createOAuthConnector } from "#src/connectors/oauth.ts";
 import {
-  exchangeCode,
-  refreshTokens,
+  askForTokens,
+  isDead,
   revokeTokens,
+  toTokens,
   UNUSED_LIFE_MS,
   type YoutubeApp,
 } from "#src/connectors/youtube/token-endpoint.ts";
 import type {
   AuthorizeRequest,
-  CodeGrant,
   ConnectResult,
   Connection,
   Connector,
-  ExchangeResult,
-  LoginValues,
   Tokens,
 } from "#src/domain/connector.ts";
 
@@ -31,14 +30,6 @@ const SCOPES = [
   `${SCOPE}/youtube.readonly`,
   `${SCOPE}/youtube.force-ssl`,
 ];
-
-function readLogin(login: LoginValues): Tokens | undefined {
-  const { accessToken, refreshToken, expiresInSeconds } = login;
-  if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
-  if (typeof expiresInSeconds !== "number") return undefined;
-  const lifetimeMs = expiresInSeconds * 1000;
-  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs: UNUSED_LIFE_MS };
-}
 
 /** A wrong token, or a permission that was not given; a used-up quota says nothing about either. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
@@ -81,16 +72,6 @@ async function identify(
     : { kind: "connected", connection: toConnection(channel, externalId, tokens) };
 }
 
-async function connect(
-  app: YoutubeApp,
-  login: LoginValues,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const tokens = readLogin(login);
-  if (tokens === undefined) return { kind: "refused", message: "the login is not complete" };
-  return await identify(app, tokens, signal);
-}
-
 /** Google gives a refresh token only to who asks for offline access, and again only after a new consent. */
 function authorizeUrl(
   { authorizeUrl, clientId }: YoutubeApp,
@@ -110,28 +91,16 @@ function authorizeUrl(
   return `${authorizeUrl}?${query.toString()}`;
 }
 
-async function exchange(
-  app: YoutubeApp,
-  grant: CodeGrant,
-  signal: AbortSignal,
-): Promise<ExchangeResult> {
-  const exchanged = await exchangeCode(app, grant, signal);
-  if (exchanged.kind !== "tokens") return exchanged;
-  const identified = await identify(app, exchanged.tokens, signal);
-  return identified.kind === "connected"
-    ? { kind: "granted", connections: [identified.connection] }
-    : identified;
-}
-
 /** YouTube: Google's OAuth 2.0 with access tokens of an hour and refresh tokens that stay the same. */
 export function createYoutubeConnector(app: YoutubeApp): Connector {
-  return {
-    connect: (login, signal) => connect(app, login, signal),
-    refresh: ({ refreshToken }, signal) => refreshTokens(app, refreshToken, signal),
-    authorization: {
-      authorizeUrl: (request) => authorizeUrl(app, request),
-      exchange: (grant, signal) => exchange(app, grant, signal),
-    },
+  return createOAuthConnector({
+    refreshLifetimeMs: UNUSED_LIFE_MS,
+    takesVerifier: true,
+    authorizeUrl: (request) => authorizeUrl(app, request),
+    askForTokens: (grant, signal) => askForTokens(app, grant, signal),
+    toTokens,
+    isDead,
+    identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
-  };
+  });
 }
