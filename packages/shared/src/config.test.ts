@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError, loadConfig } from "./config.ts";
+import { ConfigError, describeSettings, loadConfig } from "./config.ts";
 
 test("every fault of an environment is named at once", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };
@@ -31,4 +31,61 @@ test("seconds become milliseconds, empty values count as absent", () => {
     d: read.boolean("D", true),
   }));
   expect(config).toEqual({ a: 250, b: [1000, 2500], c: 7000, d: true });
+});
+
+test("settings are described by what reads them, whichever of them matter", () => {
+  const settings = describeSettings((read) => ({
+    port: read.about("Where it listens.").integer("PORT", { default: 1, min: 0, max: 9 }),
+    secrets: read.secret("What services show each other.").secrets("SECRETS", 32),
+    isBucket: read.optionalString("BUCKET") !== undefined,
+    region: read.when(false).about("Where it is.", "the store's own").string("REGION"),
+    bucket: read.about("What it is called.").optionalString("BUCKET"),
+  }));
+  expect(settings).toEqual([
+    {
+      name: "PORT",
+      type: "whole number, 0 to 9",
+      default: "1",
+      isSecret: false,
+      about: "Where it listens.",
+    },
+    {
+      name: "SECRETS",
+      type: "list of texts, at least 32 characters each",
+      default: "required",
+      isSecret: true,
+      about: "What services show each other.",
+    },
+    {
+      name: "BUCKET",
+      type: "text",
+      default: "",
+      isSecret: false,
+      about: "What it is called.",
+    },
+    {
+      name: "REGION",
+      type: "text",
+      default: "the store's own",
+      isSecret: false,
+      about: "Where it is.",
+    },
+  ]);
+});
+
+test("faults of settings that do not matter are no faults", () => {
+  const load = (isUsed: boolean) =>
+    loadConfig({}, (read) => ({
+      region: read.when(isUsed).about("Where it is.").string("REGION"),
+    }));
+  expect(load(false)).toEqual({ region: "" });
+  expect(() => load(true)).toThrow("REGION is required");
+});
+
+test("each of several secrets is long enough", () => {
+  const load = (value: string) =>
+    loadConfig({ SECRETS: value }, (read) => ({ secrets: read.secrets("SECRETS", 4) })).secrets;
+  expect(load("newer, older")).toEqual(["newer", "older"]);
+  expect(() => load("newer,old")).toThrow("SECRETS needs at least 4 characters in each place");
+  expect(() => load(",")).toThrow("SECRETS is required");
 });

@@ -1,3 +1,11 @@
+import {
+  describeRange,
+  REQUIRED,
+  SettingList,
+  type Setting,
+  type SettingNote,
+} from "#src/settings.ts";
+
 /** Every fault of an environment at once, so that an operator mends it in one go. */
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -24,16 +32,68 @@ interface NumberRule {
   readonly max?: number;
 }
 
+const SILENCE: SettingNote = { about: "", isSecret: false };
+
 /**
  * Reads typed values from an environment. A fault is recorded, never thrown, and the read goes on with a harmless value;
- * `loadConfig` throws once at the end.
+ * `loadConfig` throws once at the end. What is read is recorded too, for the reference.
  */
 export class EnvReader {
   readonly #env: Environment;
-  readonly faults: string[] = [];
+  readonly #settings: SettingList;
+  readonly #note: SettingNote;
+  readonly faults: string[];
 
-  constructor(env: Environment) {
+  constructor(
+    env: Environment,
+    shared: {
+      readonly settings?: SettingList;
+      readonly faults?: string[];
+      readonly note?: SettingNote;
+    } = {},
+  ) {
     this.#env = env;
+    this.#settings = shared.settings ?? new SettingList();
+    this.#note = shared.note ?? SILENCE;
+    this.faults = shared.faults ?? [];
+  }
+
+  /** Everything read so far, in that order. */
+  get settings(): readonly Setting[] {
+    return this.#settings.all;
+  }
+
+  /**
+   * Says what the setting does that is read from the answer: `read.about("Where posts answers.").url("POSTS_URL")`.
+   *
+   * @param defaultText Shown as its default, where that depends on the machine or on other settings.
+   */
+  about(about: string, defaultText?: string): EnvReader {
+    return this.#derive({ note: { about, isSecret: false, defaultText } });
+  }
+
+  /** The same for a setting that nobody else may know. */
+  secret(about: string, defaultText?: string): EnvReader {
+    return this.#derive({ note: { about, isSecret: true, defaultText } });
+  }
+
+  /** For settings that matter only when `isUsed`: else they are recorded, and nobody hears of their faults. */
+  when(isUsed: boolean): EnvReader {
+    return isUsed ? this : this.#derive({ faults: [] });
+  }
+
+  #derive(changed: { readonly note?: SettingNote; readonly faults?: string[] }): EnvReader {
+    const { faults } = this;
+    return new EnvReader(this.#env, {
+      settings: this.#settings,
+      faults,
+      note: this.#note,
+      ...changed,
+    });
+  }
+
+  #record(name: string, type: string, defaultValue: string | number = REQUIRED): void {
+    this.#settings.add(name, { type, default: String(defaultValue) }, this.#note);
   }
 
   fail(name: string, message: string): void {
@@ -42,12 +102,19 @@ export class EnvReader {
 
   /** An empty value counts as absent, as shells and container manifests often set it. */
   optionalString(name: string): string | undefined {
+    this.#record(name, "text", "");
+    return this.#find(name);
+  }
+
+  #find(name: string): string | undefined {
     const value = this.#env[name];
     return value === undefined || value === "" ? undefined : value;
   }
 
   string(name: string, rule: StringRule = {}): string {
-    const value = this.optionalString(name) ?? rule.default;
+    const atLeast = rule.minLength === undefined ? "" : `, at least ${rule.minLength} characters`;
+    this.#record(name, `text${atLeast}`, rule.default);
+    const value = this.#find(name) ?? rule.default;
     if (value === undefined) {
       this.fail(name, "is required");
       return "";
@@ -59,7 +126,8 @@ export class EnvReader {
   }
 
   number(name: string, rule: NumberRule = {}): number {
-    const text = this.optionalString(name);
+    this.#record(name, describeRange("number", rule), rule.default);
+    const text = this.#find(name);
     if (text === undefined) {
       if (rule.default === undefined) this.fail(name, "is required");
       return rule.default ?? 0;
@@ -81,6 +149,7 @@ export class EnvReader {
   }
 
   integer(name: string, rule: NumberRule = {}): number {
+    this.#record(name, describeRange("whole number", rule), rule.default);
     const value = this.number(name, rule);
     if (!Number.isInteger(value)) this.fail(name, `is no whole number: ${value}`);
     return value;
@@ -88,12 +157,15 @@ export class EnvReader {
 
   /** A variable in seconds (fractions allowed, at least `minSeconds`), returned in milliseconds. */
   seconds(name: string, defaultSeconds: number, minSeconds = 0): number {
-    return Math.round(this.number(name, { default: defaultSeconds, min: minSeconds }) * 1000);
+    const rule = { default: defaultSeconds, min: minSeconds };
+    this.#record(name, describeRange("seconds", rule), defaultSeconds);
+    return Math.round(this.number(name, rule) * 1000);
   }
 
   /** A comma-separated variable in seconds, returned in milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
-    const text = this.optionalString(name);
+    this.#record(name, "list of seconds", defaultSeconds.join(","));
+    const text = this.#find(name);
     const parts =
       text === undefined ? defaultSeconds : text.split(",").map((part) => Number(part.trim()));
     if (parts.length === 0 || parts.some((part) => !Number.isFinite(part) || part < 0)) {
@@ -104,7 +176,8 @@ export class EnvReader {
   }
 
   oneOf<const T extends string>(name: string, values: readonly T[], defaultValue: NoInfer<T>): T {
-    const text = this.optionalString(name) ?? defaultValue;
+    this.#record(name, values.join(" or "), defaultValue);
+    const text = this.#find(name) ?? defaultValue;
     const found = values.find((value) => value === text);
     if (found === undefined) this.fail(name, `is not one of ${values.join(", ")}: ${text}`);
     return found ?? defaultValue;
@@ -116,6 +189,7 @@ export class EnvReader {
 
   /** An http(s) address without a trailing slash. */
   url(name: string, defaultValue?: string): string {
+    this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
     if (text !== "" && !/^https?:\/\/[^/\s]+/.test(text))
       this.fail(name, `is no http address: ${text}`);
@@ -124,12 +198,26 @@ export class EnvReader {
 
   /** Comma-separated, blanks dropped; absent = empty. */
   list(name: string): readonly string[] {
-    const text = this.optionalString(name) ?? "";
-    return text
-      .split(",")
-      .map((part) => part.trim())
-      .filter((part) => part !== "");
+    this.#record(name, "list", "");
+    return splitList(this.#find(name) ?? "");
   }
+
+  /** The same, where at least one is needed, and each has at least `minLength` characters. */
+  secrets(name: string, minLength: number): readonly [string, ...string[]] {
+    this.#record(name, `list of texts, at least ${minLength} characters each`);
+    const [first, ...others] = splitList(this.#find(name) ?? "");
+    if (first === undefined) this.fail(name, "is required");
+    else if ([first, ...others].some((each) => each.length < minLength))
+      this.fail(name, `needs at least ${minLength} characters in each place`);
+    return [first ?? "", ...others];
+  }
+}
+
+function splitList(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }
 
 /** Reads a configuration; throws one `ConfigError` that lists every fault. */
@@ -141,4 +229,11 @@ export function loadConfig<T extends object>(
   const config = read(reader);
   if (reader.faults.length > 0) throw new ConfigError(reader.faults);
   return Object.freeze(config);
+}
+
+/** What `read` would read, whatever the environment says. */
+export function describeSettings(read: (reader: EnvReader) => object): readonly Setting[] {
+  const reader = new EnvReader({});
+  read(reader);
+  return reader.settings;
 }
