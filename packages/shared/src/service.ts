@@ -2,9 +2,17 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import type { EnvReader } from "#src/config.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
-import { addProbes, createOpsServer, type Health } from "#src/health.ts";
+import { configureFailpoints } from "#src/failpoints.ts";
+import {
+  addProbes,
+  createDatabaseCheck,
+  createHealth,
+  createOpsServer,
+  type Health,
+} from "#src/health.ts";
 import { disposeInOrder } from "#src/lifecycle.ts";
-import type { Logger } from "#src/logger.ts";
+import { createLogger, type Logger } from "#src/logger.ts";
+import { openSql, type Sql } from "#src/postgres.ts";
 
 /** What every process of ours is configured with. */
 export interface ProcessConfig {
@@ -70,6 +78,47 @@ export function readBusConfig(read: EnvReader): BusConfig {
   if (bus === "kafka" && kafkaBrokers.length === 0)
     read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
   return { bus, kafkaBrokers };
+}
+
+/** What every process of ours stands on; disposed of last. */
+export interface ServiceProcess extends AsyncDisposable {
+  readonly logger: Logger;
+  readonly health: Health;
+}
+
+/** Opens what a process without a database of its own begins with. */
+export function openProcess(config: ProcessConfig): ServiceProcess {
+  configureFailpoints(config.failpointsDir);
+  return {
+    logger: createLogger({ service: config.service, level: config.logLevel }),
+    health: createHealth(),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** The same with a pool of connections; disposing closes it and waits 5 s for statements that still run. */
+export interface DatabaseProcess extends ServiceProcess {
+  readonly sql: Sql;
+}
+
+/**
+ * Opens what a service with a schema begins with. Nothing connects yet: the process is ready once the database answers
+ * with a schema of at least the last of these migrations.
+ */
+export function openDatabaseProcess(
+  config: ProcessConfig & DatabaseConfig,
+  migrations: string,
+): DatabaseProcess {
+  const base = openProcess(config);
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: config.service,
+    prepare: config.databasePrepare,
+  });
+  base.health.checks.set("database", createDatabaseCheck(sql, migrations));
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, base]) };
 }
 
 /**

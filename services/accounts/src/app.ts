@@ -1,12 +1,9 @@
 import { openBus } from "@postrider/shared/bus/open";
-import { configureFailpoints } from "@postrider/shared/failpoints";
-import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger } from "@postrider/shared/logger";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { listenService } from "@postrider/shared/service";
+import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
 import { countSealingKeys } from "#src/db/sealing-keys.ts";
@@ -30,17 +27,9 @@ async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): P
 
 /** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
-  configureFailpoints(config.failpointsDir);
   const { service, simulatorUrl, publicUrl, credentialKeys } = config;
-  const logger = createLogger({ service, level: config.logLevel });
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: service,
-    prepare: config.databasePrepare,
-  });
-  const health = createHealth();
-  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  const base = openDatabaseProcess(config, MIGRATIONS);
+  const { sql, logger, health } = base;
   let nudge = (): void => undefined;
   const keyUse = startKeyUse({ sql, logger });
   const deps = {
@@ -70,12 +59,11 @@ export async function startApp(config: Config): Promise<App> {
     ...deps,
     refresh: (credential) => refresher.refresh(credential),
   });
-  const closeSql = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, refresher, renewing, resealing, keyUse, relay, bus, closeSql]);
+      await disposeInOrder([server, refresher, renewing, resealing, keyUse, relay, bus, base]);
     },
   };
 }

@@ -4,15 +4,14 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { configureFailpoints } from "@postrider/shared/failpoints";
-import { createDatabaseCheck, createHealth, type Check } from "@postrider/shared/health";
+import type { Check } from "@postrider/shared/health";
 import { newId } from "@postrider/shared/ids";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger, type Logger } from "@postrider/shared/logger";
+import type { Logger } from "@postrider/shared/logger";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { listenService } from "@postrider/shared/service";
+import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { createMediaSource, type MediaSource } from "#src/clients/media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
@@ -29,18 +28,10 @@ const MAX_CLAIM_AGE_MS = 10_000;
 
 /** Builds the delivery service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
-  configureFailpoints(config.failpointsDir);
-  const logger = createLogger({ service: config.service, level: config.logLevel });
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: config.service,
-    prepare: config.databasePrepare,
-  });
-  const health = createHealth();
+  const base = openDatabaseProcess(config, MIGRATIONS);
+  const { sql, logger, health } = base;
   const started: { claims?: TaskClaims } = {};
   const nudgeClaims = (): void => started.claims?.nudge();
-  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
   health.checks.set(
     "claims",
     createClaimCheck(() => started.claims),
@@ -62,14 +53,13 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     onCommitted: nudgeClaims,
   });
-  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
       // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
       const { posts, accounts, media } = peers;
-      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, pool]);
+      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, base]);
     },
   };
 }

@@ -7,10 +7,9 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
-import { configureFailpoints } from "@postrider/shared/failpoints";
-import { createHealth, createOpsServer } from "@postrider/shared/health";
+import { createOpsServer } from "@postrider/shared/health";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger } from "@postrider/shared/logger";
+import { openProcess } from "@postrider/shared/service";
 import { createAdmission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
@@ -22,15 +21,14 @@ const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Builds the gateway and starts it; disposing answers what is in flight and stops. */
 export async function startApp(config: Config): Promise<App> {
-  configureFailpoints(config.failpointsDir);
   const { internalSecret } = config;
-  const logger = createLogger({ service: config.service, level: config.logLevel });
+  const base = openProcess(config);
+  const { logger, health } = base;
   const accounts = connectPeer({ baseUrl: config.accountsUrl, internalSecret });
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const media = connectPeer({ baseUrl: config.mediaUrl, internalSecret });
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, internalSecret });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
-  const health = createHealth();
   const server = await createServer({
     admission,
     accounts: accounts.client(AccountService),
@@ -66,6 +64,7 @@ export async function startApp(config: Config): Promise<App> {
         media,
         mediaBytes,
         { [Symbol.asyncDispose]: () => ops.close() },
+        base,
       ]);
     },
   };

@@ -1,18 +1,16 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { configureFailpoints } from "@postrider/shared/failpoints";
-import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger, type Logger } from "@postrider/shared/logger";
+import type { Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { createRoomCheck } from "@postrider/shared/outbox/room";
-import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { listenService } from "@postrider/shared/service";
+import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { createMediaChecker } from "#src/check-media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { CheckMedia } from "#src/domain/checked-media.ts";
@@ -39,17 +37,9 @@ const MAX_CHECK_LEASE_MS = 30_000;
 
 /** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
-  configureFailpoints(config.failpointsDir);
   const { service, internalSecret } = config;
-  const logger = createLogger({ service, level: config.logLevel });
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: service,
-    prepare: config.databasePrepare,
-  });
-  const health = createHealth();
-  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  const base = openDatabaseProcess(config, MIGRATIONS);
+  const { sql, logger, health } = base;
   const store = await openObjectStore(config.storage);
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const started: { relay?: Loop } = {};
@@ -73,7 +63,6 @@ export async function startApp(config: Config): Promise<App> {
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   started.relay = relay;
   const jobs = startJobs(config, { sql, store, logger });
-  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -81,7 +70,7 @@ export async function startApp(config: Config): Promise<App> {
       setTimeout(() => stopping.abort(), STOPPING_MS).unref();
       // Checks first: requests that wait for one are answered when it ends.
       const edges = [checker, imports, checks, server];
-      await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, pool]);
+      await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, base]);
     },
   };
 }

@@ -7,17 +7,15 @@ import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { configureFailpoints } from "@postrider/shared/failpoints";
-import { createDatabaseCheck, createHealth } from "@postrider/shared/health";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
-import { createLogger, type Logger } from "@postrider/shared/logger";
+import type { Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { createRoomCheck } from "@postrider/shared/outbox/room";
-import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { listenService } from "@postrider/shared/service";
+import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
 import { createPlatformDirectory } from "#src/clients/platforms.ts";
 import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
@@ -32,16 +30,8 @@ import { createRoutes } from "#src/rpc/routes.ts";
 
 /** Builds the posts service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
-  configureFailpoints(config.failpointsDir);
-  const logger = createLogger({ service: config.service, level: config.logLevel });
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: config.databasePoolSize,
-    applicationName: config.service,
-    prepare: config.databasePrepare,
-  });
-  const health = createHealth();
-  health.checks.set("database", createDatabaseCheck(sql, MIGRATIONS));
+  const base = openDatabaseProcess(config, MIGRATIONS);
+  const { sql, logger, health } = base;
   const peers = connectPeers(config);
   const started: { relay?: Loop; scheduler?: Scheduler } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
@@ -57,7 +47,6 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
       const { accounts, media, delivery } = peers;
       await disposeInOrder([
         ...jobs.all,
@@ -68,7 +57,7 @@ export async function startApp(config: Config): Promise<App> {
         accounts,
         media,
         delivery,
-        pool,
+        base,
       ]);
     },
   };
