@@ -1,28 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 import type { PlatformSettings } from "#src/connectors/registry.ts";
-import type { SealingKey } from "#src/domain/sealing.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
-
-const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
-
-/** `kid:base64 of 32 bytes`, newest first. Entries are never repeated in a message: they are keys. */
-function readCredentialKeys(read: EnvReader): readonly SealingKey[] {
-  const name = "CREDENTIAL_KEYS";
-  if (read.string(name) === "") return [];
-  const keys = read.list(name).flatMap((entry, index) => {
-    const [, id, secret] = KEY_ENTRY.exec(entry) ?? [];
-    if (id !== undefined && secret !== undefined)
-      return [{ id, secret: Buffer.from(secret, "base64") }];
-    read.fail(name, `has no kid:base64 of 32 bytes at place ${index + 1}`);
-    return [];
-  });
-  if (new Set(keys.map((key) => key.id)).size < keys.length)
-    read.fail(name, "names two keys alike");
-  return keys;
-}
 
 /** Both of Meta's platforms stand on the Graph API and on Facebook Login, each with an app of its own. */
 function readMetaApp(read: EnvReader, name: "INSTAGRAM" | "FACEBOOK") {
@@ -77,7 +59,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
     ...readProcessConfig(read, "accounts", 8081),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
-    credentialKeys: readCredentialKeys(read),
+    credentialKeys: readSealingKeys(read, "CREDENTIAL_KEYS"),
     /** Where people and platforms reach the gateway; stands in links and in what platforms send browsers back to. */
     publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
     /** Only the local stack has one; without it no account can be connected as a simulated one. */

@@ -8,11 +8,11 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { hashApiKey } from "@postrider/shared/api-keys";
 import { createLogger } from "@postrider/shared/logger";
+import type { SealingKey } from "@postrider/shared/sealing";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { createConnectors } from "#src/connectors/registry.ts";
-import type { SealingKey } from "#src/domain/sealing.ts";
 import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";

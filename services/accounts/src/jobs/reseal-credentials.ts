@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "@postrider/shared/logger";
 import { startLoop, type Loop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { seal, SealError, unseal, type SealingKey } from "@postrider/shared/sealing";
 import { createCounter, createGauge } from "@postrider/shared/telemetry";
 import {
   countStaleCredentials,
@@ -9,7 +10,7 @@ import {
   writeResealed,
   type SealedTokens,
 } from "#src/db/sealing-keys.ts";
-import { placeOfToken, seal, SealError, unseal, type SealingKey } from "#src/domain/sealing.ts";
+import { placeOfToken } from "#src/domain/token-place.ts";
 
 /** What the job is built from. */
 export interface ResealDeps {

@@ -7,8 +7,8 @@ import type {
   CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
+import { SealError } from "@postrider/shared/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
-import { SealError } from "#src/domain/sealing.ts";
 import { toAccountKeys } from "#src/rpc/account-keys.ts";
 import type { CredentialDeps } from "#src/rpc/credential-service.ts";
 import { mapBounded } from "#src/rpc/map-bounded.ts";

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { seal, unseal } from "@postrider/shared/sealing";
 import type { SealedCredential } from "#src/db/credentials.ts";
 import type { Tokens } from "#src/domain/connector.ts";
-import { placeOfToken, seal, unseal } from "#src/domain/sealing.ts";
+import { placeOfToken } from "#src/domain/token-place.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 
 const NONCE_BYTES = 12;

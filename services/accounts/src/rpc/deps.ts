@@ -1,7 +1,7 @@
 import type { Logger } from "@postrider/shared/logger";
 import type { Sql } from "@postrider/shared/postgres";
+import type { SealingKey } from "@postrider/shared/sealing";
 import type { PlatformConnectors } from "#src/connectors/registry.ts";
-import type { SealingKey } from "#src/domain/sealing.ts";
 
 /** What the RPCs of this service are built from; each takes the part that it needs. */
 export interface Deps {

@@ -13,6 +13,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
+import { seal } from "@postrider/shared/sealing";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
 import {
   findTicketByHash,
@@ -21,7 +22,6 @@ import {
   openTicket as spendTicket,
   type TicketRow,
 } from "#src/db/oauth-tickets.ts";
-import { seal } from "#src/domain/sealing.ts";
 import { codeChallengeOf, hashSecret, SECRET_BYTES } from "#src/domain/ticket-secrets.ts";
 import { getAuthorization } from "#src/rpc/configured-platform.ts";
 import type { Deps } from "#src/rpc/deps.ts";

@@ -19,14 +19,6 @@ export interface SealedPlace {
   readonly column: string;
 }
 
-/** Where a token of an account is kept. */
-export function placeOfToken(
-  accountId: string,
-  column: "access_token" | "refresh_token",
-): SealedPlace {
-  return { table: "credentials", rowId: accountId, column };
-}
-
 /** A sealed text that does not open. Never says what was in it. */
 export class SealError extends Error {
   override name = "SealError";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seal, SealError, unseal, type SealingKey } from "#src/domain/sealing.ts";
+import { seal, SealError, unseal, type SealingKey } from "#src/sealing.ts";
 
 const place = { table: "credentials", rowId: "row-1", column: "access_token" };
 const older: SealingKey = { id: "k1", secret: randomBytes(32) };

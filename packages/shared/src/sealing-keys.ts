@@ -1,0 +1,22 @@
+import type { EnvReader } from "#src/config.ts";
+import type { SealingKey } from "#src/sealing.ts";
+
+const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/**
+ * Reads a variable with `kid:base64 of 32 bytes`, comma separated, newest first; at least one. Entries are never repeated
+ * in a message: they are keys.
+ */
+export function readSealingKeys(read: EnvReader, name: string): readonly SealingKey[] {
+  if (read.string(name) === "") return [];
+  const keys = read.list(name).flatMap((entry, index) => {
+    const [, id, secret] = KEY_ENTRY.exec(entry) ?? [];
+    if (id !== undefined && secret !== undefined)
+      return [{ id, secret: Buffer.from(secret, "base64") }];
+    read.fail(name, `has no kid:base64 of 32 bytes at place ${index + 1}`);
+    return [];
+  });
+  if (new Set(keys.map((key) => key.id)).size < keys.length)
+    read.fail(name, "names two keys alike");
+  return keys;
+}
