@@ -4,7 +4,17 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimTasks } from "#src/db/claims.ts";
-import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
+import {
+  consume,
+  lastDeletion,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  toDeletionRecord,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
 
 const SHARE = 4;
 const CLAIM = {
@@ -89,4 +99,64 @@ test("posts that are claimed together do not wait for the tokens of another plat
   end();
   await eventually(async () => (await readTask(database.sql, slow)).status === "published");
   expect(world.calls).toHaveLength(2);
+});
+
+/** Published targets of so many accounts that are to be deleted, older than those of the test. */
+async function addDeletions(
+  sql: Sql,
+  world: World,
+  { count, accounts }: { count: number; accounts: number },
+): Promise<void> {
+  const accountIds = Array.from({ length: accounts }, () => randomUUID());
+  const targets = Array.from({ length: count }, (_, index) =>
+    world.addTarget({ platform: "x", accountId: accountIds[index % accounts] ?? "" }),
+  );
+  await consume(
+    sql,
+    targets.map((target) => toDeletionRecord(target, target.targetId)),
+  );
+}
+
+test("a platform that hangs over 5,000 deletions holds up no other's", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const bluesky = new World();
+  await addDeletions(sql, world, { count: 5_000, accounts: 100 });
+  const others = Array.from({ length: 30 }, () => world.addTarget({ platform: "bluesky" }));
+  await consume(
+    sql,
+    others.map((target) => toDeletionRecord(target, target.targetId)),
+  );
+  const hanging = Promise.withResolvers<never>();
+  world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
+  const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
+  // A lease that ends would let the platform's next ones be tried: nothing comes free here.
+  const settings = { leaseMs: 600_000 };
+  await using worker = startWorker(database, world, { connectors, settings });
+
+  for (const target of others)
+    await eventually(async () =>
+      expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" }),
+    );
+  expect(world.deletes.length).toBeGreaterThan(0);
+  expect(bluesky.deletes).toHaveLength(others.length);
+  await worker.crash();
+});
+
+test("an account with many deletions holds up no other's on its platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await addDeletions(sql, world, { count: 3_000, accounts: 1 });
+  const other = world.addTarget({ platform: "x" });
+  await consume(sql, [toDeletionRecord(other, other.targetId)]);
+  await using worker = startWorker(database, world);
+
+  await eventually(async () =>
+    expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
+  );
+  // One after the other, those before it would have taken far more.
+  expect(world.deletes.length).toBeLessThan(1_000);
+  await worker.crash();
 });

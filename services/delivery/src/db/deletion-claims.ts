@@ -16,7 +16,20 @@ export interface DeletionClaimOptions {
 /** Enough to find work for every free worker, and a bound for one statement. */
 const WINDOW = 1000;
 
-/** The first ready deletion of each account that nobody works for and no limit holds back, some more than asked for. */
+/** Platforms that have in work what they may have. */
+function fullPlatforms(sql: ISql, { maxPerPlatform }: DeletionClaimOptions) {
+  return sql`
+    select platform
+    from live
+    group by platform
+    having count(*) >= ${maxPerPlatform}`;
+}
+
+/**
+ * The first ready deletion of each account that nobody works for and no limit holds back, some more than asked for. A
+ * platform that has its share in work already is left out here and not only later: the backlog of one that hangs would
+ * fill the window, and no other's deletions would be seen.
+ */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimOptions) {
   return sql`
     select r.target_id, r.deletion, r.wake_at
@@ -31,6 +44,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimO
           where d.status in ('queued', 'working')
           and d.wake_at <= now()
           and d.account_id not in (select account_id from live)
+          and d.platform not in (select platform from full_platforms)
           and d.account_id not in (select account_id from account_gates where not_before > now())
           order by d.wake_at
           limit ${WINDOW}
@@ -67,6 +81,7 @@ export async function claimDeletions(
       where status = 'working'
       and wake_at > now()
     ),
+    full_platforms as materialized (${fullPlatforms(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
     -- Whoever locks one first has it. The conditions are repeated here because they are checked again under the lock.
     taken as (
