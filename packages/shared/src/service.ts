@@ -20,7 +20,10 @@ export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
+  /** What it shows the services that it calls. */
   readonly internalSecret: string;
+  /** What it takes from its callers: the same, and others while the secret is changed. */
+  readonly acceptedSecrets: readonly string[];
   readonly logLevel: string;
   /** Tests only: see `failpoints`. */
   readonly failpointsDir: string | undefined;
@@ -45,36 +48,57 @@ export function readProcessConfig(
   service: string,
   defaultPort: number,
 ): ProcessConfig {
+  const acceptedSecrets = read
+    .secret(
+      "What services show each other. The first is shown, all are accepted, so that it can be changed while everything runs.",
+    )
+    .secrets("INTERNAL_SECRET", 32);
   return {
     service,
-    host: read.string("HOST", { default: "127.0.0.1" }),
-    port: read.integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
-    metricsPort: read.integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
-    internalSecret: read.string("INTERNAL_SECRET", { minLength: 32 }),
-    logLevel: read.oneOf(
-      "LOG_LEVEL",
-      ["trace", "debug", "info", "warn", "error", "silent"],
-      "info",
-    ),
-    failpointsDir: read.optionalString("FAILPOINTS_DIR"),
+    host: read
+      .about("Address on which it listens; `0.0.0.0` in a container.")
+      .string("HOST", { default: "127.0.0.1" }),
+    port: read
+      .about("Port of RPCs (of the gateway: of REST) and probes; 0 takes a free one.")
+      .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
+    metricsPort: read
+      .about("Port of `/metrics` and probes, for the own network only; 0 takes a free one.")
+      .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
+    internalSecret: acceptedSecrets[0],
+    acceptedSecrets,
+    logLevel: read
+      .about("The least important lines that are logged.")
+      .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
+    failpointsDir: read
+      .about("For tests only: a folder whose files make the process stop or die at named places.")
+      .optionalString("FAILPOINTS_DIR"),
   };
 }
 
 export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
-    databaseUrl: read.string("DATABASE_URL"),
-    databasePoolSize: read.integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
-    databasePrepare: read.boolean("DATABASE_PREPARE", true),
+    databaseUrl: read
+      .secret("Postgres, with the role and password of this service.")
+      .string("DATABASE_URL"),
+    databasePoolSize: read
+      .about("Connections of one process to Postgres, at most.")
+      .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
+    databasePrepare: read
+      .about("`false` behind a transaction pooler that does not track prepared statements.")
+      .boolean("DATABASE_PREPARE", true),
   };
 }
 
 export function readBusConfig(read: EnvReader): BusConfig {
-  const kafkaBrokers = read.list("KAFKA_BROKERS");
-  const bus = read.oneOf(
-    "BUS",
-    ["postgres", "kafka"],
-    kafkaBrokers.length > 0 ? "kafka" : "postgres",
-  );
+  const kafkaBrokers = read
+    .about("Brokers to begin with, as `host:port`; required with `BUS=kafka`.")
+    .list("KAFKA_BROKERS");
+  const bus = read
+    .about(
+      "What carries events. Every service has the same.",
+      "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
+    )
+    .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
   if (bus === "kafka" && kafkaBrokers.length === 0)
     read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
   return { bus, kafkaBrokers };
@@ -136,10 +160,10 @@ export async function listenService(options: {
   const { config, health, logger } = options;
   const server = await createServiceServer({
     routes: options.routes,
-    internalSecret: config.internalSecret,
+    internalSecret: config.acceptedSecrets,
     logger,
   });
-  const { internalSecret } = config;
+  const internalSecret = config.acceptedSecrets;
   if (options.plainRoutes !== undefined)
     await addPlainRoutes(server, { routes: options.plainRoutes, internalSecret, logger });
   addProbes(server, health);

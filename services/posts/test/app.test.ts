@@ -16,6 +16,7 @@ test("the service starts without its neighbours, sends what is in the outbox, an
     port: 0,
     metricsPort: 0,
     internalSecret: "a".repeat(32),
+    acceptedSecrets: ["a".repeat(32)],
     logLevel: "silent",
     failpointsDir: undefined,
     databaseUrl: database.url,

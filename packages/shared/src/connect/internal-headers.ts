@@ -4,14 +4,19 @@ import { newId } from "#src/ids.ts";
 import type { RequestContext } from "#src/request-context.ts";
 
 /**
- * Throws unless the header holds the shared secret. The comparison takes as long for every wrong secret of the right
- * length; that the length itself shows is no help, because it is long.
+ * Throws unless the header holds the shared secret, or one of several while it is changed. The comparison takes as long
+ * for every wrong secret of the right length; that the length itself shows is no help, because it is long.
  */
-export function createAuthorizer(internalSecret: string): (authorization: string) => void {
-  const expected = Buffer.from(`Bearer ${internalSecret}`);
+export function createAuthorizer(
+  internalSecret: string | readonly string[],
+): (authorization: string) => void {
+  const accepted = [internalSecret].flat().map((secret) => Buffer.from(`Bearer ${secret}`));
   return (authorization) => {
     const given = Buffer.from(authorization);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    const isAccepted = accepted.some(
+      (expected) => given.length === expected.length && timingSafeEqual(given, expected),
+    );
+    if (!isAccepted) {
       throw new ConnectError("wrong internal secret", Code.Unauthenticated);
     }
   };

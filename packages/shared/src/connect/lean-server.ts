@@ -17,7 +17,8 @@ import { runInContext } from "#src/request-context.ts";
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
-  readonly internalSecret: string;
+  /** One, or all that are accepted. */
+  readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
   readonly maxMessageBytes: number;
   readonly isClosing: () => boolean;

@@ -37,7 +37,8 @@ export async function addPlainRoutes(
   app: FastifyInstance,
   options: {
     readonly routes: PlainRoutes;
-    readonly internalSecret: string;
+    /** One, or all that are accepted. */
+    readonly internalSecret: string | readonly string[];
     readonly logger: Logger;
   },
 ): Promise<void> {

@@ -16,12 +16,13 @@ const MAX_REQUEST_MS = 60 * 60_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  readonly internalSecret: string;
+  /** One, or all that are accepted. */
+  readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
 
 /** Refuses callers without the shared secret and makes the caller's ids visible to everything that the handler calls. */
-function createCallerInterceptor(internalSecret: string): Interceptor {
+function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
   const authorize = createAuthorizer(internalSecret);
   return (next) => async (request) => {
     authorize(request.header.get("authorization") ?? "");
