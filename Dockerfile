@@ -1,0 +1,58 @@
+# One Dockerfile for all images: docker build --build-arg SERVICE=posts --tag postrider/posts .
+#
+# SERVICE: gateway, accounts, posts, media, delivery; simulator (the platforms, for trying out) and cli (the operator's tool).
+# What every image promises, and deploy/ relies on:
+#   runs as 10001:10001, on a read-only root; what it writes goes to /tmp and, with MEDIA_STORE=disk, to MEDIA_DIR
+#   starts src/main.ts of the service, in /app/service; arguments of the container are the program's
+#   migrates its schema and ends with the command ["node", "src/migrate.ts"]; only services with a schema have it
+#   holds Node, the libraries it is linked with and the service: no shell, no package manager
+#
+# Behind a package registry of your own: --secret id=npmrc,src=$HOME/.npmrc
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS tools
+ENV CI=true \
+    NPM_CONFIG_UPDATE_NOTIFIER=false
+WORKDIR /workspace
+
+# The service and the packages of ours that it needs, with a lockfile that holds only what they need.
+FROM tools AS pruned
+ARG SERVICE
+COPY . .
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    npx --yes "turbo@$(node -p 'require("./package.json").devDependencies.turbo')" \
+      prune "@postrider/${SERVICE:?is an argument of the build}" --docker --production
+
+# Packages stay where the workspace has them, linked: Node does not run TypeScript that lies below node_modules.
+FROM tools AS installed
+ARG SERVICE
+COPY --from=pruned /workspace/out/json/ ./
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    npx --yes "$(node -p 'require("./package.json").packageManager')" \
+      install --prod --frozen-lockfile --filter-prod "@postrider/${SERVICE}..." \
+ && rm -rf node_modules/.pnpm/node-linux-* node_modules/.pnpm/lock.yaml pnpm-lock.yaml patches
+COPY --from=pruned /workspace/out/full/ ./
+RUN rm -rf patches turbo.json pnpm-workspace.yaml .gitignore \
+ && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
+
+# A root of our own: Node, one user, and the libraries that Node and native packages are linked with.
+FROM tools AS root
+WORKDIR /image
+RUN mkdir -p etc tmp usr/local/bin \
+ && chmod 1777 tmp \
+ && echo 'postrider:x:10001:10001::/tmp:/' > etc/passwd \
+ && echo 'postrider:x:10001:' > etc/group \
+ && echo 'hosts: files dns' > etc/nsswitch.conf \
+ && cp -L "$(command -v node)" usr/local/bin/node
+COPY --from=installed /workspace ./app
+RUN find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
+  | grep -o '/lib[^ :]*' | sort -u | xargs cp -L --parents --target-directory=.
+
+FROM scratch
+COPY --from=root /image/ /
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PATH=/usr/local/bin
+USER 10001:10001
+WORKDIR /app/service
+ENTRYPOINT ["node", "--max-semi-space-size=2", "src/main.ts"]
