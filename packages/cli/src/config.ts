@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig, type EnvReader } from "@postrider/shared/config";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -58,3 +59,28 @@ export function readSettings(
       readText(readJson(join(localFolder, "secrets.json"))?.internalSecret),
   };
 }
+
+/** The services with a schema and a role of their own. */
+const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
+
+function readDatabaseSetup(read: EnvReader) {
+  return {
+    ownerUrl: read.string("DATABASE_URL"),
+    roles: SCHEMAS.map((service) => ({
+      service,
+      password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),
+    })),
+  };
+}
+
+function readBusSetup(read: EnvReader) {
+  const brokers = read.list("KAFKA_BROKERS");
+  if (brokers.length === 0) read.fail("KAFKA_BROKERS", "is required");
+  return { brokers };
+}
+
+/** What the roles are made with: the owner's connection and a password for each; throws when something is missing. */
+export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
+
+/** Where the topics are made; throws when it is missing. */
+export const loadBusSetup = () => loadConfig(process.env, readBusSetup);

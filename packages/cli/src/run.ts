@@ -6,6 +6,7 @@ import { eventCommands } from "#src/commands/events.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
+import { setupCommands } from "#src/commands/setup.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import type { Settings } from "#src/config.ts";
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...pauseCommands,
   ...recoveryCommands,
+  ...setupCommands,
   ...targetCommands,
 ];
 
