@@ -6,8 +6,8 @@ import type { Comment } from "#src/world/reactions.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { checkParameters, fieldSet, integerParameter } from "#src/x/query.ts";
-import { TWEET_FIELDS, tweetView } from "#src/x/tweet-view.ts";
+import { checkParameters, integerParameter, postSelection } from "#src/x/query.ts";
+import { tweetView } from "#src/x/tweet-view.ts";
 
 const PARAMETERS = [
   "query",
@@ -16,6 +16,7 @@ const PARAMETERS = [
   "pagination_token",
   "sort_order",
   "tweet.fields",
+  "post.fields",
   "expansions",
   "user.fields",
   "media.fields",
@@ -64,7 +65,7 @@ function tokenParameter(query: URLSearchParams): bigint {
 
 function search(network: XNetwork, { call, now, asOf }: XCall): Reply {
   checkParameters(call.query, PARAMETERS);
-  const fields = fieldSet(call.query, "tweet.fields", TWEET_FIELDS);
+  const selection = postSelection(call.query);
   const size = integerParameter(call.query, "max_results", { min: 10, max: 100, default: 10 });
   const before = tokenParameter(call.query);
   const comments = network.world.reactions
@@ -84,7 +85,7 @@ function search(network: XNetwork, { call, now, asOf }: XCall): Reply {
   }));
   const wantsUsers = (call.query.get("expansions") ?? "").split(",").includes("author_id");
   const body = {
-    data: page.map((comment) => tweetView(commentPost(comment), {}, fields)),
+    data: page.map((comment) => tweetView(commentPost(comment), {}, selection)),
     includes: wantsUsers ? { users } : undefined,
     meta: {
       newest_id: page[0]?.id,

@@ -3,11 +3,12 @@ import { isVisibleAt } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { checkParameters, fieldSet } from "#src/x/query.ts";
-import { TWEET_FIELDS, tweetView } from "#src/x/tweet-view.ts";
+import { checkParameters, fieldSet, postSelection } from "#src/x/query.ts";
+import { tweetView } from "#src/x/tweet-view.ts";
 
 const FIELD_PARAMETERS = [
   "tweet.fields",
+  "post.fields",
   "expansions",
   "media.fields",
   "poll.fields",
@@ -41,14 +42,14 @@ function idsOf(query: URLSearchParams): string[] {
 }
 
 function lookUp(network: XNetwork, { call, asOf }: XCall, ids: readonly string[]) {
-  const fields = fieldSet(call.query, "tweet.fields", TWEET_FIELDS);
+  const selection = postSelection(call.query);
   const { reactions } = network.world;
   const found: Record<string, unknown>[] = [];
   const errors: unknown[] = [];
   for (const id of ids) {
     const post = network.tweets.find(id);
     if (post !== undefined && isVisibleAt(post, asOf)) {
-      found.push(tweetView(post, reactions.metricsOf("x", id), fields));
+      found.push(tweetView(post, reactions.metricsOf("x", id), selection));
     } else {
       errors.push(notFoundEntry("tweet", "ids", id));
     }
@@ -73,7 +74,7 @@ function lookUpOne(network: XNetwork, xCall: XCall): Reply {
 }
 
 function me({ call, account }: XCall): Reply {
-  checkParameters(call.query, ["user.fields", "expansions", "tweet.fields"]);
+  checkParameters(call.query, ["user.fields", "expansions", "tweet.fields", "post.fields"]);
   const fields = fieldSet(call.query, "user.fields", USER_FIELDS);
   const optional: Record<string, unknown> = {
     description: "",

@@ -82,7 +82,8 @@ function create(
 }
 
 function simple(network: XNetwork, xCall: XCall): Reply {
-  const fields = fieldsOf(xCall.call, ["media", "media_category", "media_type", "shared"]);
+  const known = ["media", "media_category", "media_type", "shared", "additional_owners"];
+  const fields = fieldsOf(xCall.call, known);
   const category = categoryOf(fields["media_category"]);
   const bytes = bytesOf(fields["media"]);
   checkSize(category, bytes.length);

@@ -3,7 +3,7 @@ import type { Processing, XMedia } from "#src/x/media.ts";
 
 const CHECK_AFTER_SECONDS = 1;
 
-function processingView(processing: Processing): unknown {
+function processingView(processing: Processing) {
   switch (processing.state) {
     case "none":
       return undefined;
@@ -22,7 +22,7 @@ function processingView(processing: Processing): unknown {
 }
 
 /** Complete media as uploads and status calls show it. */
-export function mediaView(media: XMedia, now: number): Record<string, unknown> {
+export function mediaView(media: XMedia, now: number) {
   const { id, key, totalBytes, received, mediaType } = media;
   const image = { w: received?.width ?? 0, h: received?.height ?? 0, image_type: mediaType };
   return {

@@ -1,4 +1,6 @@
 import { refuseParameter } from "#src/x/errors.ts";
+import { POST_FIELDS, TWEET_FIELDS } from "#src/x/tweet-view.ts";
+import type { PostSelection } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
@@ -32,6 +34,20 @@ export function fieldSet(
     }
   }
   return new Set(values);
+}
+
+/**
+ * What is asked for of posts. X speaks two dialects: `tweet.fields`, and `post.fields` of the OpenAPI document of 2026-08,
+ * where the author and what a post answers come as expansions.
+ */
+export function postSelection(query: URLSearchParams): PostSelection {
+  const fields = fieldSet(query, "tweet.fields", TWEET_FIELDS);
+  if (!query.has("post.fields")) return { fields, dialect: "tweet" };
+  const chosen = fieldSet(query, "post.fields", POST_FIELDS);
+  const expanded = (query.get("expansions") ?? "")
+    .split(",")
+    .filter((name) => name === "author_id" || name === "referenced_posts");
+  return { fields: new Set([...fields, ...chosen, ...expanded]), dialect: "post" };
 }
 
 /** Unix milliseconds of an RFC 3339 time, or undefined if the parameter is missing. */

@@ -4,8 +4,13 @@ import type { Post } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { checkParameters, fieldSet, instantParameter, integerParameter } from "#src/x/query.ts";
-import { TWEET_FIELDS, tweetView } from "#src/x/tweet-view.ts";
+import {
+  checkParameters,
+  instantParameter,
+  integerParameter,
+  postSelection,
+} from "#src/x/query.ts";
+import { tweetView } from "#src/x/tweet-view.ts";
 
 const PARAMETERS = [
   "since_id",
@@ -16,6 +21,7 @@ const PARAMETERS = [
   "start_time",
   "end_time",
   "tweet.fields",
+  "post.fields",
   "expansions",
   "media.fields",
   "poll.fields",
@@ -62,7 +68,7 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
 }
 
 /** Which posts the query wants, whatever page they are on. */
-function selection(query: URLSearchParams, asOf: number): (post: Post) => boolean {
+function wantedBy(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
   const untilId = idParameter(query, "until_id") ?? 10n ** 19n;
@@ -79,7 +85,7 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
   const size = integerParameter(query, "max_results", { min: 5, max: 100, default: 10 });
   const before = idOfToken(query);
   const start = second(instantParameter(query, "start_time") ?? 0);
-  const wanted = selection(query, asOf);
+  const wanted = wantedBy(query, asOf);
   const found: Post[] = [];
   for (const post of posts) {
     if (second(post.createdAt) < start) {
@@ -99,7 +105,7 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
 function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   const { world } = network;
   checkParameters(call.query, PARAMETERS);
-  const fields = fieldSet(call.query, "tweet.fields", TWEET_FIELDS);
+  const selection = postSelection(call.query);
   const id = call.params["id"] ?? "";
   const account = world.accounts.byId("x", id);
   if (account === undefined) {
@@ -111,7 +117,7 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
     return { status: 200, body: { meta: { result_count: 0 } } };
   }
   const data = posts.map((post) =>
-    tweetView(post, world.reactions.metricsOf("x", post.id), fields),
+    tweetView(post, world.reactions.metricsOf("x", post.id), selection),
   );
   const meta = {
     result_count: posts.length,

@@ -37,14 +37,60 @@ export const TWEET_FIELDS: readonly string[] = [
   "withheld",
 ];
 
+/** The same in the dialect of the OpenAPI document. */
+export const POST_FIELDS: readonly string[] = [
+  "article",
+  "article_title",
+  "attachments",
+  "card_uri",
+  "community_id",
+  "context_annotations",
+  "conversation_id",
+  "created_at",
+  "display_text_range",
+  "edit_controls",
+  "entities",
+  "geo",
+  "id",
+  "lang",
+  "matched_media_notes",
+  "media_metadata",
+  "non_public_metrics",
+  "note_post",
+  "note_request_suggestions",
+  "organic_metrics",
+  "paid_partnership",
+  "possibly_sensitive",
+  "promoted_metrics",
+  "public_metrics",
+  "reply_settings",
+  "scopes",
+  "source",
+  "suggested_source_links",
+  "suggested_source_links_with_counts",
+  "text",
+  "withheld",
+];
+
 /** X tells seconds only. */
 export function toSeconds(instant: number): string {
   return new Date(Math.floor(instant / 1000) * 1000).toISOString();
 }
 
-function publicMetrics(metrics: MetricValues): Record<string, number> {
+/** What a caller wants to see of posts. */
+export interface PostSelection {
+  /** By their names in the answer. */
+  readonly fields: ReadonlySet<string>;
+  /** Whether it was asked for as `tweet.fields`, or as `post.fields`. */
+  readonly dialect: "tweet" | "post";
+}
+
+function publicMetrics(
+  metrics: MetricValues,
+  dialect: PostSelection["dialect"],
+): Record<string, number> {
   return {
-    retweet_count: metrics.shares ?? 0,
+    [dialect === "tweet" ? "retweet_count" : "repost_count"]: metrics.shares ?? 0,
     reply_count: metrics.comments ?? 0,
     like_count: metrics.likes ?? 0,
     quote_count: 0,
@@ -57,10 +103,12 @@ function publicMetrics(metrics: MetricValues): Record<string, number> {
 export function tweetView(
   post: Post,
   metrics: MetricValues,
-  fields: ReadonlySet<string>,
+  { fields, dialect }: PostSelection,
 ): Record<string, unknown> {
   const { text, urls } = renderText(post);
-  const counters = publicMetrics(metrics);
+  const counters = publicMetrics(metrics, dialect);
+  const referenced =
+    post.replyTo === undefined ? undefined : [{ type: "replied_to", id: post.replyTo }];
   const keys = post.media.flatMap(({ key }) => key ?? []);
   const optional: Record<string, unknown> = {
     attachments: keys.length === 0 ? undefined : { media_keys: keys },
@@ -71,8 +119,8 @@ export function tweetView(
     non_public_metrics: { engagements: 0, url_link_clicks: 0, user_profile_clicks: 0 },
     organic_metrics: counters,
     public_metrics: counters,
-    referenced_tweets:
-      post.replyTo === undefined ? undefined : [{ type: "replied_to", id: post.replyTo }],
+    referenced_posts: referenced,
+    referenced_tweets: referenced,
   };
   const view: Record<string, unknown> = { id: post.id, text, edit_history_post_ids: [post.id] };
   for (const [name, value] of Object.entries(optional)) {
