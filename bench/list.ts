@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
 import {
-  deriveCursorKey,
+  deriveCursorKeys,
   encodeCursor,
   type Position,
 } from "../services/posts/src/domain/cursor.ts";
@@ -78,12 +78,12 @@ async function findPosition({ condition }: Filter, part: number): Promise<Positi
 const secrets = JSON.parse(readFileSync(join(dirname(local.logs), "secrets.json"), "utf8")) as {
   readonly internalSecret: string;
 };
-const cursorKey = deriveCursorKey(secrets.internalSecret);
+const cursorKeys = deriveCursorKeys([secrets.internalSecret]);
 
 function toCursor({ name, value }: Filter, position: Position): string {
   const of = (filter: string): string => (filter === name ? value : "");
   const filters = ["status", "platform", "createdVia", "from", "to"].map(of);
-  return encodeCursor(cursorKey, ["posts", local.workspaceId, ...filters], position);
+  return encodeCursor(cursorKeys, ["posts", local.workspaceId, ...filters], position);
 }
 
 async function read(filter: Filter, limit: number, position: Position | undefined): Promise<void> {

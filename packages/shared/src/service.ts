@@ -23,7 +23,7 @@ export interface ProcessConfig {
   /** What it shows the services that it calls. */
   readonly internalSecret: string;
   /** What it takes from its callers: the same, and others while the secret is changed. */
-  readonly acceptedSecrets: readonly string[];
+  readonly acceptedSecrets: readonly [string, ...string[]];
   readonly logLevel: string;
   /** Tests only: see `failpoints`. */
   readonly failpointsDir: string | undefined;

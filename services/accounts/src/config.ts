@@ -6,16 +6,42 @@ import type { PlatformSettings } from "#src/connectors/registry.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
+const API = "Where the API of the platform answers.";
+const DIALOG = "The page on which people approve.";
+const CLIENT_ID = "Id of your app on the platform; without it the platform is not available.";
+const CLIENT_SECRET = "Secret of your app on the platform.";
+
 /** Both of Meta's platforms stand on the Graph API and on Facebook Login, each with an app of its own. */
 function readMetaApp(read: EnvReader, name: "INSTAGRAM" | "FACEBOOK") {
-  const version = read.string(`${name}_API_VERSION`, { default: "v25.0" });
+  const version = read
+    .about("Version of the Graph API.")
+    .string(`${name}_API_VERSION`, { default: "v25.0" });
   const dialog = `https://www.facebook.com/${version}/dialog/oauth`;
   return {
-    baseUrl: read.url(`${name}_BASE_URL`, "https://graph.facebook.com"),
+    baseUrl: read.about(API).url(`${name}_BASE_URL`, "https://graph.facebook.com"),
     version,
-    authorizeUrl: read.url(`${name}_AUTHORIZE_URL`, dialog),
-    clientId: read.optionalString(`${name}_CLIENT_ID`),
-    clientSecret: read.optionalString(`${name}_CLIENT_SECRET`),
+    authorizeUrl: read.about(DIALOG).url(`${name}_AUTHORIZE_URL`, dialog),
+    ...readOAuthApp(read, name),
+  };
+}
+
+function readOAuthApp(read: EnvReader, name: string) {
+  return {
+    clientId: read.about(CLIENT_ID).optionalString(`${name}_CLIENT_ID`),
+    clientSecret: read.secret(CLIENT_SECRET).optionalString(`${name}_CLIENT_SECRET`),
+  };
+}
+
+function readTiktok(read: EnvReader): PlatformSettings["tiktok"] {
+  const dialog = read
+    .about(DIALOG)
+    .url("TIKTOK_AUTHORIZE_URL", "https://www.tiktok.com/v2/auth/authorize");
+  return {
+    baseUrl: read.about(API).url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
+    // TikTok knows the page with a slash at the end only.
+    authorizeUrl: `${dialog}/`,
+    clientKey: read.about(CLIENT_ID).optionalString("TIKTOK_CLIENT_KEY"),
+    clientSecret: read.secret(CLIENT_SECRET).optionalString("TIKTOK_CLIENT_SECRET"),
   };
 }
 
@@ -23,49 +49,58 @@ function readPlatforms(read: EnvReader): PlatformSettings {
   return {
     instagram: readMetaApp(read, "INSTAGRAM"),
     x: {
-      baseUrl: read.url("X_BASE_URL", "https://api.x.com"),
-      authorizeUrl: read.url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),
-      clientId: read.optionalString("X_CLIENT_ID"),
-      clientSecret: read.optionalString("X_CLIENT_SECRET"),
+      baseUrl: read.about(API).url("X_BASE_URL", "https://api.x.com"),
+      authorizeUrl: read.about(DIALOG).url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),
+      ...readOAuthApp(read, "X"),
     },
     facebook: readMetaApp(read, "FACEBOOK"),
     youtube: {
-      baseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
-      oauthBaseUrl: read.url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),
-      authorizeUrl: read.url(
-        "YOUTUBE_AUTHORIZE_URL",
-        "https://accounts.google.com/o/oauth2/v2/auth",
-      ),
-      clientId: read.optionalString("YOUTUBE_CLIENT_ID"),
-      clientSecret: read.optionalString("YOUTUBE_CLIENT_SECRET"),
+      baseUrl: read.about(API).url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+      oauthBaseUrl: read
+        .about("Where Google gives out tokens.")
+        .url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),
+      authorizeUrl: read
+        .about(DIALOG)
+        .url("YOUTUBE_AUTHORIZE_URL", "https://accounts.google.com/o/oauth2/v2/auth"),
+      ...readOAuthApp(read, "YOUTUBE"),
     },
-    tiktok: {
-      baseUrl: read.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
-      // TikTok knows the page with a slash at the end only.
-      authorizeUrl: `${read.url("TIKTOK_AUTHORIZE_URL", "https://www.tiktok.com/v2/auth/authorize")}/`,
-      clientKey: read.optionalString("TIKTOK_CLIENT_KEY"),
-      clientSecret: read.optionalString("TIKTOK_CLIENT_SECRET"),
-    },
+    tiktok: readTiktok(read),
     telegram: {
-      baseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
-      botToken: read.optionalString("TELEGRAM_BOT_TOKEN"),
+      baseUrl: read.about(API).url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
+      botToken: read
+        .secret("Makes telegram available; which bot publishes is said with each account.")
+        .optionalString("TELEGRAM_BOT_TOKEN"),
     },
-    bluesky: { baseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social") },
+    bluesky: { baseUrl: read.about(API).url("BLUESKY_BASE_URL", "https://bsky.social") },
+  };
+}
+
+export function readSettings(read: EnvReader) {
+  return {
+    ...readProcessConfig(read, "accounts", 8081),
+    ...readDatabaseConfig(read),
+    ...readBusConfig(read),
+    credentialKeys: readSealingKeys(
+      read.secret(
+        "Seal the tokens of connected accounts: `kid:base64-of-32-bytes`, newest first. The newest seals, all open.",
+      ),
+      "CREDENTIAL_KEYS",
+    ),
+    publicUrl: read
+      .about(
+        "Where clients, people's browsers and platforms reach the gateway. It stands in links, in the API description, and in what platforms send browsers back to.",
+      )
+      .url("PUBLIC_URL", "http://127.0.0.1:8080"),
+    simulatorUrl: read
+      .about("The simulator; without it no account can be connected as a simulated one.")
+      .optionalString("SIMULATOR_URL")
+      ?.replace(/\/+$/, ""),
+    platforms: readPlatforms(read),
   };
 }
 
 export function readConfig(env: NodeJS.ProcessEnv = process.env) {
-  return loadConfig(env, (read) => ({
-    ...readProcessConfig(read, "accounts", 8081),
-    ...readDatabaseConfig(read),
-    ...readBusConfig(read),
-    credentialKeys: readSealingKeys(read, "CREDENTIAL_KEYS"),
-    /** Where people and platforms reach the gateway; stands in links and in what platforms send browsers back to. */
-    publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
-    /** Only the local stack has one; without it no account can be connected as a simulated one. */
-    simulatorUrl: read.optionalString("SIMULATOR_URL")?.replace(/\/+$/, ""),
-    platforms: readPlatforms(read),
-  }));
+  return loadConfig(env, readSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

@@ -99,7 +99,7 @@ export async function createTestServer(
     mediaBytes,
     links: createMediaLinks({
       publicUrl: PUBLIC_URL,
-      mediaKey: MEDIA_KEY,
+      mediaKeys: [MEDIA_KEY],
       mediaUrlMs: 60_000,
     }),
     publicUrl: PUBLIC_URL,

@@ -22,7 +22,7 @@ import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
-import { deriveCursorKey } from "#src/domain/cursor.ts";
+import { deriveCursorKeys } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
@@ -111,7 +111,7 @@ function createAppRoutes(options: {
     tasks: peers.delivery.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: config.missedAfterMs,
-    cursorKey: deriveCursorKey(config.internalSecret),
+    cursorKeys: deriveCursorKeys(config.acceptedSecrets),
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
   });
 }

@@ -1,21 +1,37 @@
 import { fileURLToPath } from "node:url";
-import { loadConfig } from "@postrider/shared/config";
+import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-export function readConfig() {
-  return loadConfig(process.env, (read) => ({
+export function readSettings(read: EnvReader) {
+  return {
     ...readProcessConfig(read, "posts", 8082),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
-    accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
-    mediaServiceUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
-    deliveryUrl: read.url("DELIVERY_URL", "http://127.0.0.1:8084"),
-    sweepMs: read.seconds("SWEEP_SECONDS", 60),
-    sweepAfterMs: read.seconds("SWEEP_AFTER_SECONDS", 120),
-    missedAfterMs: read.seconds("MISSED_AFTER_SECONDS", 86_400),
-  }));
+    accountsUrl: read
+      .about("Where accounts answers RPCs.")
+      .url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    mediaServiceUrl: read
+      .about("Where media answers RPCs.")
+      .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
+    deliveryUrl: read
+      .about("Where delivery answers RPCs.")
+      .url("DELIVERY_URL", "http://127.0.0.1:8084"),
+    sweepMs: read
+      .about("How often posts asks delivery about targets that stay silent.")
+      .seconds("SWEEP_SECONDS", 60),
+    sweepAfterMs: read
+      .about("How long a target may be silent before it is asked about.")
+      .seconds("SWEEP_AFTER_SECONDS", 120),
+    missedAfterMs: read
+      .about("How late a scheduled post may begin; a later one fails as `missed`.")
+      .seconds("MISSED_AFTER_SECONDS", 86_400),
+  };
+}
+
+export function readConfig() {
+  return loadConfig(process.env, readSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

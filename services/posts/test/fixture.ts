@@ -247,7 +247,7 @@ export async function startPosts(
     tasks: peer.client(TaskService),
     assertRoom: createRoomCheck(sql),
     missedAfterMs: 86_400_000,
-    cursorKey: new Uint8Array(32).fill(1),
+    cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
   });
   const service = createTestPeer(routes);

@@ -11,9 +11,18 @@ export type StorageConfig =
 /** A bucket without `MEDIA_STORE` means S3; else the folder `MEDIA_DIR` is the store. */
 export function readStorageConfig(read: EnvReader): StorageConfig {
   const wanted = read.optionalString("S3_BUCKET") === undefined ? "disk" : "s3";
-  return read.oneOf("MEDIA_STORE", ["disk", "s3"], wanted) === "disk"
-    ? { kind: "disk", folder: read.string("MEDIA_DIR") }
-    : { kind: "s3", ...readS3Config(read) };
+  const kind = read
+    .about("Where the bytes of media are kept.", "`s3` when `S3_BUCKET` is set, else `disk`")
+    .oneOf("MEDIA_STORE", ["disk", "s3"], wanted);
+  const folder = read
+    .when(kind === "disk")
+    .about(
+      "The folder of the media; every replica needs the same one.",
+      "required with `MEDIA_STORE=disk`",
+    )
+    .string("MEDIA_DIR");
+  const s3 = readS3Config(read.when(kind === "s3"));
+  return kind === "disk" ? { kind, folder } : { kind, ...s3 };
 }
 
 /** Opens the store; the AWS SDK is loaded only for S3, because loading it takes time and memory. */
@@ -24,21 +33,35 @@ export async function openObjectStore(config: StorageConfig): Promise<ObjectStor
 }
 
 function readS3Config(read: EnvReader): S3Config {
-  const endpoint = readEndpoint(read, "S3_ENDPOINT");
+  const endpoint = readEndpoint(
+    read.about("Address of the store, for all but AWS.", "AWS"),
+    "S3_ENDPOINT",
+  );
   return {
     endpoint,
-    publicEndpoint: readEndpoint(read, "S3_PUBLIC_ENDPOINT"),
+    publicEndpoint: readEndpoint(
+      read.about("Its address as clients see it, who upload to it.", "`S3_ENDPOINT`"),
+      "S3_PUBLIC_ENDPOINT",
+    ),
     // Only AWS cares; other stores have one region, and most call it by this name.
-    region: read.string("S3_REGION", endpoint === undefined ? {} : { default: "us-east-1" }),
-    bucket: readBucket(read),
+    region: read
+      .about("Region of the bucket.", "`us-east-1` with `S3_ENDPOINT`, else required")
+      .string("S3_REGION", endpoint === undefined ? {} : { default: "us-east-1" }),
+    bucket: readBucket(read.about("Name of the bucket.", "required with `MEDIA_STORE=s3`")),
     credentials: readCredentials(read),
     // A store under an address of its own seldom has a host name for each bucket.
-    forcePathStyle: read.boolean("S3_FORCE_PATH_STYLE", endpoint !== undefined),
+    forcePathStyle: read
+      .about(
+        "Whether the bucket stands in the path instead of the host name.",
+        "`true` with `S3_ENDPOINT`, else `false`",
+      )
+      .boolean("S3_FORCE_PATH_STYLE", endpoint !== undefined),
   };
 }
 
 function readEndpoint(read: EnvReader, name: string): string | undefined {
-  return read.optionalString(name) === undefined ? undefined : read.url(name);
+  const address = read.url(name, "");
+  return address === "" ? undefined : address;
 }
 
 function readBucket(read: EnvReader): string {
@@ -51,6 +74,12 @@ function readBucket(read: EnvReader): string {
 
 function readCredentials(read: EnvReader): S3Config["credentials"] {
   const names = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
-  if (names.every((name) => read.optionalString(name) === undefined)) return undefined;
-  return { accessKeyId: read.string(names[0]), secretAccessKey: read.string(names[1]) };
+  const isGiven = names.some((name) => read.optionalString(name) !== undefined);
+  const used = read.when(isGiven);
+  const own = "whatever the AWS SDK finds, for example the role of the machine";
+  const credentials = {
+    accessKeyId: used.secret("Name of the key to the store.", own).string(names[0]),
+    secretAccessKey: used.secret("The key itself.", own).string(names[1]),
+  };
+  return isGiven ? credentials : undefined;
 }

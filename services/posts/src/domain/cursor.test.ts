@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
+import { decodeCursor, deriveCursorKeys, encodeCursor } from "./cursor.ts";
 
-const KEY = new Uint8Array(32).fill(7);
+const KEY = [new Uint8Array(32).fill(7)] as const;
 const SCOPE = ["posts", "0198c2f0-0000-7000-8000-000000000001"];
 
 const position = fc.record({
@@ -50,5 +50,17 @@ test("a cursor means nothing in another workspace, with other filters or under a
     decodeCursor(KEY, ["posts", "0198c2f0-0000-7000-8000-000000000002"], cursor),
   ).toBeUndefined();
   expect(decodeCursor(KEY, [...SCOPE, "failed"], cursor)).toBeUndefined();
-  expect(decodeCursor(new Uint8Array(32), SCOPE, cursor)).toBeUndefined();
+  expect(decodeCursor([new Uint8Array(32)], SCOPE, cursor)).toBeUndefined();
+});
+
+test("a walk through pages goes on while the internal secret is changed", () => {
+  const [old, both, turned] = [
+    deriveCursorKeys(["old"]),
+    deriveCursorKeys(["old", "new"]),
+    deriveCursorKeys(["new", "old"]),
+  ];
+  const given = { effectiveAt: new Date(0), id: SCOPE[1] ?? "" };
+  expect(decodeCursor(both, SCOPE, encodeCursor(old, SCOPE, given))).toEqual(given);
+  expect(decodeCursor(turned, SCOPE, encodeCursor(both, SCOPE, given))).toEqual(given);
+  expect(decodeCursor(both, SCOPE, encodeCursor(turned, SCOPE, given))).toEqual(given);
 });

@@ -11,9 +11,14 @@ const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
 
-/** The key of every cursor: all replicas have the same secret, so each reads the cursors of the others. */
-export function deriveCursorKey(internalSecret: string): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", internalSecret, "", "postrider.posts.cursor", 32));
+/** The first signs, all are accepted: those of older secrets end with their secret. */
+export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
+
+/** The keys of every cursor: all replicas have the same secrets, so each reads the cursors of the others. */
+export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
+  const derive = (secret: string) =>
+    new Uint8Array(hkdfSync("sha256", secret, "", "postrider.posts.cursor", 32));
+  return [derive(first), ...others.map(derive)];
 }
 
 /** The scope is signed, not carried: a cursor says nothing, and means nothing outside of the list that made it. */
@@ -28,7 +33,7 @@ function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buff
  * @param scope The list it belongs to: workspace and filters, each as text.
  */
 export function encodeCursor(
-  key: Uint8Array,
+  [key]: CursorKeys,
   scope: readonly string[],
   position: Position,
 ): string {
@@ -50,9 +55,9 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/** The position of a cursor that this scope and key made; undefined for any other text. */
+/** The position of a cursor that this scope and one of the keys made; undefined for any other text. */
 export function decodeCursor(
-  key: Uint8Array,
+  keys: CursorKeys,
   scope: readonly string[],
   cursor: string,
 ): Position | undefined {
@@ -61,7 +66,8 @@ export function decodeCursor(
   if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString("base64url") !== cursor)
     return undefined;
   const body = bytes.subarray(0, BODY_BYTES);
-  if (!timingSafeEqual(sign(key, scope, body), bytes.subarray(BODY_BYTES))) return undefined;
+  const mac = bytes.subarray(BODY_BYTES);
+  if (!keys.some((key) => timingSafeEqual(sign(key, scope, body), mac))) return undefined;
   if (body.readUInt8(0) !== VERSION) return undefined;
   return {
     effectiveAt: new Date(Number(body.readBigInt64BE(1))),

@@ -5,28 +5,28 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import { listPosts } from "#src/db/posts.ts";
-import { decodeCursor, encodeCursor, type Position } from "#src/domain/cursor.ts";
+import { decodeCursor, encodeCursor, type CursorKeys, type Position } from "#src/domain/cursor.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-type Deps = Pick<PostServiceDeps, "sql" | "cursorKey">;
+type Deps = Pick<PostServiceDeps, "sql" | "cursorKeys">;
 
 /** Asks for one post more than the page holds: whether there is another page is then known without counting. */
 export async function listPostPage(
-  { sql, cursorKey }: Deps,
+  { sql, cursorKeys }: Deps,
   request: ListPostsRequest,
 ): Promise<MessageInitShape<typeof ListPostsResponseSchema>> {
   const { workspaceId, limit, cursor } = request;
   const filter = parseListPosts(request);
   const scope = scopeOf(request);
-  const after = cursor === undefined ? undefined : parseCursor(cursorKey, scope, cursor);
+  const after = cursor === undefined ? undefined : parseCursor(cursorKeys, scope, cursor);
   const rows = await listPosts(sql, workspaceId, { ...filter, limit: limit + 1, after });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     posts: page.map(toPost),
-    ...(last === undefined ? {} : { nextCursor: encodeCursor(cursorKey, scope, last) }),
+    ...(last === undefined ? {} : { nextCursor: encodeCursor(cursorKeys, scope, last) }),
   };
 }
 
@@ -36,8 +36,8 @@ function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[
   return ["posts", workspaceId, status, platform, createdVia, from, to];
 }
 
-function parseCursor(key: Uint8Array, scope: readonly string[], cursor: string): Position {
-  const position = decodeCursor(key, scope, cursor);
+function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string): Position {
+  const position = decodeCursor(keys, scope, cursor);
   if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
   return position;
 }

@@ -7,6 +7,7 @@ import type { MediaClient } from "#src/clients/media.ts";
 import type { PlatformDirectory } from "#src/clients/platforms.ts";
 import type { WorkspaceDirectory } from "#src/clients/workspaces.ts";
 import type { DatabaseClock } from "#src/db/clock.ts";
+import type { CursorKeys } from "#src/domain/cursor.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
 import { createPost } from "#src/rpc/create-post.ts";
 import { deletePost } from "#src/rpc/delete-post.ts";
@@ -34,7 +35,7 @@ export interface PostServiceDeps {
   /** From the due time to the last moment at which a target may still go out. */
   readonly missedAfterMs: number;
   /** Signs cursors. */
-  readonly cursorKey: Uint8Array;
+  readonly cursorKeys: CursorKeys;
 }
 
 /** The table of contents of PostService. */

@@ -17,8 +17,8 @@ export interface MediaLinks {
 
 export interface MediaLinkOptions {
   readonly publicUrl: string;
-  /** Delivery signs addresses for platforms with the same one. */
-  readonly mediaKey: string;
+  /** The first signs, all are accepted. Delivery signs addresses for platforms with the same. */
+  readonly mediaKeys: readonly [string, ...string[]];
   readonly mediaUrlMs: number;
 }
 
@@ -26,17 +26,20 @@ const PURPOSE = "media";
 
 export function createMediaLinks({
   publicUrl,
-  mediaKey,
+  mediaKeys,
   mediaUrlMs,
 }: MediaLinkOptions): MediaLinks {
   return {
     urlOf: (workspaceId, mediaId) => {
       const claims = { workspace: workspaceId, media: mediaId, rendition: "original" };
       const expiresAt = new Date(Date.now() + mediaUrlMs);
-      return `${publicUrl}/media/${signToken(mediaKey, PURPOSE, claims, expiresAt)}`;
+      return `${publicUrl}/media/${signToken(mediaKeys[0], PURPOSE, claims, expiresAt)}`;
     },
     read: (token) => {
-      const claims = verifyToken(mediaKey, PURPOSE, token, new Date());
+      const now = new Date();
+      const [claims] = mediaKeys
+        .map((key) => verifyToken(key, PURPOSE, token, now))
+        .filter((each) => each !== undefined);
       if (claims === undefined) return undefined;
       const { workspace = "", media = "", rendition = "" } = claims;
       return { workspaceId: workspace, mediaId: media, rendition };
