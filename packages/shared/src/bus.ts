@@ -30,6 +30,8 @@ export interface Subscription {
  * handler; behind it may be, so handlers are idempotent.
  */
 export interface Bus extends AsyncDisposable {
+  /** What it stands on, as `messaging.system` of OpenTelemetry names it. */
+  readonly system: "kafka" | "postgresql";
   /**
    * Appends to a topic; resolves when the records are durable (Kafka) or will be by the commit of `tx` (Postgres).
    * Called inside the relay's transaction, which only the Postgres adapter uses.

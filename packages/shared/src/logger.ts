@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type LoggerOptions } from "pino";
 import { findContext } from "#src/request-context.ts";
+import { traceIdOf } from "#src/traceparent.ts";
 
 export type { Logger } from "pino";
 
@@ -10,6 +11,8 @@ export type { Logger } from "pino";
 const LOGGABLE = new Set([
   "err",
   "requestId",
+  // As OpenTelemetry names it in logs, so that tools find the trace of a line by themselves.
+  "trace_id",
   "workspaceId",
   "postId",
   "targetId",
@@ -97,9 +100,11 @@ export function createLogger(options: {
     mixin: () => {
       const context = findContext();
       if (context === undefined) return {};
+      const { requestId, workspaceId, traceparent } = context;
       return {
-        requestId: context.requestId,
-        ...(context.workspaceId === undefined ? {} : { workspaceId: context.workspaceId }),
+        requestId,
+        ...(workspaceId === undefined ? {} : { workspaceId }),
+        ...(traceparent === undefined ? {} : { trace_id: traceIdOf(traceparent) }),
       };
     },
   };

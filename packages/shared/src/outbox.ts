@@ -1,7 +1,7 @@
 import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { currentCause, type Cause } from "#src/cause.ts";
 import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
-import { findContext } from "#src/request-context.ts";
 
 /** The largest body of an event; a bigger one should be a reference to its owner's table. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -12,6 +12,8 @@ export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly message: MessageInitShape<T>;
   /** Id of the aggregate: its events keep their order. */
   readonly key: string;
+  /** Who asked for what it tells. Default: the current request. */
+  readonly cause?: Cause;
 }
 
 /** Builds one event with its message checked against the schema. */
@@ -23,20 +25,19 @@ export function outboxEvent<T extends DescMessage>(
   return { schema, message, key };
 }
 
-function toRow(event: OutboxEvent, headers: Record<string, string>) {
+/** The event as the consequence of another request than the current one. */
+export function causedBy(event: OutboxEvent, cause: Cause | undefined): OutboxEvent {
+  return cause === undefined ? event : { ...event, cause };
+}
+
+function toRow(event: OutboxEvent, current: Cause) {
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);
   if (bytes > MAX_PAYLOAD_BYTES) {
     throw new Error(`${event.schema.typeName} has ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} go`);
   }
-  return { event_id: newId(), type: event.schema.typeName, key: event.key, payload, headers };
-}
-
-function contextHeaders(): Record<string, string> {
-  const context = findContext();
-  if (context === undefined) return {};
-  const { requestId, traceparent } = context;
-  return { requestid: requestId, ...(traceparent === undefined ? {} : { traceparent }) };
+  const { schema, key, cause: headers = current } = event;
+  return { event_id: newId(), type: schema.typeName, key, payload, headers };
 }
 
 /**
@@ -47,8 +48,8 @@ function contextHeaders(): Record<string, string> {
  * @param events At least one.
  */
 export function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
-  const headers = contextHeaders();
-  const rows = events.map((event) => toRow(event, headers));
+  const current = currentCause();
+  const rows = events.map((event) => toRow(event, current));
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
     select event_id, type, key, payload, headers

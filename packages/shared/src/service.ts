@@ -13,6 +13,8 @@ import {
 import { disposeInOrder } from "#src/lifecycle.ts";
 import { createLogger, type Logger } from "#src/logger.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import type { TracingConfig } from "#src/tracing/export.ts";
+import { readTracingConfig, startTracing } from "#src/tracing/start.ts";
 
 /** What every process of ours is configured with. */
 export interface ProcessConfig {
@@ -27,6 +29,8 @@ export interface ProcessConfig {
   readonly logLevel: string;
   /** Tests only: see `failpoints`. */
   readonly failpointsDir: string | undefined;
+  /** Undefined = spans are not recorded, and what records them is not even loaded. */
+  readonly tracing?: TracingConfig | undefined;
 }
 
 /** What every service with a schema of its own is configured with. */
@@ -72,6 +76,7 @@ export function readProcessConfig(
     failpointsDir: read
       .about("For tests only: a folder whose files make the process stop or die at named places.")
       .optionalString("FAILPOINTS_DIR"),
+    tracing: readTracingConfig(read),
   };
 }
 
@@ -112,11 +117,14 @@ export interface ServiceProcess extends AsyncDisposable {
 
 /** Opens what a process without a database of its own begins with. */
 export function openProcess(config: ProcessConfig): ServiceProcess {
+  const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
+  const logger = createLogger({ service, level: logLevel });
+  const spans = tracing === undefined ? undefined : startTracing(tracing, { service, logger });
   return {
-    logger: createLogger({ service: config.service, level: config.logLevel }),
+    logger,
     health: createHealth(),
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+    [Symbol.asyncDispose]: () => disposeInOrder([spans]),
   };
 }
 

@@ -20,17 +20,17 @@ afterAll(() => database[Symbol.asyncDispose]());
 const topic = "accounts.events.v1";
 const source = "/postrider/sample";
 
-test("an appended event reaches a handler of another group with its id, message and trace context", async () => {
+test("an appended event reaches a handler of another group with its id, message and the request that caused it", async () => {
   const { sql, url } = database;
   await using bus = createPostgresBus({ sql, listenUrl: url, logger });
   await using relay = startRelay({ sql, bus, topic, source, logger });
   const seen: unknown[] = [];
   const handler = handleEvents(AccountConnectedSchema, (_tx, events) => {
     seen.push(
-      ...events.map(({ message, traceparent }) => ({
+      ...events.map(({ message, cause }) => ({
         accountId: message.accountId,
         version: message.version,
-        traceparent,
+        cause,
       })),
     );
     return Promise.resolve();
@@ -52,7 +52,11 @@ test("an appended event reaches a handler of another group with its id, message 
   );
   relay.nudge();
 
-  await eventually(() => expect(seen).toEqual([{ accountId: "a1", version: 7n, traceparent }]));
+  await eventually(() =>
+    expect(seen).toEqual([
+      { accountId: "a1", version: 7n, cause: { requestid: "req-1", traceparent } },
+    ]),
+  );
   const [record] = await sql<
     { headers: Record<string, string> }[]
   >`select headers from bus.records`;

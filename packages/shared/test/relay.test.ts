@@ -33,6 +33,7 @@ function createBroker(
       await accept(records);
       taken.push(...records.map(({ key }) => key));
     },
+    system: "postgresql",
     subscribe: () => Promise.reject(new Error("nobody subscribes here")),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };

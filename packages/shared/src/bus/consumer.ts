@@ -3,6 +3,7 @@ import { eventAgeMs, eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { workHalving, type Failure } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
+import { inRecordSpans } from "#src/bus/spans.ts";
 import { TryCounts } from "#src/bus/try-counts.ts";
 import { failpoint } from "#src/failpoints.ts";
 import { disposeInOrder } from "#src/lifecycle.ts";
@@ -44,10 +45,12 @@ const handledTotal = createCounter("events_handled_total", "Events handled, repe
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
   const { bus, sql, group, topic, logger, onCommitted } = options;
+  const handle = createBatchHandler(options);
+  const place = { system: bus.system, topic };
   const subscription = await bus.subscribe({
     group,
     topic,
-    handle: createBatchHandler(options),
+    handle: (tx, records) => inRecordSpans("process", records, place, (named) => handle(tx, named)),
     ...(onCommitted === undefined ? {} : { onCommitted }),
   });
   const watch = watchParkedEvents(sql, topic, logger);

@@ -1,17 +1,17 @@
 import { fromJsonString, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { BatchHandler, BusRecord } from "#src/bus.ts";
 import { eventIdOf } from "#src/bus/cloud-events.ts";
-import { newId } from "#src/ids.ts";
+import { causeOf, contextOf, sharedCause, type Cause } from "#src/cause.ts";
 import type { TransactionSql } from "#src/postgres.ts";
-import { runInContext, type RequestContext } from "#src/request-context.ts";
+import { runInContext } from "#src/request-context.ts";
 
 /** One event as a handler sees it. */
 export interface IncomingEvent<T extends DescMessage> {
   /** The event's own id, the same however often it comes. */
   readonly id: string;
   readonly message: MessageShape<T>;
-  /** Trace context of the request that caused the event. */
-  readonly traceparent?: string;
+  /** The request that caused it, for what follows from it. */
+  readonly cause: Cause;
 }
 
 /** What a consumer does with one type of event; made by `handleEvents`. */
@@ -23,25 +23,14 @@ export interface EventHandler {
 function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): IncomingEvent<T> {
   // A newer producer may send fields that this build does not know yet.
   const message = fromJsonString(schema, record.value, { ignoreUnknownFields: true });
-  const { traceparent } = record.headers;
-  return { id: eventIdOf(record), message, ...(traceparent === undefined ? {} : { traceparent }) };
-}
-
-/** Events of one request are worked on as part of it; a mixed batch is a request of its own. */
-function contextOf(records: readonly BusRecord[]): RequestContext {
-  const [first] = records;
-  const requestId = first?.headers.requestid;
-  if (requestId === undefined) return { requestId: newId() };
-  if (records.some((record) => record.headers.requestid !== requestId))
-    return { requestId: newId() };
-  const traceparent = first?.headers.traceparent;
-  return { requestId, ...(traceparent === undefined ? {} : { traceparent }) };
+  return { id: eventIdOf(record), message, cause: causeOf(record.headers) };
 }
 
 /**
  * A handler of one type of event. It gets up to 200 events of that type in the order of the topic and must give the same
  * result for any order, any repetition and any gap. A transient error (database, peer unavailable) makes the whole batch
- * come again; for any other error the batch is halved until the bad event is alone.
+ * come again; for any other error the batch is halved until the bad event is alone. Events of one request are worked on as
+ * part of it; a mixed batch is a request of its own.
  */
 export function handleEvents<T extends DescMessage>(
   schema: T,
@@ -50,7 +39,7 @@ export function handleEvents<T extends DescMessage>(
   return {
     schema,
     handle: (tx, records) =>
-      runInContext(contextOf(records), async () => {
+      runInContext(contextOf(sharedCause(records.map(({ headers }) => headers))), async () => {
         await work(
           tx,
           records.map((record) => toIncoming(schema, record)),

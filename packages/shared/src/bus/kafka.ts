@@ -32,6 +32,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
   const publisher = new KafkaPublisher(kafka);
   const subscriptions = new Set<AsyncDisposable>();
   return {
+    system: "kafka",
     publish: (_tx, topic, records) => publisher.publish(topic, records),
     subscribe: (subscription) => {
       const started = startKafkaSubscription({

@@ -35,6 +35,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
     options.listenUrl === undefined ? undefined : startListener(options.listenUrl, wake, logger);
   const cleaner = startCleaner(sql, logger);
   return {
+    system: "postgresql",
     publish: appendRecords,
     subscribe: (subscription: Subscription) => {
       const pollMs = options.pollMs ?? POLL_MS;

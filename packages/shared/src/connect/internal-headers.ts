@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { newId } from "#src/ids.ts";
 import type { RequestContext } from "#src/request-context.ts";
+import { parseTraceparent } from "#src/traceparent.ts";
 
 /**
  * Throws unless the header holds the shared secret, or one of several while it is changed. The comparison takes as long
@@ -27,7 +28,7 @@ export function toRequestContext(header: (name: string) => string | undefined): 
   const timeoutMs = Number(header("connect-timeout-ms"));
   const workspaceId = header("x-workspace-id");
   const createdVia = header("x-created-via");
-  const traceparent = header("traceparent");
+  const traceparent = parseTraceparent(header("traceparent") ?? "");
   return {
     requestId: header("x-request-id") ?? newId(),
     ...(workspaceId === undefined ? {} : { workspaceId }),

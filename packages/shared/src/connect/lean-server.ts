@@ -11,9 +11,10 @@ import {
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import type { Logger } from "#src/logger.ts";
-import { runInContext } from "#src/request-context.ts";
+import { runInContext, type RequestContext } from "#src/request-context.ts";
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
@@ -79,16 +80,18 @@ function answer(
   response.end(body);
 }
 
-async function serve(
-  route: Route,
-  request: IncomingMessage,
-  body: Uint8Array,
-): Promise<Uint8Array> {
-  const { method, handler } = route;
-  const context = toRequestContext((name) => {
-    const value = request.headers[name];
+function contextOf({ headers }: IncomingMessage): RequestContext {
+  return toRequestContext((name) => {
+    const value = headers[name];
     return Array.isArray(value) ? value[0] : value;
   });
+}
+
+async function serve(
+  { method, handler }: Route,
+  context: RequestContext,
+  body: Uint8Array,
+): Promise<Uint8Array> {
   const message = fromBinary(method.input, body);
   const result = await runInContext(context, async () => await handler(message));
   return toBinary(
@@ -114,12 +117,19 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    const received = contextOf(request);
+    const call = beginServing(route.method, received.traceparent);
+    const context = withSpan(received, call);
     try {
       const body = await readBody(request, options.maxMessageBytes);
       authorize(request.headers.authorization ?? "");
-      answer(response, 200, "application/proto", await serve(route, request, body));
+      answer(response, 200, "application/proto", await serve(route, context, body));
+      call.end();
     } catch (error) {
-      const mapped = mapServerError(error, route.method.name, options.logger);
+      const mapped = runInContext(context, () =>
+        mapServerError(error, route.method.name, options.logger),
+      );
+      call.end(mapped.code);
       const status = codeToHttpStatus(mapped.code);
       answer(response, status, "application/json", errorToJsonBytes(mapped, undefined));
     }

@@ -10,7 +10,14 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Dispatcher } from "undici";
-import { exchange, isConnectionError, isTimeout, type Answer } from "#src/connect/exchange.ts";
+import {
+  exchange,
+  isConnectionError,
+  isTimeout,
+  type Answer,
+  type Exchange,
+} from "#src/connect/exchange.ts";
+import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
 import { findContext, type RequestContext } from "#src/request-context.ts";
 
 export interface LeanTransportOptions {
@@ -34,6 +41,7 @@ function toHeaders(
   authorization: string,
   deadlineMs: number,
   context: RequestContext | undefined,
+  { traceparent = context?.traceparent }: RpcCall,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": "application/proto",
@@ -41,11 +49,11 @@ function toHeaders(
     "connect-timeout-ms": String(deadlineMs),
     authorization,
   };
+  if (traceparent !== undefined) headers.traceparent = traceparent;
   if (context === undefined) return headers;
   headers["x-request-id"] = context.requestId;
   if (context.workspaceId !== undefined) headers["x-workspace-id"] = context.workspaceId;
   if (context.createdVia !== undefined) headers["x-created-via"] = context.createdVia;
-  if (context.traceparent !== undefined) headers.traceparent = context.traceparent;
   return headers;
 }
 
@@ -75,6 +83,21 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
   throw answer.isJson ? errorFromJsonBytes(answer.body, undefined, fallback) : fallback;
 }
 
+/** A read that broke off before any answer is sent once more, nothing else. */
+async function exchangeSafely(
+  dispatcher: Dispatcher,
+  request: Exchange,
+  { idempotency }: DescMethodUnary,
+): Promise<Answer> {
+  try {
+    return await exchange(dispatcher, request);
+  } catch (error) {
+    const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+    if (!isRead || !isConnectionError(error)) throw error;
+    return await exchange(dispatcher, request);
+  }
+}
+
 /**
  * Connect's unary protocol straight over undici's dispatcher: the same bytes on the wire as the stock client, without its
  * abort controllers, header objects and interceptor chain (`bench/`). Abort signals and
@@ -82,30 +105,25 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
  */
 export function createLeanTransport(options: LeanTransportOptions): Transport {
   const authorization = `Bearer ${options.internalSecret}`;
-  const origin = new URL(options.baseUrl).origin;
+  const peer = new URL(options.baseUrl);
+  const { origin } = peer;
 
   async function call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     timeoutMs: number | undefined,
     message: MessageInitShape<I>,
+    rpc: RpcCall,
   ): Promise<UnaryResponse<I, O>> {
     const context = findContext();
     const deadlineMs = remainingMs(timeoutMs ?? options.timeoutMs, context);
     const request = {
       origin,
       path: `/${method.parent.typeName}/${method.name}`,
-      headers: toHeaders(authorization, deadlineMs, context),
+      headers: toHeaders(authorization, deadlineMs, context, rpc),
       body: toBinary(method.input, create(method.input, message)),
       timeoutMs: deadlineMs,
     };
-    let answer: Answer;
-    try {
-      answer = await exchange(options.dispatcher, request);
-    } catch (error) {
-      const isRead = method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-      if (!isRead || !isConnectionError(error)) throw error;
-      answer = await exchange(options.dispatcher, request);
-    }
+    const answer = await exchangeSafely(options.dispatcher, request, method);
     return {
       stream: false,
       service: method.parent,
@@ -118,10 +136,15 @@ export function createLeanTransport(options: LeanTransportOptions): Transport {
 
   return {
     async unary(method, _signal, timeoutMs, _header, message) {
+      const rpc = beginCalling(method, peer);
       try {
-        return await call(method, timeoutMs, message);
+        const answer = await call(method, timeoutMs, message, rpc);
+        rpc.end();
+        return answer;
       } catch (error) {
-        throw toConnectError(error);
+        const failure = toConnectError(error);
+        rpc.end(failure.code);
+        throw failure;
       }
     },
     stream: () =>

@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
-import type { ConnectRouter, Interceptor } from "@connectrpc/connect";
+import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import fastify, { type FastifyInstance } from "fastify";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
+import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import type { Logger } from "#src/logger.ts";
 import { runInContext } from "#src/request-context.ts";
@@ -27,7 +28,15 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
   return (next) => async (request) => {
     authorize(request.header.get("authorization") ?? "");
     const context = toRequestContext((name) => request.header.get(name) ?? undefined);
-    return await runInContext(context, () => next(request));
+    const call = beginServing(request.method, context.traceparent);
+    try {
+      const answer = await runInContext(withSpan(context, call), () => next(request));
+      call.end();
+      return answer;
+    } catch (error) {
+      call.end(ConnectError.from(error).code);
+      throw error;
+    }
   };
 }
 

@@ -2,6 +2,7 @@ import { RefusedRecordsError, type Bus } from "#src/bus.ts";
 import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
 import { workHalving } from "#src/bus/halving.ts";
 import { parkEvent } from "#src/bus/parking.ts";
+import { inRecordSpans } from "#src/bus/spans.ts";
 import { failpoint } from "#src/failpoints.ts";
 import type { Logger } from "#src/logger.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
@@ -100,7 +101,9 @@ async function publishRows(
     rows,
     async (savepoint, part) => {
       const records = part.map((row) => toRecord(row, source, row.createdAt));
-      await withDeadline(bus.publish(savepoint, topic, records), deadlineAt - performance.now());
+      await inRecordSpans("send", records, { system: bus.system, topic }, (sent) =>
+        withDeadline(bus.publish(savepoint, topic, sent), deadlineAt - performance.now()),
+      );
     },
     (error) => error instanceof RefusedRecordsError,
   );

@@ -1,6 +1,8 @@
 import { runInContext } from "@postrider/shared/request-context";
 import { createDurationHistogram } from "@postrider/shared/telemetry";
-import type { FastifyInstance } from "fastify";
+import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/traceparent";
+import { openSpan, type Span } from "@postrider/shared/tracing";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
@@ -14,8 +16,12 @@ const SECURITY_HEADERS = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** W3C trace context, version 00 and later; anything else begins no trace. */
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/** A request's part in a trace: the client's, or one that begins here. */
+interface RequestTrace {
+  readonly span: Span;
+  /** What goes on from here names it, also while nobody records: the trace's id is in every log line. */
+  readonly traceparent: string;
+}
 
 const durations = createDurationHistogram(
   "gateway_request_duration_seconds",
@@ -23,27 +29,53 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
+/** The path as it is written down may hold anything; the route is one of ours. */
+function beginTrace({ method, headers, protocol, routeOptions }: FastifyRequest): RequestTrace {
+  const { traceparent: header } = headers;
+  const parent = typeof header === "string" ? parseTraceparent(header) : undefined;
+  const route = routeOptions.url;
+  const span = openSpan(route === undefined ? method : `${method} ${route}`, {
+    kind: "server",
+    parent,
+    attributes: {
+      "http.request.method": method,
+      "url.scheme": protocol,
+      ...(route === undefined ? {} : { "http.route": route }),
+    },
+  });
+  return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
+}
+
+function endTrace({ span }: RequestTrace, { statusCode }: FastifyReply, code?: string): void {
+  span.set({ "http.response.status_code": statusCode });
+  if (statusCode >= 500) span.fail(code ?? String(statusCode));
+  span.end();
+}
+
 /**
- * Gives each request its id, on the answer and in everything that works on it, and one log line at its end. The context
+ * Gives each request its id and its place in a trace, on the answer and in everything that works on it, and one log line at its end. The context
  * begins right before the handler: reading the body in between would lose it.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
+  const traces = new WeakMap<FastifyRequest, RequestTrace>();
+
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     request.locale = chooseLocale(request.headers["accept-language"], deps.defaultLocale);
     reply.headers(SECURITY_HEADERS);
+    traces.set(request, beginTrace(request));
     done();
   });
 
   app.addHook("preHandler", (request, _reply, done) => {
-    const { traceparent } = request.headers;
     const { config } = request.routeOptions;
+    const trace = traces.get(request);
     const context = {
       requestId: request.id,
       createdVia: "rest",
       deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
-      ...(typeof traceparent === "string" && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+      ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
     };
     runInContext(context, done);
   });
@@ -52,9 +84,11 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
     const { method } = request;
     const { statusCode, elapsedTime } = reply;
     const route = request.routeOptions.url;
+    const trace = traces.get(request);
     deps.logger.info(
       {
         requestId: request.id,
+        trace_id: trace && traceIdOf(trace.traceparent),
         workspaceId: request.caller?.workspaceId,
         method,
         route,
@@ -64,6 +98,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
       },
       "request",
     );
+    if (trace !== undefined) endTrace(trace, reply, request.errorCode);
     durations.observe(
       { method, route: route ?? "unknown", status: statusCode },
       elapsedTime / 1000,

@@ -1,0 +1,51 @@
+import type { EnvReader } from "#src/config.ts";
+import type { Logger } from "#src/logger.ts";
+import type { TracingConfig } from "#src/tracing/export.ts";
+
+/** A name and a value in which what is special is percent-encoded. */
+const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>(?:[^%]|%[0-9A-Fa-f]{2})*)$/;
+
+/** `name=value,…`. Entries are never repeated in a message: they prove who sends. */
+function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
+  const name = "OTEL_EXPORTER_OTLP_HEADERS";
+  const entries = read
+    .secret("Sent along with spans, as `name=value,…` with values percent-encoded.")
+    .list(name)
+    .map((entry, index): [string, string] => {
+      const groups = HEADER.exec(entry)?.groups;
+      if (groups === undefined) read.fail(name, `has no name=value at place ${index + 1}`);
+      return [groups?.name ?? "", decodeURIComponent(groups?.value ?? "")];
+    });
+  return Object.fromEntries(entries);
+}
+
+/** Undefined without an endpoint: then nothing is recorded, and the SDK is not loaded. */
+export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
+  const endpoint = read
+    .about("Where spans go by OTLP over HTTP, for example `http://collector:4318`.", "none")
+    .url("OTEL_EXPORTER_OTLP_ENDPOINT", "");
+  const others = read.when(endpoint !== "");
+  const headers = readHeaders(others);
+  const ratio = others
+    .about("The part of the traces that begin here which is recorded.")
+    .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
+  return endpoint === "" ? undefined : { endpoint, headers, ratio };
+}
+
+/** Loads what records and exports spans. That goes on in the background; spans of before are not recorded. */
+export function startTracing(
+  config: TracingConfig,
+  options: { readonly service: string; readonly logger: Logger },
+): AsyncDisposable {
+  const { logger } = options;
+  const started = import("#src/tracing/export.ts").then(({ startExport }) =>
+    startExport({ ...config, ...options }),
+  );
+  started.catch((error: unknown) => logger.error({ err: error }, "spans cannot be recorded"));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const running = await started.catch(() => undefined);
+      await running?.[Symbol.asyncDispose]();
+    },
+  };
+}
