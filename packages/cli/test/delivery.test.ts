@@ -26,7 +26,8 @@ async function startDelivery(): Promise<string> {
       BUS: "postgres",
       DATABASE_URL: database.url,
       INTERNAL_SECRET,
-      MEDIA_KEY: "a key that this test has no use for, yet is needed",
+      HANDLE_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+      MEDIA_KEY: "a key that this test has no use for yet is needed",
     },
   });
   let log = "";

@@ -12,6 +12,8 @@ export interface Secrets {
   readonly internalSecret: string;
   /** `kid:base64`, newest first. */
   readonly credentialKeys: string;
+  /** The same for what delivery keeps of posts that are under way. */
+  readonly handleKeys: string;
   /** Signs the addresses of media. */
   readonly mediaKey: string;
   /** App credentials that the simulated platforms are given. */
@@ -25,6 +27,10 @@ function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
+function makeSealingKey(): string {
+  return `k1:${randomBytes(32).toString("base64")}`;
+}
+
 /** Makes a fresh set. */
 export function makeSecrets(): Secrets {
   return {
@@ -36,7 +42,8 @@ export function makeSecrets(): Secrets {
       delivery: randomSecret(),
     },
     internalSecret: randomSecret(),
-    credentialKeys: `k1:${randomBytes(32).toString("base64")}`,
+    credentialKeys: makeSealingKey(),
+    handleKeys: makeSealingKey(),
     mediaKey: randomSecret(),
     platformAppSecret: randomSecret(),
   };
@@ -67,6 +74,7 @@ export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
     rolePasswords,
     internalSecret: text(kept.internalSecret, made.internalSecret),
     credentialKeys: text(kept.credentialKeys, made.credentialKeys),
+    handleKeys: text(kept.handleKeys, made.handleKeys),
     mediaKey: text(kept.mediaKey, made.mediaKey),
     platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
     ...demoOf(kept.demo),

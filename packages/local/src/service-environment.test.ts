@@ -43,6 +43,8 @@ test("the gateway has no database, also when the caller's environment names one"
 test("only the keeper of the credentials is given their keys", () => {
   expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
   expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
+  expect(environmentOf("delivery")).toMatchObject({ HANDLE_KEYS: secrets.handleKeys });
+  expect(environmentOf("accounts")).not.toHaveProperty("HANDLE_KEYS");
 });
 
 test("settings of the caller reach the services and win over defaults, but not over the wiring", () => {

@@ -36,7 +36,7 @@ const platforms = [
 
 /**
  * Builds the environment of one replica of a service. A service is given its own role's connection string only,
- * and the key of the credentials only if it is the one that keeps them.
+ * and the keys of what is sealed only if it is the one that keeps it.
  */
 export function serviceEnvironment(
   service: ServiceName,
@@ -126,7 +126,8 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   const media = { MEDIA_KEY: secrets.mediaKey };
   if (service === "media")
     return { ...media, MEDIA_DIR: plan.mediaDir, MEDIA_TEMP_DIR: plan.mediaTempDir };
-  return service === "gateway" || service === "delivery" ? media : {};
+  if (service === "delivery") return { ...media, HANDLE_KEYS: secrets.handleKeys };
+  return service === "gateway" ? media : {};
 }
 
 /** What npm adds to the environment, and variables that mean something else to the launcher than to a service. */

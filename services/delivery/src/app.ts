@@ -16,10 +16,12 @@ import { createMediaSource, type MediaSource } from "#src/clients/media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
+import { listHandleKeys } from "#src/db/handles.ts";
 import { TOPIC } from "#src/events.ts";
 import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
+import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
 import { OriginGuard, startWatchOrigin } from "#src/jobs/watch-origin.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { Spool } from "#src/storage/spool.ts";
@@ -40,6 +42,7 @@ export async function startApp(config: Config): Promise<App> {
   const routes = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
+  await assertKeysConfigured(sql, config.handles.keys);
   const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
   const claims = startClaims(config, { sql, logger, peers, onEvents: () => relay.nudge() });
@@ -62,6 +65,14 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, base]);
     },
   };
+}
+
+/** A key that was taken out too early would leave posts half-way that nobody can go on with. */
+async function assertKeysConfigured(sql: Sql, keys: Config["handles"]["keys"]): Promise<void> {
+  const known = new Set(keys.map((key) => key.id));
+  const missing = (await listHandleKeys(sql)).filter((id) => !known.has(id));
+  if (missing.length > 0)
+    throw new Error(`handles are sealed with keys that HANDLE_KEYS has not: ${missing.join(", ")}`);
 }
 
 /** A worker that has stopped claiming looks healthy from outside; this makes it visible. */
@@ -126,6 +137,7 @@ function startClaims(
     },
     media: peers.media,
     spool: new Spool(config.spool),
+    seals: createHandleSeals(config.handles),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,

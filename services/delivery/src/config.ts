@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { loadConfig } from "@postrider/shared/config";
+import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -14,6 +15,18 @@ export function readConfig() {
     accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
     /** Another one than the data's makes it a copy, which publishes nothing until it is adopted. */
     deploymentId: read.string("DEPLOYMENT_ID", { default: "default" }),
+    handles: {
+      keys: readSealingKeys(
+        read.secret(
+          "Seal what platforms returned on the way to a post, upload addresses above all: `kid:base64-of-32-bytes`, newest first.",
+        ),
+        "HANDLE_KEYS",
+      ),
+      isOn:
+        read
+          .about("`off` while a release that cannot open sealed handles works beside this one.")
+          .oneOf("HANDLE_SEALING", ["on", "off"], "on") === "on",
+    },
     media: {
       baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
       /** Where platforms reach the gateway, to fetch media. */

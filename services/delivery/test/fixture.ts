@@ -51,10 +51,12 @@ import type {
   UnknownCall,
   Verdict,
 } from "#src/domain/connector.ts";
+import type { StoredHandles } from "#src/domain/held-task.ts";
 import type { Clocks } from "#src/domain/send-guard.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
+import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
 import { OriginGuard } from "#src/jobs/watch-origin.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { Spool } from "#src/storage/spool.ts";
@@ -63,6 +65,12 @@ export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.ur
 export const logger = createLogger({
   service: "delivery",
   level: "silent",
+});
+
+/** What seals handles in tests. */
+export const SEALS = createHandleSeals({
+  keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
+  isOn: true,
 });
 
 /** To which the data of tests belongs: that of a process that is told nothing else. */
@@ -327,6 +335,7 @@ export interface WorkerOptions {
   readonly clocks?: Clocks;
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
+  readonly seals?: PublishingDeps["seals"];
 }
 
 export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
@@ -360,6 +369,7 @@ export function publishingDeps(
       },
     },
     spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
+    seals: options.seals ?? SEALS,
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? STILL_CLOCKS,
     random: Math.random,
@@ -518,6 +528,19 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
     where target_id = ${target.targetId}
     order by number`;
   return rows.map((row) => ({ ...row }));
+}
+
+/** What the steps of a target's task have made, as a worker reads it. */
+export async function readHandles(
+  sql: Sql,
+  { targetId, generation }: TestTarget,
+): Promise<Handles> {
+  const [row] = await sql<{ handles: StoredHandles }[]>`
+    select handles
+    from task_handles
+    where target_id = ${targetId}
+    and generation = ${generation}`;
+  return SEALS.open({ targetId, generation }, row?.handles ?? null);
 }
 
 /** The services that delivery offers, over the test's pool. */

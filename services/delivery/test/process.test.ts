@@ -25,7 +25,7 @@ import {
 import { mp4Media, TestMedia } from "./media-fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const SECRET = "a secret between services, long enough";
+const SECRET = "a secret between services that is long enough";
 type Platform = "x" | "telegram" | "bluesky";
 
 /** The real process of delivery between a real database and the simulated platforms; posts and accounts are the world's. */
@@ -139,7 +139,8 @@ class Stage implements AsyncDisposable {
         POSTS_URL: this.peerUrl,
         ACCOUNTS_URL: this.peerUrl,
         MEDIA_SERVICE_URL: this.mediaUrl,
-        MEDIA_KEY: "a key for the addresses of media, long enough",
+        MEDIA_KEY: "a key for the addresses of media that is long enough",
+        HANDLE_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
         FAILPOINTS_DIR: this.failpoints,
         X_BASE_URL: `${this.simulatorUrl}/x`,
         TELEGRAM_BASE_URL: `${this.simulatorUrl}/telegram`,

@@ -9,6 +9,7 @@ import {
   listUpdates,
   openDatabase,
   publishingDeps,
+  readHandles,
   readTask,
   request,
   startWorker,
@@ -213,11 +214,8 @@ describe("a worker that dies", () => {
     await request(database.sql, scene.target);
     await eventually(async () => (await readTask(database.sql, scene.target)).status === "unknown");
     await dying.crash();
-    const [row] = await database.sql<{ handles: { publishId?: string } }[]>`
-      select handles
-      from task_handles
-      where target_id = ${scene.target.targetId}`;
-    expect(row?.handles.publishId).toMatch(/^p_pub_url~/);
+    const { publishId } = await readHandles(database.sql, scene.target);
+    expect(publishId).toMatch(/^p_pub_url~/);
     await platform.control("DELETE", "faults");
     await using _next = start(scene);
     expect(await untilEnded(scene)).toBe("published");

@@ -29,7 +29,7 @@ function initUpload(network: TiktokNetwork, { account, body, call, now }: Tiktok
   const upload: Upload = {
     ...plan,
     id: randomBytes(9).readBigUInt64BE().toString(),
-    token: randomBytes(24).toString("base64url"),
+    token: network.world.secrets.issueToken(32),
     contentType: undefined,
     chunkTimes: [],
     expiresAt: now + UPLOAD_LIFE_MS,

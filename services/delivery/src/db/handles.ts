@@ -1,13 +1,16 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { Handles } from "#src/domain/connector.ts";
-import type { HeldKey, TaskKey } from "#src/domain/held-task.ts";
+import type { HeldKey, StoredHandles, TaskKey } from "#src/domain/held-task.ts";
 
 /**
  * Stores what a step has made, for as long as the task is ours.
  *
  * @returns False when somebody else has the task: then nothing was stored.
  */
-export async function storeHandles(sql: ISql, held: HeldKey, handles: Handles): Promise<boolean> {
+export async function storeHandles(
+  sql: ISql,
+  held: HeldKey,
+  handles: StoredHandles,
+): Promise<boolean> {
   // The lock keeps a claim from coming between the check of the fence and the write: what is stored is always what the
   // holder of the fence knows.
   const rows = await sql`
@@ -32,7 +35,7 @@ export async function storeHandles(sql: ISql, held: HeldKey, handles: Handles): 
 /** What a task's visible call returned. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
-  readonly handles: Handles;
+  readonly handles: StoredHandles;
 }
 
 /** Adds what visible calls returned to what is stored, whoever holds the tasks; the caller has them locked. */
@@ -53,4 +56,14 @@ export async function addHandles(
       as k(target_id uuid, generation int, workspace_id uuid, handles jsonb)
     on conflict (target_id, generation) do update
     set handles = h.handles || excluded.handles`;
+}
+
+/** The keys that the stored handles need. */
+export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
+  const rows = await sql<{ keyId: string }[]>`
+    select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id
+    from task_handles
+    cross join jsonb_each(handles) as handle
+    where jsonb_typeof(handle.value) = 'object'`;
+  return rows.map(({ keyId }) => keyId);
 }

@@ -12,14 +12,22 @@ export interface HeldKey extends TaskKey {
   readonly fence: number;
 }
 
+/** Handles as they are kept: each sealed by itself, so that some can be added; older ones lie as they are. */
+export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
+
 /** A task that this process has just claimed. */
 export interface ClaimedTask extends Task {
   /** What its prepare steps have made so far. */
-  readonly handles: Handles | null;
+  readonly handles: StoredHandles | null;
   /** Database time of the claim. */
   readonly claimedAt: Date;
   /** How long it had been ready when it was claimed. */
   readonly latenessMs: number;
   /** No visible call may start any more. */
   readonly isTooLate: boolean;
+}
+
+/** A claimed task whose handles have been opened. */
+export interface OpenTask extends ClaimedTask {
+  readonly handles: Handles;
 }

@@ -23,8 +23,8 @@ import {
 } from "./stage.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const SECRET = "a secret between services, long enough";
-const MEDIA_KEY = "a key for the addresses of media, long enough";
+const SECRET = "a secret between services that is long enough";
+const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**
  * How many calls of a process the platforms hold at one moment, visible ones and others: they are one host here, and a
  * process has 32 connections to a host for what makes nothing visible.
@@ -91,6 +91,7 @@ export class Peers implements AsyncDisposable {
       MEDIA_SERVICE_URL: this.mediaUrl,
       PUBLIC_URL: this.mediaUrl,
       MEDIA_KEY,
+      HANDLE_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
       FAILPOINTS_DIR: failpoints,
       INSTAGRAM_BASE_URL: config.instagram.baseUrl,
       INSTAGRAM_UPLOAD_BASE_URL: config.instagram.uploadBaseUrl,

@@ -7,6 +7,7 @@ import type { PostsClient } from "#src/clients/posts.ts";
 import type { Connector } from "#src/domain/connector.ts";
 import type { RetryPolicy } from "#src/domain/retry-policy.ts";
 import type { Clocks } from "#src/domain/send-guard.ts";
+import type { HandleSeals } from "#src/jobs/publishing/handle-seals.ts";
 import type { Spool } from "#src/storage/spool.ts";
 
 export interface PublishingSettings extends RetryPolicy {
@@ -30,6 +31,7 @@ export interface PublishingDeps {
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
+  readonly seals: HandleSeals;
   readonly origin: Origin;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;

@@ -39,7 +39,7 @@ export async function prepare(
   work: Work,
   publication: Publication,
 ): Promise<Prepared | undefined> {
-  let handles: Handles = work.task.handles ?? {};
+  let { handles }: Prepared = work.task;
   for (const step of work.connector.steps(publication)) {
     if (step.isDone(handles)) continue;
     const made = await finishStep(shop, work, { step, publication, handles });
@@ -69,7 +69,8 @@ async function finishStep(
     const added = toHandles(made);
     if (added !== undefined) {
       handles = { ...handles, ...added };
-      if (!(await storeHandles(shop.deps.sql, task, handles))) return undefined;
+      const sealed = shop.deps.seals.seal(task, handles);
+      if (!(await storeHandles(shop.deps.sql, task, sealed))) return undefined;
       failpoint("delivery.after-handles");
     }
     // What was made is stored first: whoever has the task next goes on from there.

@@ -44,7 +44,8 @@ export async function reconcileTarget(shop: Workshop, work: Work): Promise<void>
   if (interrupted.aborted) return await release(shop, [task], 0);
   // Before the verdict, so that no later try can meet what cannot be used again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
-    if (!(await storeHandles(shop.deps.sql, task, verdict.handles))) return;
+    const sealed = shop.deps.seals.seal(task, verdict.handles);
+    if (!(await storeHandles(shop.deps.sql, task, sealed))) return;
   }
   const { maxResends } = connector;
   await report(shop, task, { kind: "looked", fence: task.fence, verdict, maxResends });
@@ -56,7 +57,7 @@ async function look(shop: Workshop, work: Work): Promise<Verdict> {
   try {
     const call = toUnknownCall(shop, work);
     const publication = toPublication(shop, work);
-    const handles = task.handles ?? {};
+    const { handles } = task;
     if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
     return (await connector.findTwin?.(publication, handles, call, signal)) ?? NOBODY_KNOWS;
   } catch (error) {

@@ -15,7 +15,10 @@ import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
 import { Gatherer } from "#src/jobs/publishing/gatherer.ts";
 import { countOutcomes } from "#src/jobs/publishing/metrics.ts";
 
-type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
+type RecorderDeps = Pick<
+  PublishingDeps,
+  "sql" | "logger" | "seals" | "settings" | "random" | "onEvents"
+>;
 
 const WINDOW_MS = 2;
 const MAX_REPORTS = 100;
@@ -101,7 +104,12 @@ export class Recorder {
       ended.length > 0 ? deleteHandles(tx, ended) : undefined,
       appendEvents(tx, events),
     ]);
-    if (settlement.handles.length > 0) await addHandles(tx, settlement.handles);
+    const { seals } = this.#deps;
+    const made = settlement.handles.map(({ task, handles }) => ({
+      task,
+      handles: seals.seal(task, handles),
+    }));
+    if (made.length > 0) await addHandles(tx, made);
     if (settlement.questions.length > 0) await insertQuestions(tx, settlement.questions);
     await this.#gateAccounts(tx, settlement, now);
   }

@@ -90,7 +90,8 @@ async function workOne(
   }
   const connector = findConnector(shop, task);
   if (connector === undefined) return await release(shop, [task], NO_CONNECTOR_MS);
-  const work = { ...material, connector, interrupted };
+  const handles = shop.deps.seals.open(task, task.handles);
+  const work = { ...material, task: { ...task, handles }, connector, interrupted };
   if (task.status === "reconciling")
     return await reconcileTarget(shop, { ...work, attemptNumber: task.attemptNumber });
   if (attemptNumber !== undefined) await publishTarget(shop, { ...work, attemptNumber });

@@ -3,7 +3,7 @@ import type { TargetContent } from "@postrider/contracts/posts/v1/target_service
 import { releaseTasks } from "#src/db/leases.ts";
 import type { Connector, Publication, TargetErrorCode } from "#src/domain/connector.ts";
 import type { Happening } from "#src/domain/decision.ts";
-import type { ClaimedTask } from "#src/domain/held-task.ts";
+import type { ClaimedTask, OpenTask } from "#src/domain/held-task.ts";
 import type { Task } from "#src/domain/task.ts";
 import type { CallMarker } from "#src/jobs/publishing/call-marker.ts";
 import type { CallsInAir } from "#src/jobs/publishing/calls-in-air.ts";
@@ -24,7 +24,7 @@ export interface Workshop {
 
 /** One task in work, with everything its connector needs. */
 export interface Work {
-  readonly task: ClaimedTask;
+  readonly task: OpenTask;
   readonly attemptNumber: number;
   readonly connector: Connector;
   readonly content: TargetContent;

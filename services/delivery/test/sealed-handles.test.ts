@@ -1,0 +1,175 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Handles, PrepareStep } from "#src/domain/connector.ts";
+import type { StoredHandles } from "#src/domain/held-task.ts";
+import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
+import {
+  openDatabase,
+  readHandles,
+  readTask,
+  request,
+  SEALS,
+  startWorker,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const ADDRESS = "https://upload.example.test/?upload_id=known-to-nobody-else";
+const MADE: Handles = { uri: ADDRESS };
+const KEY = { id: "k1", secret: Buffer.alloc(32, 7) };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase(8);
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Asks for an address, once, and then for as long to wait as a test likes. */
+function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
+  return {
+    name: "upload",
+    isDone: () => false,
+    run: (_publication, handles) => {
+      seen.push(handles);
+      const handle = handles.uri === undefined ? { handles: MADE } : {};
+      return Promise.resolve({ kind: "wait", afterMs: waitMs, ...handle });
+    },
+  };
+}
+
+async function readStored({ targetId }: TestTarget): Promise<StoredHandles | undefined> {
+  const [row] = await database.sql<{ handles: StoredHandles }[]>`
+    select handles from task_handles where target_id = ${targetId}`;
+  return row?.handles;
+}
+
+async function store(target: TestTarget, handles: StoredHandles): Promise<void> {
+  const { targetId, generation, workspaceId } = target;
+  await database.sql`
+    insert into task_handles (target_id, generation, workspace_id, handles)
+    values (${targetId}, ${generation}, ${workspaceId}, ${database.sql.json(handles)})
+    on conflict (target_id, generation) do update set handles = excluded.handles`;
+}
+
+async function wake({ targetId }: TestTarget): Promise<void> {
+  await database.sql`update publish_tasks set wake_at = now() where target_id = ${targetId}`;
+}
+
+/** A target whose upload has begun and waits. */
+async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
+  world.prepare = [uploadStep(seen)];
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await using _worker = startWorker(database, world);
+  await eventually(async () => {
+    const { status } = await readTask(database.sql, target);
+    return status === "queued" && (await readStored(target)) !== undefined;
+  });
+  return target;
+}
+
+test("what a step made is stored sealed, and the next worker goes on with it", async () => {
+  const world = new World();
+  const seen: Handles[] = [];
+  const target = await begun(world, seen);
+
+  const stored = JSON.stringify(await readStored(target));
+  expect(stored).not.toContain("known-to-nobody-else");
+  expect(stored).toMatch(/^\{"uri":\{"sealed":"v1\.k1\.[^"]+"\}\}$/);
+  expect(await readHandles(database.sql, target)).toEqual(MADE);
+
+  await wake(target);
+  await using _next = startWorker(database, world);
+  await eventually(() => seen.length > 1);
+  expect(seen).toEqual([{}, MADE]);
+});
+
+test("what an older release stored is read, and sealed when it is stored again", async () => {
+  const world = new World();
+  const seen: Handles[] = [];
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await store(target, { other: "from before" });
+  world.prepare = [uploadStep(seen)];
+  await using _worker = startWorker(database, world);
+  await eventually(async () => (await readStored(target))?.uri !== undefined);
+
+  expect(seen).toEqual([{ other: "from before" }]);
+  expect(JSON.stringify(await readStored(target))).not.toContain("from before");
+  expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
+});
+
+test("a previous release beside this one reads what is stored while sealing is off", async () => {
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  world.prepare = [uploadStep([])];
+  const seals = createHandleSeals({ keys: [KEY], isOn: false });
+  await using _worker = startWorker(database, world, { seals });
+  await eventually(async () => (await readStored(target)) !== undefined);
+  expect(await readStored(target)).toEqual(MADE);
+});
+
+test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
+  ["another task's", (_own, other) => other],
+  ["another name's", ({ uri = "" }) => ({ token: uri })],
+])("with %s handle nothing is done at the platform, and nothing is lost", async (_, mix) => {
+  const world = new World();
+  const seen: Handles[] = [];
+  const target = await begun(world, seen);
+  const other = await begun(world, []);
+  const [own = {}, theirs = {}] = [await readStored(target), await readStored(other)];
+  world.prepare = [uploadStep(seen)];
+  await store(target, mix(own, theirs));
+  await wake(target);
+  const { fence } = await readTask(database.sql, target);
+  await using _worker = startWorker(database, world);
+  await eventually(async () => {
+    const task = await readTask(database.sql, target);
+    return task.fence > fence && task.status === "queued";
+  });
+  expect(seen).toHaveLength(1);
+  expect(world.calls).toEqual([]);
+
+  // Mended, it goes on where it was.
+  world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
+  await store(target, own);
+  await wake(target);
+  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  expect(world.calls).toMatchObject([{ handles: MADE }]);
+});
+
+test("a newer key seals, and what the older one sealed still opens", () => {
+  const task = { targetId: "t", generation: 1 };
+  const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
+  const both = createHandleSeals({ keys: [newer, KEY], isOn: true });
+  expect(both.open(task, SEALS.seal(task, MADE))).toEqual(MADE);
+  expect(() => SEALS.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
+});
+
+test("the service does not start without a key that handles need, and names it", async () => {
+  const world = new World();
+  await begun(world, []);
+  const child = spawn(process.execPath, [MAIN], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PORT: "0",
+      METRICS_PORT: "0",
+      BUS: "postgres",
+      DATABASE_URL: database.url,
+      INTERNAL_SECRET: "s".repeat(32),
+      MEDIA_KEY: "m".repeat(32),
+      HANDLE_KEYS: `k9:${Buffer.alloc(32, 9).toString("base64")}`,
+    },
+  });
+  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const [code] = (await once(child, "exit")) as [number | null];
+  expect(code).not.toBe(0);
+  expect((await said).join()).toContain("HANDLE_KEYS has not: k1");
+});
