@@ -32,6 +32,7 @@ export const STEPS: readonly Step[] = [
     "--against",
     "proto/baseline.binpb",
   ),
+  command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },
   command("format (oxfmt)", "oxfmt", "--check"),
 ];

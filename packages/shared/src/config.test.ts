@@ -45,7 +45,7 @@ test("settings are described by what reads them, whichever of them matter", () =
     {
       name: "PORT",
       type: "whole number, 0 to 9",
-      default: "1",
+      default: "`1`",
       isSecret: false,
       about: "Where it listens.",
     },

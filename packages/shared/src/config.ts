@@ -1,4 +1,5 @@
 import {
+  describeChoice,
   describeRange,
   REQUIRED,
   SettingList,
@@ -176,7 +177,7 @@ export class EnvReader {
   }
 
   oneOf<const T extends string>(name: string, values: readonly T[], defaultValue: NoInfer<T>): T {
-    this.#record(name, values.join(" or "), defaultValue);
+    this.#record(name, describeChoice(values), defaultValue);
     const text = this.#find(name) ?? defaultValue;
     const found = values.find((value) => value === text);
     if (found === undefined) this.fail(name, `is not one of ${values.join(", ")}: ${text}`);

@@ -3,7 +3,7 @@ export interface Setting {
   readonly name: string;
   /** What a value may be, with its unit. */
   readonly type: string;
-  /** In words; empty = it has no default and may be left out, `required` = it may not. */
+  /** As Markdown; empty = it has none and may be left out, `required` = it may not. */
   readonly default: string;
   readonly isSecret: boolean;
   /** What it does; empty when nobody says so. */
@@ -37,11 +37,20 @@ export class SettingList {
     this.#settings.set(name, {
       name,
       type,
-      default: defaultText ?? read.default,
+      default: defaultText ?? formatDefault(read.default),
       isSecret,
       about,
     });
   }
+}
+
+function formatDefault(value: string): string {
+  return value === "" || value === REQUIRED ? value : `\`${value}\``;
+}
+
+/** For example `a, b or c`. */
+export function describeChoice(values: readonly string[]): string {
+  return values.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
 
 /** For example `whole number, 1 to 100`. */

@@ -7,6 +7,31 @@ export interface Config {
 
 const HIGHEST_PORT = 65_535;
 
+/** The variables that it reads, for the reference of operators. */
+export const settings = [
+  {
+    name: "HOST",
+    type: "text",
+    default: "`127.0.0.1`",
+    isSecret: false,
+    about: "Address on which it listens.",
+  },
+  {
+    name: "PORT",
+    type: `whole number, 0 to ${HIGHEST_PORT}`,
+    default: "`0`",
+    isSecret: false,
+    about: "Port of all platforms and of `/_control`; 0 takes a free one.",
+  },
+  {
+    name: "SIMULATOR_DATA_DIR",
+    type: "text",
+    default: "",
+    isSecret: false,
+    about: "Folder in which it keeps what it knows; without one everything ends with the process.",
+  },
+] as const;
+
 /** Reads HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR; throws on a port that is none. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const port = Number(env["PORT"] || "0");

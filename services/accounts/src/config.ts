@@ -87,9 +87,7 @@ export function readSettings(read: EnvReader) {
       "CREDENTIAL_KEYS",
     ),
     publicUrl: read
-      .about(
-        "Where clients, people's browsers and platforms reach the gateway. It stands in links, in the API description, and in what platforms send browsers back to.",
-      )
+      .about("Where clients, people's browsers and platforms reach the gateway.")
       .url("PUBLIC_URL", "http://127.0.0.1:8080"),
     simulatorUrl: read
       .about("The simulator; without it no account can be connected as a simulated one.")

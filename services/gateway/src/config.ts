@@ -21,9 +21,7 @@ export function readSettings(read: EnvReader) {
       .about("Where media answers RPCs.")
       .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
     publicUrl: read
-      .about(
-        "Where clients, people's browsers and platforms reach the gateway. It stands in links, in the API description, and in what platforms send browsers back to.",
-      )
+      .about("Where clients, people's browsers and platforms reach the gateway.")
       .url("PUBLIC_URL", "http://127.0.0.1:8080"),
     mediaKeys: read
       .secret(

@@ -35,7 +35,7 @@ export function readSettings(read: EnvReader) {
       .seconds("MEDIA_PENDING_SECONDS", 86_400),
     leaseMs: read
       .about("How long work of a process that died is left to it.")
-      .seconds("LEASE_SECONDS", 60),
+      .seconds("LEASE_SECONDS", 60, 0.1),
     orphanMs: read
       .about("Age from which files that no row names are removed.")
       .seconds("MEDIA_ORPHAN_SECONDS", 7_200),
