@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly internalSecret: string;
   /** Deadline of a call that is part of no request with a nearer one. Default 10 s. */
   readonly timeoutMs?: number;
+  /** A connection this old is given up after its call. Default 30 s. */
+  readonly connectionMs?: number;
 }
 
 /** Clients of one peer share one pool of kept-alive connections. Failures of calls are `ServiceError`s. */
@@ -31,14 +33,17 @@ export function withServiceErrors(transport: Transport): Transport {
 
 /** Opens the way to one of our services over HTTP/1.1. */
 export function connectPeer(options: ClientOptions): Peer {
+  const { baseUrl, internalSecret, timeoutMs = 10_000, connectionMs = 30_000 } = options;
   // Many connections rather than one: behind a ClusterIP each connection picks a pod of its own.
-  const pool = new Pool(new URL(options.baseUrl).origin, {
+  const pool = new Pool(new URL(baseUrl).origin, {
     connections: 64,
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connectTimeout: 2_000,
+    // A connection stays with its pod, so a new pod gets calls only as old connections end: after this time, or after
+    // the server's `maxRequestsPerSocket`, whichever is first.
+    clientTtl: connectionMs,
   });
-  const { baseUrl, internalSecret, timeoutMs = 10_000 } = options;
   const transport = withServiceErrors(
     createLeanTransport({ baseUrl, internalSecret, timeoutMs, dispatcher: pool }),
   );

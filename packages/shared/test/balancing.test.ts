@@ -1,0 +1,102 @@
+import { connect, createServer, type AddressInfo } from "node:net";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { afterEach, expect, test } from "vitest";
+import { connectPeer } from "#src/connect/client.ts";
+import { createServiceServer } from "#src/connect/server.ts";
+import { logger } from "./test-logger.ts";
+
+const internalSecret = "s".repeat(32);
+const opened: AsyncDisposable[] = [];
+
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
+});
+
+/** A replica that counts its calls. */
+async function startReplica(): Promise<{ readonly port: number; calls: number }> {
+  const replica = { port: 0, calls: 0 };
+  const app = await createServiceServer({
+    internalSecret,
+    logger,
+    routes: (router) => {
+      router.service(PostService, {
+        getPost: async ({ id }) => {
+          replica.calls += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          return { post: { id } };
+        },
+      });
+    },
+  });
+  opened.push({ [Symbol.asyncDispose]: () => app.close() });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  replica.port = (app.server.address() as AddressInfo).port;
+  return replica;
+}
+
+/** What a ClusterIP is: each connection goes to one of the replicas that are there when it is opened, and stays there. */
+async function startClusterIp(replicas: readonly { readonly port: number }[]): Promise<string> {
+  let connections = 0;
+  const server = createServer({ noDelay: true }, (client) => {
+    const { port = 0 } = replicas[connections++ % replicas.length] ?? {};
+    const backend = connect({ host: "127.0.0.1", port, noDelay: true });
+    client.on("error", () => backend.destroy()).on("close", () => backend.destroy());
+    backend.on("error", () => client.destroy()).on("close", () => client.destroy());
+    client.pipe(backend).pipe(client);
+  });
+  opened.push({
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Answers a function that makes so many calls, `inFlight` of them at once, and fails if one of them does. */
+async function startCaller(baseUrl: string, timing: { readonly connectionMs?: number } = {}) {
+  const peer = connectPeer({ baseUrl, internalSecret, ...timing });
+  opened.push(peer);
+  const client = peer.client(PostService);
+  return async (count: number, inFlight: number): Promise<void> => {
+    let left = count;
+    const work = async (): Promise<void> => {
+      while (left-- > 0) await client.getPost({ id: "p" });
+    };
+    await Promise.all(Array.from({ length: inFlight }, work));
+  };
+}
+
+test("a replica that joins under load gets its share of the calls, and no call fails", async () => {
+  const replicas = [await startReplica()];
+  // Connections that never grow old: the server ends each of them with its thousandth call.
+  const never = { connectionMs: 3_600_000 };
+  const call = await startCaller(await startClusterIp(replicas), never);
+  await call(50, 2);
+  const joined = await startReplica();
+  replicas.push(joined);
+  const callsOf200 = async (): Promise<number> => {
+    joined.calls = 0;
+    await call(200, 2);
+    return joined.calls;
+  };
+  await expect.poll(callsOf200, { timeout: 100_000 }).toBeGreaterThanOrEqual(50);
+}, 120_000);
+
+test("a replica that joins while little is going on gets calls as connections grow old", async () => {
+  const replicas = [await startReplica()];
+  const call = await startCaller(await startClusterIp(replicas), { connectionMs: 100 });
+  await call(20, 1);
+  const joined = await startReplica();
+  replicas.push(joined);
+  const callOnce = async (): Promise<number> => {
+    await call(1, 1);
+    return joined.calls;
+  };
+  await expect.poll(callOnce, { timeout: 20_000 }).toBeGreaterThan(1);
+});
+
+test("connections that grow old under load fail no call", async () => {
+  const replicas = [await startReplica(), await startReplica()];
+  const call = await startCaller(await startClusterIp(replicas), { connectionMs: 5 });
+  await call(600, 16);
+  expect(replicas.map(({ calls }) => calls >= 200)).toEqual([true, true]);
+}, 60_000);
