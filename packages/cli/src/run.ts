@@ -1,30 +1,9 @@
-import { parseArgs } from "node:util";
-import type { Arguments, Command, Result, Terminal } from "#src/command.ts";
-import { accountCommands } from "#src/commands/account.ts";
-import { credentialCommands } from "#src/commands/credentials.ts";
-import { eventCommands } from "#src/commands/events.ts";
-import { keyCommands } from "#src/commands/key.ts";
-import { pauseCommands } from "#src/commands/pause.ts";
-import { recoveryCommands } from "#src/commands/recovery.ts";
-import { setupCommands } from "#src/commands/setup.ts";
-import { targetCommands } from "#src/commands/target.ts";
-import { workspaceCommands } from "#src/commands/workspace.ts";
+import { COMMANDS, findCommand, parseArguments } from "#src/command-table.ts";
+import type { Command, Result, Terminal } from "#src/command.ts";
 import type { Settings } from "#src/config.ts";
 import { toFailure, UsageError } from "#src/failures.ts";
 import { Services } from "#src/services.ts";
 import { formatUsage, usageOf } from "#src/usage.ts";
-
-const COMMANDS: readonly Command[] = [
-  ...workspaceCommands,
-  ...keyCommands,
-  ...accountCommands,
-  ...credentialCommands,
-  ...eventCommands,
-  ...pauseCommands,
-  ...recoveryCommands,
-  ...setupCommands,
-  ...targetCommands,
-];
 
 /** Where the tool writes, each text one or more whole lines, and what it reads. */
 export interface Output {
@@ -32,28 +11,6 @@ export interface Output {
   readonly printError: (text: string) => void;
   /** The next line of standard input; absent = there is none. */
   readonly readLine?: () => Promise<string>;
-}
-
-/** The command whose words come first, and what follows them. */
-function findCommand(words: readonly string[]): { command: Command; rest: string[] } {
-  const command = COMMANDS.find((each) => {
-    const own = each.words.split(" ");
-    return own.every((word, index) => words[index] === word);
-  });
-  if (command === undefined) {
-    const typed = words.filter((word) => !word.startsWith("-")).join(" ");
-    const what = typed === "" ? "no command" : `there is no command ${JSON.stringify(typed)}`;
-    throw new UsageError(`${what}; postrider --help lists all`);
-  }
-  return { command, rest: words.slice(command.words.split(" ").length) };
-}
-
-function parse(command: Command, words: string[]): Arguments {
-  const { options, positionals: { min, max } = { min: 0, max: 0 } } = command;
-  const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
-  if (positionals.length < min) throw new UsageError("something is missing after the command");
-  if (positionals.length > max) throw new UsageError(`${positionals[max]} is one word too many`);
-  return { values, positionals };
 }
 
 /** What was typed wrongly is answered with how to type it. */
@@ -84,7 +41,7 @@ async function execute(
 ): Promise<Result> {
   const { command, rest } = findCommand(words);
   try {
-    return await command.run(services, parse(command, rest), terminal);
+    return await command.run(services, parseArguments(command, rest), terminal);
   } catch (error) {
     throw explain(error, command);
   }

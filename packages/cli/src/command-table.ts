@@ -1,0 +1,56 @@
+import { parseArgs } from "node:util";
+import type { Arguments, Command } from "#src/command.ts";
+import { accountCommands } from "#src/commands/account.ts";
+import { credentialCommands } from "#src/commands/credentials.ts";
+import { eventCommands } from "#src/commands/events.ts";
+import { keyCommands } from "#src/commands/key.ts";
+import { pauseCommands } from "#src/commands/pause.ts";
+import { recoveryCommands } from "#src/commands/recovery.ts";
+import { setupCommands } from "#src/commands/setup.ts";
+import { targetCommands } from "#src/commands/target.ts";
+import { workspaceCommands } from "#src/commands/workspace.ts";
+import { UsageError } from "#src/failures.ts";
+
+/** Everything that the tool can do. */
+export const COMMANDS: readonly Command[] = [
+  ...workspaceCommands,
+  ...keyCommands,
+  ...accountCommands,
+  ...credentialCommands,
+  ...eventCommands,
+  ...pauseCommands,
+  ...recoveryCommands,
+  ...setupCommands,
+  ...targetCommands,
+];
+
+/**
+ * The command whose words come first, and what follows them.
+ *
+ * @throws UsageError
+ */
+export function findCommand(words: readonly string[]): { command: Command; rest: string[] } {
+  const command = COMMANDS.find((each) => {
+    const own = each.words.split(" ");
+    return own.every((word, index) => words[index] === word);
+  });
+  if (command === undefined) {
+    const typed = words.filter((word) => !word.startsWith("-")).join(" ");
+    const what = typed === "" ? "no command" : `there is no command ${JSON.stringify(typed)}`;
+    throw new UsageError(`${what}; postrider --help lists all`);
+  }
+  return { command, rest: words.slice(command.words.split(" ").length) };
+}
+
+/**
+ * Reads what follows the words of a command.
+ *
+ * @throws UsageError or the error of `parseArgs`.
+ */
+export function parseArguments(command: Command, words: string[]): Arguments {
+  const { options, positionals: { min, max } = { min: 0, max: 0 } } = command;
+  const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
+  if (positionals.length < min) throw new UsageError("something is missing after the command");
+  if (positionals.length > max) throw new UsageError(`${positionals[max]} is one word too many`);
+  return { values, positionals };
+}
