@@ -25,6 +25,7 @@ create table delivery.deletion_tasks (
   error_message text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  cause jsonb,
   constraint deletion_tasks_pkey PRIMARY KEY (target_id, deletion),
   constraint deletion_tasks_deletion_check CHECK ((deletion > 0)),
   constraint deletion_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'deleted'::text, 'failed'::text])))
@@ -158,6 +159,7 @@ create table delivery.publish_tasks (
   is_cancelled boolean not null default false,
   doubted_at timestamp with time zone,
   is_restored boolean not null default false,
+  cause jsonb,
   constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))

@@ -70,6 +70,7 @@ create table posts.posts (
   updated_at timestamp(3) with time zone not null,
   effective_at timestamp(3) with time zone not null generated always as (COALESCE(scheduled_at, created_at)) stored,
   platforms text[] not null default '{}'::text[],
+  cause jsonb,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_created_via_check CHECK ((created_via = ANY (ARRAY['rest'::text, 'mcp'::text, 'dashboard'::text]))),
   constraint posts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'publishing'::text, 'published'::text, 'partial'::text, 'failed'::text, 'cancelled'::text])))

@@ -25,9 +25,9 @@ export function outboxEvent<T extends DescMessage>(
   return { schema, message, key };
 }
 
-/** The event as the consequence of another request than the current one. */
-export function causedBy(event: OutboxEvent, cause: Cause | undefined): OutboxEvent {
-  return cause === undefined ? event : { ...event, cause };
+/** The event as the consequence of that request rather than of the current one; unchanged where it is not known. */
+export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): OutboxEvent {
+  return cause == null ? event : { ...event, cause };
 }
 
 function toRow(event: OutboxEvent, current: Cause) {

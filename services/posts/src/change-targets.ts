@@ -1,4 +1,5 @@
-import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
+import type { Cause } from "@postrider/shared/cause";
+import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { updatePosts, type ChangedPost, type LockedPost, type PostChange } from "#src/db/posts.ts";
 import { updateTargets, type TargetRow } from "#src/db/targets.ts";
@@ -21,6 +22,8 @@ export interface PostChanges {
   readonly told?: ReadonlySet<string>;
   /** What the posts become by a command; without it they become what their targets fold to. */
   readonly command?: PostStatus;
+  /** Who caused it, by post; without it the current request. */
+  readonly causes?: ReadonlyMap<string, Cause>;
 }
 
 /**
@@ -85,7 +88,10 @@ async function changePosts(
   );
 }
 
-function toEvents({ posts, pairs }: PostChanges, changed: readonly ChangedPost[]): OutboxEvent[] {
+function toEvents(
+  { posts, pairs, causes }: PostChanges,
+  changed: readonly ChangedPost[],
+): OutboxEvent[] {
   const statusBefore = new Map(posts.map(({ postId, status }) => [postId, status]));
   return changed.flatMap(({ status, updatedAt, ...post }) => {
     const told = { ...post, occurredAt: updatedAt };
@@ -101,6 +107,6 @@ function toEvents({ posts, pairs }: PostChanges, changed: readonly ChangedPost[]
       const targets = deletions.map(({ after }) => ({ ...after, targetId: after.id }));
       events.push(postDeletionRequested({ ...post, requestedAt: updatedAt, targets }));
     }
-    return events;
+    return events.map((event) => causedBy(event, causes?.get(post.postId)));
   });
 }

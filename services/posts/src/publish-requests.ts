@@ -1,5 +1,6 @@
-import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
+import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { findContext } from "@postrider/shared/request-context";
 import { lockRequestedTargets, type RequestedTargetRow, type TargetKey } from "#src/db/targets.ts";
 import { postPublishRequested } from "#src/events.ts";
 
@@ -11,13 +12,15 @@ export async function requestPublishing(
   if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
 }
 
-/** One event for each post and time. */
+/** One event for each post and time. Where no request asks for it now, whoever asked for the post does. */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
   );
   return [...requests.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined ? [] : [postPublishRequested({ ...first, targets: group })];
+    if (first === undefined) return [];
+    const event = postPublishRequested({ ...first, targets: group });
+    return [findContext() === undefined ? causedBy(event, first.cause) : event];
   });
 }

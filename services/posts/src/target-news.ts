@@ -2,6 +2,7 @@ import type {
   DeletionUpdated,
   TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type { Cause } from "@postrider/shared/cause";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { changeTargets, type TargetChange } from "#src/change-targets.ts";
 import { lockPosts, type LockedPost, type PostRef } from "#src/db/posts.ts";
@@ -43,10 +44,13 @@ function applyToCancelled(target: TargetRow, item: TargetUpdated): TargetRow {
  * Brings targets and their posts up to what delivery says, in the caller's transaction: the one way in for events and for
  * the sweep's answers. Any order, repetition or gap of the news before the newest gives the same result. Posts are locked
  * first, then their targets, both in id order. News of posts that are gone changes nothing.
+ *
+ * @param causes Who is behind the news, by post; without it the current request.
  */
 export async function applyTargetNews(
   tx: TransactionSql,
   news: readonly TargetUpdated[],
+  causes?: ReadonlyMap<string, Cause>,
 ): Promise<void> {
   const posts = await lockPosts(tx, news);
   if (posts.length === 0) return;
@@ -62,13 +66,14 @@ export async function applyTargetNews(
       ? applyToCancelled(target, item)
       : applyTargetUpdate(target, parseUpdate(item)),
   );
-  await changeTargets(tx, { posts, pairs, told });
+  await changeTargets(tx, { posts, pairs, told, ...(causes === undefined ? {} : { causes }) });
 }
 
 /** As `applyTargetNews`, for what became of deletions. */
 export async function applyDeletionNews(
   tx: TransactionSql,
   news: readonly DeletionUpdated[],
+  causes?: ReadonlyMap<string, Cause>,
 ): Promise<void> {
   const posts = await lockPosts(tx, news);
   if (posts.length === 0) return;
@@ -76,7 +81,7 @@ export async function applyDeletionNews(
   const pairs = applyAll(targets, news, (target, item) =>
     applyDeletionUpdate(target, parseDeletion(item)),
   );
-  await changeTargets(tx, { posts, pairs });
+  await changeTargets(tx, { posts, pairs, ...(causes === undefined ? {} : { causes }) });
 }
 
 function cancelledIds(posts: readonly LockedPost[]): ReadonlySet<string> {

@@ -6,6 +6,7 @@ import {
   toAnswer,
   type PlatformAnswer,
 } from "#src/connectors/platform-answer.ts";
+import { inPlatformSpan } from "#src/connectors/platform-span.ts";
 import { countBytes, type RequestBody } from "#src/connectors/request-body.ts";
 import { withUploadTime } from "#src/connectors/upload-time.ts";
 
@@ -53,6 +54,13 @@ export function secretsOf({ headers, secrets = [] }: PlatformRequest): readonly 
  * @throws What the source of its body throws: that says nothing about the platform.
  */
 export async function callPlatform(
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  return await inPlatformSpan(call, false, () => sendInvisible(call, signal));
+}
+
+async function sendInvisible(
   call: PlatformRequest,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | NoAnswer> {

@@ -13,6 +13,7 @@ import {
   toAnswer,
   type PlatformAnswer,
 } from "#src/connectors/platform-answer.ts";
+import { inPlatformSpan } from "#src/connectors/platform-span.ts";
 import type { Failure, NotSent, SendGuard, Unknown } from "#src/domain/connector.ts";
 
 /** No connection was made, or it broke before the first byte: certainly nothing happened there. */
@@ -143,7 +144,7 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
       },
       visible,
     );
-    return await visible.result;
+    return await inPlatformSpan(call, true, () => visible.result);
   } finally {
     clearTimeout(timer);
     void client.destroy().catch(() => undefined);

@@ -3,18 +3,18 @@ import {
   type PostDeletionRequested,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { handleEvents } from "@postrider/shared/bus/consumer";
+import type { Cause } from "@postrider/shared/cause";
 import { failpoint } from "@postrider/shared/failpoints";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { insertDeletions, type DeletionRequest } from "#src/db/deletions.ts";
 
-function toRequests({
-  workspaceId,
-  postId,
-  targets,
-}: PostDeletionRequested): readonly DeletionRequest[] {
+function toRequests(
+  { workspaceId, postId, targets }: PostDeletionRequested,
+  cause: Cause,
+): readonly DeletionRequest[] {
   return targets.map(({ targetId, accountId, platform, externalId, deletion }) => {
     if (!isPlatformId(platform)) throw new Error("a deletion request for an unknown platform");
-    return { targetId, deletion, workspaceId, postId, accountId, platform, externalId };
+    return { targetId, deletion, workspaceId, postId, accountId, platform, externalId, cause };
   });
 }
 
@@ -22,7 +22,7 @@ function toRequests({
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,
   async (tx, events) => {
-    const requests = events.flatMap(({ message }) => toRequests(message));
+    const requests = events.flatMap(({ message, cause }) => toRequests(message, cause));
     if (requests.length > 0) await insertDeletions(tx, requests);
     failpoint("delivery.in-consumer");
   },

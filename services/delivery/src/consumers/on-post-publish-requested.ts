@@ -4,11 +4,12 @@ import {
   type PostPublishRequested,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { handleEvents } from "@postrider/shared/bus/consumer";
+import type { Cause } from "@postrider/shared/cause";
 import { failpoint } from "@postrider/shared/failpoints";
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { insertRequests, type PublishRequest } from "#src/db/requests.ts";
 
-function toRequests(event: PostPublishRequested): readonly PublishRequest[] {
+function toRequests(event: PostPublishRequested, cause: Cause): readonly PublishRequest[] {
   const { workspaceId, postId, dueAt, publishBefore } = event;
   if (dueAt === undefined || publishBefore === undefined)
     throw new Error("a publish request without its times");
@@ -23,6 +24,7 @@ function toRequests(event: PostPublishRequested): readonly PublishRequest[] {
       platform,
       dueAt: timestampDate(dueAt),
       publishBefore: timestampDate(publishBefore),
+      cause,
     };
   });
 }
@@ -31,7 +33,7 @@ function toRequests(event: PostPublishRequested): readonly PublishRequest[] {
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {
-    const requests = events.flatMap(({ message }) => toRequests(message));
+    const requests = events.flatMap(({ message, cause }) => toRequests(message, cause));
     if (requests.length > 0) await insertRequests(tx, requests);
     failpoint("delivery.in-consumer");
   },

@@ -112,6 +112,7 @@ function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
 function claimedColumns(sql: ISql) {
   return sql`
     ${taskColumns(sql)},
+    t.cause,
     now() as claimed_at,
     t.publish_before <= now() as is_too_late,
     extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
@@ -184,11 +185,12 @@ export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
 export interface LostCall extends TaskKey {
   readonly callNumber: number;
   readonly attemptNumber: number;
+  readonly cause: ClaimedTask["cause"];
 }
 
 export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
   return await sql<LostCall[]>`
-    select target_id, generation, call_number, attempt_number
+    select target_id, generation, call_number, attempt_number, cause
     from publish_tasks
     where status = 'calling'
     and wake_at <= now()

@@ -1,3 +1,4 @@
+import type { Cause } from "@postrider/shared/cause";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/domain/deletion.ts";
 
@@ -8,6 +9,8 @@ export interface DeletionRequest extends DeletionKey {
   readonly accountId: string;
   readonly platform: string;
   readonly externalId: string;
+  /** Who asks. */
+  readonly cause?: Cause;
 }
 
 /** The columns of a `DeletionTask`, for a query that names `deletion_tasks` as `d`. */
@@ -15,7 +18,7 @@ export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
     d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
-    d.created_at`;
+    d.created_at, d.cause`;
 }
 
 /** A key as `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence bigint)` reads it. */
@@ -39,11 +42,12 @@ export async function insertDeletions(
     account_id: request.accountId,
     platform: request.platform,
     external_id: request.externalId,
+    cause: request.cause ?? null,
   }));
   // Rows are inserted in key order, so that two batches with the same targets cannot lock each other out.
   await sql`
     insert into deletion_tasks (
-      target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at
+      target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
     )
     select distinct on (r.target_id, r.deletion)
       r.target_id, r.deletion, r.workspace_id, r.post_id, r.account_id, r.platform, r.external_id,
@@ -53,10 +57,11 @@ export async function insertDeletions(
         from publish_attempts a
         where a.target_id = r.target_id
         and a.outcome = 'unknown'
-      ))
+      )),
+      r.cause
     from jsonb_to_recordset(${sql.json(rows)}) as r(
       target_id uuid, deletion int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
-      external_id text
+      external_id text, cause jsonb
     )
     order by r.target_id, r.deletion
     on conflict (target_id, deletion) do nothing`;

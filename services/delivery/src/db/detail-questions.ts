@@ -14,6 +14,8 @@ export interface DetailQuestion extends TaskKey {
   readonly askedCount: number;
   /** How long ago the target was recorded as published. */
   readonly ageMs: number;
+  /** Headers of the event that asked for the publication. */
+  readonly cause: Readonly<Record<string, string>> | null;
 }
 
 /** Notes that publications have no id yet; one that is noted stays as it is. */
@@ -62,7 +64,12 @@ export async function claimQuestions(
     where q.target_id = k.target_id
     and q.generation = k.generation
     returning q.target_id, q.generation, q.workspace_id, q.account_id, q.platform, q.handles, q.asked_count,
-      extract(epoch from now() - q.created_at)::float8 * 1000 as age_ms`;
+      extract(epoch from now() - q.created_at)::float8 * 1000 as age_ms, (
+        select t.cause
+        from publish_tasks t
+        where t.target_id = q.target_id
+        and t.generation = q.generation
+      ) as cause`;
 }
 
 /** Asks again later. */

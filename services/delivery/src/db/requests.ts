@@ -1,3 +1,4 @@
+import type { Cause } from "@postrider/shared/cause";
 import type { ISql } from "@postrider/shared/postgres";
 
 /** A target that is asked to be published at a generation. */
@@ -10,6 +11,8 @@ export interface PublishRequest {
   readonly platform: string;
   readonly dueAt: Date;
   readonly publishBefore: Date;
+  /** Who asks. */
+  readonly cause?: Cause;
 }
 
 function toRow(request: PublishRequest) {
@@ -22,6 +25,7 @@ function toRow(request: PublishRequest) {
     platform: request.platform,
     due_at: request.dueAt.toISOString(),
     publish_before: request.publishBefore.toISOString(),
+    cause: request.cause ?? null,
   };
 }
 
@@ -38,19 +42,21 @@ export async function insertRequests(
   const result = await sql`
     insert into publish_tasks as t (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
-      publish_before, attempt_number
+      publish_before, attempt_number, cause
     )
     select distinct on (r.target_id, r.generation)
       r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, 'queued',
       greatest(r.due_at, now()), r.due_at, r.publish_before,
-      coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0)
+      coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0),
+      r.cause
     from jsonb_to_recordset(${sql.json(requests.map(toRow))}) as r(
       target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
-      due_at timestamptz, publish_before timestamptz
+      due_at timestamptz, publish_before timestamptz, cause jsonb
     )
     order by r.target_id, r.generation
     on conflict (target_id, generation) do update
     set status = 'queued',
+      cause = excluded.cause,
       wake_at = greatest(excluded.due_at, now()),
       version = t.version + 1,
       updated_at = now()

@@ -23,6 +23,7 @@ function taskWith(given: Partial<DeletionTask> = {}): DeletionTask {
     version: 7,
     errorCode: null,
     errorMessage: null,
+    cause: null,
     createdAt: NOW,
     ...given,
   };

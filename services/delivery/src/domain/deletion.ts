@@ -29,6 +29,8 @@ export interface DeletionTask extends HeldDeletion {
   readonly errorCode: TargetErrorCode | null;
   readonly errorMessage: string | null;
   readonly createdAt: Date;
+  /** Headers of the event that asked for it; null of what was asked for before they were kept. */
+  readonly cause: Readonly<Record<string, string>> | null;
 }
 
 /** What one try came to. A refused token is no result: it is refreshed first. */

@@ -25,6 +25,8 @@ export interface ClaimedTask extends Task {
   readonly latenessMs: number;
   /** No visible call may start any more. */
   readonly isTooLate: boolean;
+  /** Headers of the event that asked for it; null of what was asked for before they were kept. */
+  readonly cause: Readonly<Record<string, string>> | null;
 }
 
 /** A claimed task whose handles have been opened. */

@@ -13,6 +13,7 @@ import { lockTargets, updateTasks } from "#src/db/outcomes.ts";
 import { nextQuestionMs, type Details } from "#src/domain/details.ts";
 import { targetUpdated } from "#src/events.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
+import { inTaskSpan } from "#src/jobs/task-span.ts";
 
 export type AskForDetailsOptions = Pick<
   PublishingDeps,
@@ -55,8 +56,10 @@ async function pass(options: AskForDetailsOptions, stopping: AbortSignal): Promi
   const credentials = await fetchCredentials(options.accounts, questions);
   await Promise.all(
     questions.map(async (question, index) => {
-      const details = await ask(options, question, credentials[index], stopping);
-      if (!stopping.aborted) await settle(options, question, details);
+      await inTaskSpan("ask for details", question, async () => {
+        const details = await ask(options, question, credentials[index], stopping);
+        if (!stopping.aborted) await settle(options, question, details);
+      });
     }),
   );
   return questions.length === BATCH;

@@ -6,6 +6,7 @@ import type { DeletionTask } from "#src/domain/deletion.ts";
 import { deleteTarget } from "#src/jobs/deleting/delete-target.ts";
 import { DeletionRecorder } from "#src/jobs/deleting/deletion-recorder.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
+import { forTasks, inTaskSpan } from "#src/jobs/task-span.ts";
 
 export interface ClaimDeletionsOptions extends Omit<
   PublishingDeps,
@@ -98,7 +99,7 @@ class Deletions {
         try {
           if (task.crashCount >= MAX_CRASHES) await this.#giveUp(task);
           else if (credential === undefined) await this.#release(task, BACK_OFF_MS);
-          else await this.#workOne(task, credential);
+          else await inTaskSpan("delete target", task, () => this.#workOne(task, credential));
         } catch (error) {
           const { logger } = this.#options;
           logger.warn({ err: error, targetId: task.targetId }, "a deletion was interrupted");
@@ -111,7 +112,7 @@ class Deletions {
 
   async #fetchCredentials(tasks: readonly DeletionTask[]) {
     try {
-      return await fetchCredentials(this.#options.accounts, tasks);
+      return await forTasks(tasks, () => fetchCredentials(this.#options.accounts, tasks));
     } catch (error) {
       const { logger } = this.#options;
       logger.warn({ err: error, count: tasks.length }, "deletions given back for a moment");

@@ -1,4 +1,6 @@
+import { causeOf, contextOf } from "@postrider/shared/cause";
 import { startLoop, type Loop } from "@postrider/shared/loop";
+import { runInContext } from "@postrider/shared/request-context";
 import { claimTasks, findNextWakeMs, listLostCalls } from "#src/db/claims.ts";
 import { doubtTasks } from "#src/db/doubts.ts";
 import type { ClaimedTask } from "#src/domain/held-task.ts";
@@ -171,8 +173,10 @@ class Claims {
     const { sql, settings } = this.#options;
     const lost = await listLostCalls(sql, MAX_LOST_CALLS);
     await Promise.all(
-      lost.map(({ callNumber, ...task }) =>
-        this.#shop.recorder.record({ ...task, happening: { kind: "call_lost", callNumber } }),
+      lost.map(({ callNumber, cause, ...task }) =>
+        runInContext(contextOf(causeOf(cause ?? {})), () =>
+          this.#shop.recorder.record({ ...task, happening: { kind: "call_lost", callNumber } }),
+        ),
       ),
     );
     if (await doubtTasks(sql, settings.visibleCallMs)) this.#lookedAt = Number.NEGATIVE_INFINITY;

@@ -5,9 +5,11 @@ import { applyDeletionNews } from "#src/target-news.ts";
 
 /** A deletion moved: its target follows. */
 export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
+  const news = events.map(({ message }) => message);
   await applyDeletionNews(
     tx,
-    events.map(({ message }) => message),
+    news,
+    new Map(events.map(({ message, cause }) => [message.postId, cause])),
   );
   failpoint("posts.in-consumer");
 });

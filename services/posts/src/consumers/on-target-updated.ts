@@ -5,9 +5,11 @@ import { applyTargetNews } from "#src/target-news.ts";
 
 /** A target moved: it and its post follow. */
 export const onTargetUpdated = handleEvents(TargetUpdatedSchema, async (tx, events) => {
+  const news = events.map(({ message }) => message);
   await applyTargetNews(
     tx,
-    events.map(({ message }) => message),
+    news,
+    new Map(events.map(({ message, cause }) => [message.postId, cause])),
   );
   failpoint("posts.in-consumer");
 });

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { currentCause } from "@postrider/shared/cause";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { mediaUseHolds } from "#src/db/media-uses.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
@@ -76,6 +77,7 @@ export async function replacePost(tx: TransactionSql, post: PostReplacement): Pr
       scheduled_at = ${post.scheduledAt},
       started_at = ${post.startedAt},
       queue_slot_rule_id = ${post.queueSlotRuleId},
+      cause = ${tx.json(currentCause())},
       version = version + 1,
       updated_at = greatest(updated_at, now())
     where workspace_id = ${post.workspaceId}

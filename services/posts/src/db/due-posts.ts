@@ -28,7 +28,7 @@ function eventsOfRequests(sql: ISql) {
         'dueAt', to_char(due_at at time zone 'utc', ${RFC_3339}),
         'publishBefore', to_char(publish_before at time zone 'utc', ${RFC_3339})
       ),
-      '{}'
+      coalesce(cause, '{}')
     from request`;
 }
 
@@ -65,7 +65,7 @@ export async function startDuePosts(
       from due
       where post.id = due.id
       and post.workspace_id = due.workspace_id
-      returning post.id, post.workspace_id, post.version, post.scheduled_at as due_at,
+      returning post.id, post.workspace_id, post.version, post.cause, post.scheduled_at as due_at,
         post.scheduled_at + ${missedAfterMs}::float8 * interval '1 millisecond' as publish_before
     ),
     request as materialized (

@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { currentCause } from "@postrider/shared/cause";
 import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { guardInsert } from "#src/db/duplicate-guards.ts";
@@ -99,14 +100,14 @@ function postInsert(sql: ISql, post: NewPost) {
   return sql`
     insert into posts (
       id, workspace_id, status, content, options, media_ids, media, scheduled_at, started_at, created_via,
-      queue_slot_rule_id, platforms, created_at, updated_at
+      queue_slot_rule_id, platforms, created_at, updated_at, cause
     )
     select
       ${post.id}::uuid, ${post.workspaceId}::uuid, ${post.status}, ${post.content},
       ${sql.json(post.options as Record<string, never>)}::jsonb, ${`{${post.mediaIds.join(",")}}`}::uuid[],
       ${sql.json(post.media)}::jsonb, ${post.scheduledAt}::timestamptz, ${startedAt}::timestamptz, ${post.createdVia},
       ${post.queueSlotRuleId}::uuid, ${`{${platforms.join(",")}}`}::text[], ${post.acceptedAt}::timestamptz,
-      ${post.acceptedAt}::timestamptz
+      ${post.acceptedAt}::timestamptz, ${sql.json(currentCause())}::jsonb
     from slotted
     where ok
     and ${mediaUseHolds(sql, { mediaIds: post.mediaIds, notedAfter: post.acceptedAt })}

@@ -1,3 +1,4 @@
+import type { Cause } from "@postrider/shared/cause";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { HoldingTarget } from "#src/domain/target-holding.ts";
@@ -177,6 +178,8 @@ export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly dueAt: Date;
   readonly publishBefore: Date;
   readonly version: number;
+  /** The request that placed the post last. */
+  readonly cause: Cause | null;
 }
 
 /** Those of the targets that are still to be published at just that generation; locks their posts in id order. */
@@ -186,7 +189,7 @@ export async function lockRequestedTargets(
 ): Promise<readonly RequestedTargetRow[]> {
   return await tx<RequestedTargetRow[]>`
     select target.workspace_id, target.id as target_id, target.generation, target.account_id, target.platform,
-      target.due_at, target.publish_before, post.id as post_id, post.version
+      target.due_at, target.publish_before, post.id as post_id, post.version, post.cause
     from targets as target
     join posts as post on post.id = target.post_id
       and post.workspace_id = target.workspace_id

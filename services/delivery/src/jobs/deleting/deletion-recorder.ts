@@ -1,4 +1,5 @@
-import { appendEvents } from "@postrider/shared/outbox";
+import { causeOf } from "@postrider/shared/cause";
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { createCounter } from "@postrider/shared/telemetry";
 import { holdAccounts } from "#src/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/db/deletions.ts";
@@ -82,7 +83,10 @@ export class DeletionRecorder {
       if (decisions.length === 0) return [];
       const tasks = decisions.map(({ task }) => task);
       await updateDeletions(tx, tasks);
-      await appendEvents(tx, tasks.map(deletionUpdated));
+      const events = tasks.map((task) =>
+        causedBy(deletionUpdated(task), task.cause && causeOf(task.cause)),
+      );
+      await appendEvents(tx, events);
       const holds = decisions.flatMap(({ task, holdUntil }) =>
         holdUntil === undefined ? [] : [{ ...task, until: holdUntil }],
       );

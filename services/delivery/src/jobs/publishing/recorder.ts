@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { currentCause, type Cause } from "@postrider/shared/cause";
 import type { Logger } from "@postrider/shared/logger";
-import { appendEvents } from "@postrider/shared/outbox";
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
 import { countFailures, holdAccounts, resetFailures } from "#src/db/account-gates.ts";
 import { insertQuestions } from "#src/db/detail-questions.ts";
@@ -32,6 +33,8 @@ const MAX_PAUSE_MS = 5_000;
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #gatherer: Gatherer<Report, Task | undefined>;
+  /** Reports of several requests are written together; each remembers its own. */
+  readonly #causes = new WeakMap<Report, Cause>();
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
@@ -44,6 +47,7 @@ export class Recorder {
 
   /** Resolves, however long the database is away, with the task as it is after the report. */
   record(report: Report): Promise<Task | undefined> {
+    this.#causes.set(report, currentCause());
     return this.#gatherer.submit(report);
   }
 
@@ -88,16 +92,26 @@ export class Recorder {
       }));
       const known = await lockTargets(tx, keys);
       const settlement = settle(known, reports, settings, random);
-      await this.#apply(tx, settlement, known.now);
+      await this.#apply(tx, settlement, { now: known.now, causes: this.#causesOf(reports) });
       return settlement;
     });
   }
 
-  async #apply(tx: TransactionSql, settlement: Settlement, now: Date): Promise<void> {
+  #causesOf(reports: readonly Report[]): ReadonlyMap<string, Cause | undefined> {
+    return new Map(reports.map((report) => [report.targetId, this.#causes.get(report)]));
+  }
+
+  async #apply(
+    tx: TransactionSql,
+    settlement: Settlement,
+    { now, causes }: { now: Date; causes: ReadonlyMap<string, Cause | undefined> },
+  ): Promise<void> {
     const { tasks, facts, updates } = settlement;
     // An end with an open question may be answered late, and goes on with what its steps had made.
     const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
-    const events = updates.map(({ task, attempt }) => targetUpdated(task, attempt));
+    const events = updates.map(({ task, attempt }) =>
+      causedBy(targetUpdated(task, attempt), causes.get(task.targetId)),
+    );
     await Promise.all([
       facts.length > 0 ? updateAttempts(tx, facts, now) : undefined,
       tasks.length > 0 ? updateTasks(tx, tasks) : undefined,

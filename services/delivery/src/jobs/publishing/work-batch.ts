@@ -12,6 +12,7 @@ import {
 import { publishTarget } from "#src/jobs/publishing/publish-target.ts";
 import { reconcileTarget } from "#src/jobs/publishing/reconcile-target.ts";
 import { release, report, type Workshop } from "#src/jobs/publishing/work.ts";
+import { forTasks, inTaskSpan } from "#src/jobs/task-span.ts";
 
 /** A newer build, which has the connector, takes the task. */
 const NO_CONNECTOR_MS = 60_000;
@@ -32,21 +33,22 @@ export async function workBatch(
   const work = async (task: ClaimedTask, material: Material | undefined): Promise<void> => {
     using lease = leases.get(task);
     const interrupted = AbortSignal.any([shop.stopping, ...(lease ? [lease.lost] : [])]);
-    try {
-      if (findPoison(task) !== undefined) await settlePoison(shop, task);
-      else if (material !== undefined) await workOne(shop, material, interrupted);
-    } catch (error) {
-      shop.deps.logger.error({ err: error, targetId: task.targetId }, "a task was interrupted");
-      await release(shop, [task]);
-    }
+    const name = task.status === "reconciling" ? "reconcile target" : "publish target";
+    await inTaskSpan(name, task, async () => {
+      try {
+        if (findPoison(task) !== undefined) await settlePoison(shop, task);
+        else if (material !== undefined) await workOne(shop, material, interrupted);
+      } catch (error) {
+        shop.deps.logger.error({ err: error, targetId: task.targetId }, "a task was interrupted");
+        await release(shop, [task]);
+      }
+    });
     onEnd(task);
   };
   const poisoned = tasks.filter((task) => findPoison(task) !== undefined);
   const settled = poisoned.map((task) => work(task, undefined));
-  const groups = await askOwners(
-    shop,
-    tasks.filter((task) => findPoison(task) === undefined),
-  );
+  const wholesome = tasks.filter((task) => findPoison(task) === undefined);
+  const groups = await forTasks(wholesome, () => askOwners(shop, wholesome));
   const worked = groups.map(async (group) => {
     const materials = await fetchOrRelease(shop, group);
     await Promise.all(group.tasks.map((task) => work(task, materials.get(task))));
