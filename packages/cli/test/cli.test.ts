@@ -14,7 +14,7 @@ import { readSettings, type Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
 const ACCOUNTS = join(import.meta.dirname, "../../../services/accounts");
-const INTERNAL_SECRET = "a secret that only this test knows, and the service";
+const INTERNAL_SECRET = "a secret that only this test and the service know";
 
 let database: TestDatabase;
 let simulator: Simulator;

@@ -8,28 +8,38 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
-const DELIVERY = join(import.meta.dirname, "../../../services/delivery");
-const INTERNAL_SECRET = "a secret that only this test knows, and the service";
+const SERVICES = join(import.meta.dirname, "../../../services");
+const KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
+const INTERNAL_SECRET = "a secret that only this test and the services know";
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
+/** Each service has a schema of its own, and here a database of its own too. */
 let database: TestDatabase;
-let service: ChildProcess;
+let accountsDatabase: TestDatabase;
+const processes: ChildProcess[] = [];
 let settings: Settings;
 
+async function createDatabase(service: "accounts" | "delivery"): Promise<TestDatabase> {
+  const migrationsFolder = join(SERVICES, service, "migrations");
+  return await createTestDatabase({ service, migrationsFolder });
+}
+
 /** A free port is chosen by the service, which says it in its log. Nothing is due, so it talks to nobody. */
-async function startDelivery(): Promise<string> {
-  service = spawn(process.execPath, [join(DELIVERY, "src/main.ts")], {
+async function start(name: "accounts" | "delivery", { url: databaseUrl }: TestDatabase) {
+  const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
     env: {
       PORT: "0",
       METRICS_PORT: "0",
       BUS: "postgres",
-      DATABASE_URL: database.url,
+      DATABASE_URL: databaseUrl,
       INTERNAL_SECRET,
-      HANDLE_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+      CREDENTIAL_KEYS: KEYS,
+      HANDLE_KEYS: KEYS,
       MEDIA_KEY: "a key that this test has no use for yet is needed",
     },
   });
+  processes.push(service);
   let log = "";
   service.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false);
@@ -38,15 +48,21 @@ async function startDelivery(): Promise<string> {
 }
 
 beforeAll(async () => {
-  const migrationsFolder = join(DELIVERY, "migrations");
-  database = await createTestDatabase({ service: "delivery", migrationsFolder });
-  const urls = { accounts: undefined, posts: undefined, delivery: await startDelivery() };
-  settings = { urls, internalSecret: INTERNAL_SECRET };
+  database = await createDatabase("delivery");
+  accountsDatabase = await createDatabase("accounts");
+  const [accounts, delivery] = await Promise.all([
+    start("accounts", accountsDatabase),
+    start("delivery", database),
+  ]);
+  settings = { urls: { accounts, posts: undefined, delivery }, internalSecret: INTERNAL_SECRET };
 });
 
 afterAll(async () => {
-  service.kill("SIGTERM");
-  if (service.exitCode === null) await once(service, "exit");
+  for (const service of processes) {
+    service.kill("SIGTERM");
+    if (service.exitCode === null) await once(service, "exit");
+  }
+  await accountsDatabase[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
@@ -155,6 +171,7 @@ const RECOVERY = {
   restoredAt: null,
   dataUntil: null,
   openTargets: 0,
+  tokens: { held: false, heldBecause: null },
 };
 
 test("data that is restored is marked; data from elsewhere is held and adopted, once", async () => {
@@ -165,18 +182,26 @@ test("data that is restored is marked; data from elsewhere is held and adopted, 
   expect(await runJson("recovery", "mark")).toEqual(marked);
 
   await database.sql`update deployment set deployment_id = 'production'`;
+  await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
   const held = { held: true, heldBecause: "deployment" };
   expect(await runJson("recovery", "status")).toEqual({
     ...marked,
     ...held,
+    tokens: held,
     belongs: { ...PLACE, deploymentId: "production" },
   });
   expect((await run("recovery", "status")).printed).toMatch(
-    /^publishing +held: the deployment is another one; recovery adopt takes the data over\n/,
+    /^publishing +held: the deployment is another one; recovery adopt takes the data over\ntokens +held: the deployment is another one; recovery adopt takes the data over\n/,
   );
 
   const adopted = { ...marked, dataUntil: INSTANT };
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: false, ...adopted });
-  expect((await run("recovery", "status")).printed).toMatch(/^publishing +goes on\n/);
+  expect((await run("recovery", "status")).printed).toMatch(
+    /^publishing +goes on\ntokens +are renewed\n/,
+  );
+
+  // One of the two had it done already, the other not.
+  await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
+  expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
 });
