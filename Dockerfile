@@ -2,7 +2,7 @@
 #
 # SERVICE: gateway, accounts, posts, media, delivery; simulator (the platforms, for trying out) and cli (the operator's tool).
 # What every image promises, and deploy/ relies on:
-#   runs as 10001:10001, on a read-only root; what it writes goes to /tmp and, with MEDIA_STORE=disk, to MEDIA_DIR
+#   runs as 10001:10001, on a read-only root; it writes to /tmp, and to /data when it is told to (MEDIA_DIR, SPOOL_DIR …)
 #   starts src/main.ts of the service, in /app/service; arguments of the container are the program's
 #   migrates its schema and ends with the command ["node", "src/migrate.ts"]; only services with a schema have it
 #   holds Node, the libraries it is linked with and the service: no shell, no package manager
@@ -38,8 +38,9 @@ RUN rm -rf patches turbo.json pnpm-workspace.yaml .gitignore \
 # A root of our own: Node, one user, and the libraries that Node and native packages are linked with.
 FROM tools AS root
 WORKDIR /image
-RUN mkdir -p etc tmp usr/local/bin \
+RUN mkdir -p data etc tmp usr/local/bin \
  && chmod 1777 tmp \
+ && chown 10001:10001 data \
  && echo 'postrider:x:10001:10001::/tmp:/' > etc/passwd \
  && echo 'postrider:x:10001:' > etc/group \
  && echo 'hosts: files dns' > etc/nsswitch.conf \

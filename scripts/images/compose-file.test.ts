@@ -1,0 +1,200 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EnvReader } from "../../packages/shared/src/config.ts";
+import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
+import { readSettings as readAccountsSettings } from "../../services/accounts/src/config.ts";
+import { readSettings as readDeliverySettings } from "../../services/delivery/src/config.ts";
+import { readSettings as readGatewaySettings } from "../../services/gateway/src/config.ts";
+import { readSettings as readMediaSettings } from "../../services/media/src/config.ts";
+import { readSettings as readPostsSettings } from "../../services/posts/src/config.ts";
+import { root } from "../check/run-command.ts";
+import { type ComposeServices, readCompose, readEnvFile, type Variables } from "./compose-file.ts";
+
+const SETTINGS = {
+  gateway: readGatewaySettings,
+  accounts: readAccountsSettings,
+  posts: readPostsSettings,
+  media: readMediaSettings,
+  delivery: readDeliverySettings,
+} satisfies Record<string, (read: EnvReader) => object>;
+
+type Name = keyof typeof SETTINGS;
+
+const NAMES = Object.keys(SETTINGS) as Name[];
+const WITH_SCHEMA = NAMES.filter((name) => name !== "gateway");
+const REAL = ["compose.yaml"];
+const SIMULATED = ["compose.yaml", "deploy/compose/simulator.yaml"];
+
+let folder: string;
+let env: Variables;
+
+function writeEnv(file: string): void {
+  const script = join(root, "scripts/compose-env.mjs");
+  execFileSync(process.execPath, [script, file], { stdio: "pipe" });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "postrider-compose-"));
+  writeEnv(join(folder, ".env"));
+  env = readEnvFile(join(folder, ".env"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function get(services: ComposeServices, name: string) {
+  const service = services[name];
+  if (service === undefined) throw new Error(`there is no service ${name}`);
+  return service;
+}
+
+/** What a service's configuration says of the environment that compose gives it. */
+function readAs(name: Name, environment: Variables) {
+  const read = new EnvReader(environment);
+  SETTINGS[name](read);
+  const known = new Set(read.settings.map((setting) => setting.name));
+  return {
+    faults: read.faults,
+    unknown: Object.keys(environment).filter((variable) => !known.has(variable)),
+    secrets: read.settings.filter(({ isSecret }) => isSecret).map((setting) => setting.name),
+  };
+}
+
+describe.each([
+  ["with the platforms", REAL],
+  ["with the simulator", SIMULATED],
+])("compose %s", (_title, files) => {
+  const read = () => readCompose(files, env);
+
+  test.each(NAMES)(
+    "%s is given every setting that it needs, and none that it does not know",
+    (name) => {
+      const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
+      expect({ faults, unknown }).toEqual({ faults: [], unknown: [] });
+    },
+  );
+
+  test("an address names a service and the port on which it listens", () => {
+    const services = read();
+    const ports = new Map([
+      ["postgres", "5432"],
+      ["kafka", "9092"],
+      ["s3", "7070"],
+    ]);
+    for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
+      if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
+      // What shares the network of another service is reached by that one's name.
+      if (network !== undefined)
+        ports.set(`${network.replace("service:", "")}:${name}`, environment?.PORT ?? "");
+    }
+    const listening = new Set([...ports].map(([name, port]) => `${name.split(":")[0]}:${port}`));
+    const published = Object.values(services)
+      .flatMap((service) => service.ports ?? [])
+      .map((port) => port.split(":").slice(0, 2).join(":"));
+    const addresses = Object.values(services).flatMap(({ environment = {} }) =>
+      Object.entries(environment)
+        .filter(([name]) => /(_URL|_ENDPOINT|BROKERS)$/.test(name))
+        .map(([, value]) => (value.includes("//") ? new URL(value).host : value)),
+    );
+    expect(addresses.length).toBeGreaterThan(10);
+    for (const address of new Set(addresses))
+      expect([...listening, ...published]).toContain(address);
+  });
+
+  test("ports are open to this machine only", () => {
+    const ports = Object.values(read()).flatMap((service) => service.ports ?? []);
+    expect(ports.length).toBeGreaterThan(0);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  test("every image has a version", () => {
+    for (const { image } of Object.values(read()))
+      expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
+  });
+
+  test("what is ours may do nothing but its work", () => {
+    const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
+    expect(ours.length).toBeGreaterThan(10);
+    for (const [, service] of ours) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
+      expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+    }
+  });
+
+  test("what others wait for exists, and says when it is healthy", () => {
+    const services = read();
+    const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>
+      Object.entries(needs).map(([name, { condition }]) => {
+        const { healthcheck } = get(services, name);
+        return { name, condition, saysSo: healthcheck !== undefined };
+      }),
+    );
+    expect(waits.length).toBeGreaterThan(10);
+    // What runs once needs no health check; what stays has one.
+    for (const { name, condition, saysSo } of waits)
+      expect({ name, condition }).toEqual({
+        name,
+        condition: saysSo ? "service_healthy" : "service_completed_successfully",
+      });
+  });
+
+  test.each(WITH_SCHEMA)("%s waits for its migrations, which run with its settings", (name) => {
+    const services = read();
+    const migrations = get(services, `${name}-migrations`);
+    expect(Object.keys(get(services, name).depends_on ?? {})).toContain(`${name}-migrations`);
+    expect(migrations.image).toBe(get(services, name).image);
+    expect(migrations.entrypoint).toEqual(["node", "src/migrate.ts"]);
+    expect(readAs(name, migrations.environment ?? {}).faults).toEqual([]);
+  });
+
+  test.each(NAMES)("%s is given the time that it needs to stop", (name) => {
+    const main = readFileSync(join(root, "services", name, "src/main.ts"), "utf8");
+    const graceMs = Number(/graceMs: ([\d_]+)/.exec(main)?.[1]?.replaceAll("_", ""));
+    const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
+    expect(seconds * 1000).toBeGreaterThan(graceMs);
+  });
+});
+
+test("no secret has a default: without .env nothing starts, and with an empty one neither", () => {
+  expect(() => readCompose(REAL, {})).toThrow("INTERNAL_SECRET is required");
+  const empty = Object.fromEntries(Object.keys(env).map((name) => [name, ""]));
+  expect(() => readCompose(REAL, empty)).toThrow("is required");
+  for (const name of Object.keys(env).filter((each) => each !== "COMPOSE_FILE")) {
+    const { [name]: _, ...others } = env;
+    expect(() => readCompose(REAL, others), name).toThrow(`${name} is required`);
+  }
+});
+
+test("every secret of a service comes from .env alone", () => {
+  const written = new Set(Object.values(env));
+  const services = readCompose(REAL, env);
+  for (const name of NAMES) {
+    const { environment = {} } = get(services, name);
+    for (const secret of readAs(name, environment).secrets) {
+      const value = environment[secret] ?? "";
+      const parts = value.startsWith("postgres:") ? new URL(value).password : value;
+      expect(parts === "" || written.has(parts), `${name} ${secret}`).toBe(true);
+    }
+  }
+});
+
+test("the simulator understands its settings", () => {
+  const { environment = {} } = get(readCompose(SIMULATED, env), "simulator");
+  const config = loadSimulatorConfig({ ...environment, HOST: "0.0.0.0" });
+  expect(config).toEqual({ host: "0.0.0.0", port: 4100, dataDir: "/data" });
+});
+
+test(".env is for its owner's eyes, never the same twice, and never replaced", () => {
+  const [one, other] = [join(folder, ".env"), join(folder, "other")];
+  writeEnv(other);
+  expect(statSync(one).mode & 0o777).toBe(0o600);
+  const before = readFileSync(one, "utf8");
+  expect(() => writeEnv(one)).toThrow("is there already and was left alone");
+  expect(readFileSync(one, "utf8")).toBe(before);
+  const values = [...Object.entries(env), ...Object.entries(readEnvFile(other))]
+    .filter(([name]) => name !== "COMPOSE_FILE")
+    .map(([, value]) => value);
+  expect(new Set(values).size).toBe(values.length);
+});
