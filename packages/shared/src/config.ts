@@ -101,6 +101,11 @@ export class EnvReader {
     this.faults.push(`${name} ${message}`);
   }
 
+  /** Whether there is a value. Asking makes it no setting of the process. */
+  has(name: string): boolean {
+    return this.#find(name) !== undefined;
+  }
+
   /** An empty value counts as absent, as shells and container manifests often set it. */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");

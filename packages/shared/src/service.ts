@@ -47,11 +47,26 @@ export interface BusConfig {
   readonly kafkaBrokers: readonly string[];
 }
 
+/** Each opens a door that only tests and trials need: to private addresses, to simulated accounts, to dying on demand. */
+const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
+
+/** Whichever process it is: what stands in the environment of one soon stands in that of the others. */
+function refuseInProduction(read: EnvReader): void {
+  const environment = read
+    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`)
+    .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
+  if (environment !== "production") return;
+  for (const name of NOT_IN_PRODUCTION) {
+    if (read.has(name)) read.fail(name, "is refused with POSTRIDER_ENV=production");
+  }
+}
+
 export function readProcessConfig(
   read: EnvReader,
   service: string,
   defaultPort: number,
 ): ProcessConfig {
+  refuseInProduction(read);
   const acceptedSecrets = read
     .secret(
       "What services show each other. The first is shown, all are accepted, so that it can be changed while everything runs.",
