@@ -58,6 +58,15 @@ create table accounts.credentials (
 CREATE INDEX credentials_renewals ON accounts.credentials USING btree (renew_at) WHERE (renew_at IS NOT NULL);
 CREATE INDEX credentials_sealing_keys ON accounts.credentials USING btree (split_part(access_token, '.'::text, 2), account_id);
 
+create table accounts.deployment (
+  only_row boolean not null default true,
+  system_identifier text not null,
+  database_oid bigint not null,
+  deployment_id text not null,
+  constraint deployment_pkey PRIMARY KEY (only_row),
+  constraint deployment_only_row_check CHECK (only_row)
+);
+
 create table accounts.oauth_tickets (
   id uuid not null,
   workspace_id uuid not null,

@@ -6,10 +6,12 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
+import { insertDeployment } from "#src/db/deployment.ts";
 import { countSealingKeys } from "#src/db/sealing-keys.ts";
 import { TOPIC } from "#src/events.ts";
 import { startRenewingIdle } from "#src/jobs/renew-idle-credentials.ts";
 import { startResealing } from "#src/jobs/reseal-credentials.ts";
+import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startKeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -27,7 +29,7 @@ async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): P
 
 /** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
-  const { service, simulatorUrl, publicUrl, credentialKeys } = config;
+  const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   let nudge = (): void => undefined;
@@ -39,6 +41,7 @@ export async function startApp(config: Config): Promise<App> {
     simulatorUrl,
     publicUrl,
     credentialKeys,
+    deploymentId,
     nudge: () => nudge(),
     noteKeyUse: (keyId: string) => keyUse.note(keyId),
   };
@@ -51,9 +54,11 @@ export async function startApp(config: Config): Promise<App> {
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await assertKeysConfigured(sql, credentialKeys);
+  await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   nudge = () => relay.nudge();
+  const watching = startWatchDeployment(deps);
   const resealing = startResealing(deps);
   const renewing = startRenewingIdle({
     ...deps,
@@ -63,7 +68,8 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([server, refresher, renewing, resealing, keyUse, relay, bus, base]);
+      const jobs = [renewing, resealing, watching, keyUse];
+      await disposeInOrder([server, refresher, ...jobs, relay, bus, base]);
     },
   };
 }

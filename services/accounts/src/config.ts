@@ -86,6 +86,11 @@ export function readSettings(read: EnvReader) {
       ),
       "CREDENTIAL_KEYS",
     ),
+    deploymentId: read
+      .about(
+        "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",
+      )
+      .string("DEPLOYMENT_ID", { default: "default" }),
     publicUrl: read
       .about("Where clients, people's browsers and platforms reach the gateway.")
       .url("PUBLIC_URL", "http://127.0.0.1:8080"),

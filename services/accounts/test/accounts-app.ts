@@ -5,6 +5,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { hashApiKey } from "@postrider/shared/api-keys";
 import { createLogger } from "@postrider/shared/logger";
@@ -13,16 +14,22 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { createConnectors } from "#src/connectors/registry.ts";
+import { insertDeployment } from "#src/db/deployment.ts";
 import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
+/** To which the data of tests belongs. */
+export const DEPLOYMENT = "default";
 const logger = createLogger({ service: "test", level: "silent" });
 
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
-  return await createTestDatabase({ service: "accounts", migrationsFolder: MIGRATIONS, poolSize });
+  const migrationsFolder = MIGRATIONS;
+  const database = await createTestDatabase({ service: "accounts", migrationsFolder, poolSize });
+  await insertDeployment(database.sql, DEPLOYMENT);
+  return database;
 }
 
 export async function createSimulator(): Promise<Simulator> {
@@ -36,6 +43,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly authorizations: ReturnType<typeof openClients>["authorizations"];
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
+  readonly recovery: ReturnType<typeof openClients>["recovery"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
   readonly keyUse: KeyUse;
@@ -49,6 +57,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     authorizations: peer.client(AuthorizationService),
     credentials: peer.client(CredentialService),
     platforms: peer.client(PlatformService),
+    recovery: peer.client(RecoveryService),
     workspaces: peer.client(WorkspaceService),
   };
 }
@@ -64,6 +73,7 @@ export function createApp(
     readonly keys?: readonly SealingKey[];
     /** False = the app of x is not there. */
     readonly configured?: boolean;
+    readonly deploymentId?: string;
   } = {},
 ): AccountsApp {
   const { simulatorUrl } = options;
@@ -113,6 +123,7 @@ export function createApp(
     simulatorUrl,
     publicUrl: "https://postrider.example",
     credentialKeys: options.keys ?? [KEY],
+    deploymentId: options.deploymentId ?? DEPLOYMENT,
     nudge: () => undefined,
     noteKeyUse: (keyId: string) => keyUse.note(keyId),
   };

@@ -10,6 +10,7 @@ import {
   createApp,
   createDatabase,
   createSimulator,
+  DEPLOYMENT,
   KEY,
   type AccountsApp,
 } from "./accounts-app.ts";
@@ -170,7 +171,12 @@ describe("refreshing", () => {
 
 describe("renewing what nobody uses", () => {
   const renewDue = () =>
-    renewIdleBatch({ sql: database.sql, logger, refresh: (row) => app.refresher.refresh(row) });
+    renewIdleBatch({
+      sql: database.sql,
+      logger,
+      deploymentId: DEPLOYMENT,
+      refresh: (row) => app.refresher.refresh(row),
+    });
 
   async function renewAtOf({ accountId }: Ref) {
     const [row] = await database.sql<{ days: number; refreshes: string }[]>`

@@ -1,5 +1,6 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
+import { dataAtHome } from "#src/db/deployment.ts";
 
 /** The credential of an account as it is stored. */
 export interface CredentialRow {
@@ -103,11 +104,14 @@ export interface RefreshClaim {
   readonly claimedAt: Date;
 }
 
-/** Takes the row's lease for 30 s; undefined when somebody has it, or the version is not the current one any more. */
+/**
+ * Takes the row's lease for 30 s; undefined when somebody has it, the version is not the current one any more, or the data
+ * is a copy: its refresh token is the original's, and may work only once.
+ */
 export async function claimRefresh(
   sql: Sql,
   key: AccountKey,
-  version: number,
+  { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
 ): Promise<RefreshClaim | undefined> {
   const [row] = await sql<RefreshClaim[]>`
     update credentials
@@ -117,6 +121,7 @@ export async function claimRefresh(
     and version = ${version}
     and refresh_token is not null
     and (refresh_lease_until is null or refresh_lease_until < now())
+    and exists (${dataAtHome(sql, deploymentId)})
     returning refresh_token, attributes, now() as claimed_at`;
   return row;
 }
@@ -215,14 +220,18 @@ export type LapsingCredential = Pick<
   "workspaceId" | "accountId" | "platform" | "version"
 >;
 
-/** Takes credentials whose renewal is due, and puts each off by an hour in case that it fails. */
-export async function claimLapsing(sql: Sql, limit: number): Promise<readonly LapsingCredential[]> {
+/** Takes credentials whose renewal is due, and puts each off by an hour in case that it fails; none of a copy. */
+export async function claimLapsing(
+  sql: Sql,
+  { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
+): Promise<readonly LapsingCredential[]> {
   // `skip locked` gives several replicas different rows; the refresh's own lease keeps the calls single all the same.
   return await sql<LapsingCredential[]>`
     with due as (
       select account_id
       from credentials
       where renew_at <= now()
+      and exists (${dataAtHome(sql, deploymentId)})
       order by renew_at
       limit ${limit}
       for update skip locked

@@ -7,6 +7,7 @@ import { claimLapsing, type LapsingCredential } from "#src/db/credentials.ts";
 export interface RenewIdleDeps {
   readonly sql: Sql;
   readonly logger: Logger;
+  readonly deploymentId: string;
   /** Asks the platform and writes what it gave; never throws for what the platform does. */
   readonly refresh: (credential: LapsingCredential) => Promise<unknown>;
 }
@@ -18,8 +19,13 @@ const EVERY_MS = 60_000;
  * Renews one batch of the tokens whose time has come, one after the other: there are weeks left, and the platform is to
  * notice nothing. Returns whether there may be more.
  */
-export async function renewIdleBatch({ sql, logger, refresh }: RenewIdleDeps): Promise<boolean> {
-  const claimed = await claimLapsing(sql, BATCH);
+export async function renewIdleBatch({
+  sql,
+  logger,
+  deploymentId,
+  refresh,
+}: RenewIdleDeps): Promise<boolean> {
+  const claimed = await claimLapsing(sql, { limit: BATCH, deploymentId });
   for (const credential of claimed) {
     const { accountId, platform } = credential;
     try {

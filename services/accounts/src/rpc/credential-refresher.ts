@@ -23,7 +23,10 @@ import { revokeTokens } from "#src/rpc/revoke-tokens.ts";
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
-type RefresherDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys" | "nudge">;
+type RefresherDeps = Pick<
+  Deps,
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "nudge"
+>;
 type Current = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 const refreshesTotal = createCounter(
@@ -64,7 +67,8 @@ export class CredentialRefresher implements AsyncDisposable {
     const renew = this.#findRenewal(current.platform);
     if (renew === undefined) return "failed";
     const key = { workspaceId, accountId };
-    const claim = await claimRefresh(this.#deps.sql, key, version);
+    const { deploymentId } = this.#deps;
+    const claim = await claimRefresh(this.#deps.sql, key, { version, deploymentId });
     if (claim === undefined) return "busy";
     const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
     const { attributes } = claim;

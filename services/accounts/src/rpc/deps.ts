@@ -13,6 +13,8 @@ export interface Deps {
   readonly publicUrl: string;
   /** Newest first. */
   readonly credentialKeys: readonly SealingKey[];
+  /** Name of this deployment; data that belongs to another one is a copy. */
+  readonly deploymentId: string;
   /** Wakes the relay; called after a commit that appended an event. */
   readonly nudge: () => void;
   /** Notes that a key was used; written later. */

@@ -1,17 +1,20 @@
 import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
 import type { DestroyedTokens } from "#src/db/credentials.ts";
+import { findHold } from "#src/db/deployment.ts";
 import type { RevokedTokens } from "#src/domain/connector.ts";
 import { reasonNotToRevoke, type Revocation } from "#src/domain/revocation.ts";
 import { unsealToken } from "#src/rpc/credential-seals.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 
-type RevokeDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys">;
+type RevokeDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId">;
 type RevokedAccount = AccountKey & { readonly platform: string };
 
 /** The account is disconnected already, so nobody has to wait long for a platform in trouble. */
 const REVOKE_TIMEOUT_MS = 8_000;
 const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
+/** The original goes on with the approval, and with the very tokens, of which this is the copy. */
+const HELD: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
 
 /** Undefined when they do not open: then there is nothing that the platform could be asked with. */
 function unsealDestroyed(
@@ -50,6 +53,11 @@ export async function revokeTokens(
   const isShared = await isConnectedElsewhere(deps.sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(platform, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
+  const isOurs = await findHold(deps.sql, deps.deploymentId).then(
+    (hold) => hold === null,
+    () => false,
+  );
+  if (!isOurs) return HELD;
   const revoke = connectors[platform]?.connector.revoke;
   const tokens = unsealDestroyed(deps, accountId, destroyed);
   if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;

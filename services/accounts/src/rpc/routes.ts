@@ -5,6 +5,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
@@ -16,6 +17,7 @@ import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createCredentialService } from "#src/rpc/credential-service.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
+import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { createWorkspaceService } from "#src/rpc/workspace-service.ts";
 
 export function createRoutes(
@@ -29,6 +31,7 @@ export function createRoutes(
     router.service(AuthorizationService, createAuthorizationService(deps));
     router.service(CredentialService, createCredentialService({ ...deps, refresher }));
     router.service(PlatformService, createPlatformService(deps));
+    router.service(RecoveryService, createRecoveryService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
     // This service consumes nothing, but a broker may refuse what it publishes.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
