@@ -21,6 +21,7 @@ const commands = {
   test: { script: "scripts/check.ts", first: [], leads: true },
   check: { script: "scripts/check.ts", first: [], leads: true },
   "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
+  sbom: { script: "scripts/sbom.ts", first: [], leads: false },
   postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
 };
 

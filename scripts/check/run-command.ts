@@ -10,6 +10,8 @@ export const root = resolve(import.meta.dirname, "../..");
 export interface CommandResult {
   readonly ok: boolean;
   readonly output: string;
+  /** Worth a line also when it ended well. */
+  readonly note?: string;
 }
 
 const running = new Set<ChildProcess>();

@@ -21,6 +21,13 @@ test("all steps run after a failure, and only a failing one's output is shown", 
   ]);
 });
 
+test("a step that went well may have something to note", async () => {
+  const printed: string[] = [];
+  const run = async () => ({ ok: true, output: "quiet", note: "not checked" });
+  await runSteps([{ name: "one", run }], 1, (text) => printed.push(text));
+  expect(printed).toEqual([expect.stringMatching(/^ok {4}one/), "      not checked"]);
+});
+
 test("no more steps than allowed run at once", async () => {
   let running = 0;
   let most = 0;

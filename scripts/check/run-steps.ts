@@ -7,8 +7,8 @@ export interface StepCounts {
 }
 
 /**
- * Runs the steps, a few at a time, and prints a line for each as it ends, with what a failing one said. All of them
- * run, also after a failure.
+ * Runs the steps, a few at a time, and prints a line for each as it ends, with what a failing one said and what any of
+ * them has to note. All of them run, also after a failure.
  */
 export async function runSteps(
   steps: readonly Step[],
@@ -20,10 +20,11 @@ export async function runSteps(
   const work = async (): Promise<void> => {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
       const startedAt = performance.now();
-      const { ok, output } = await step.run();
+      const { ok, output, note = "" } = await step.run();
       counts[ok ? "passed" : "failed"] += 1;
       print(stepLine(step.name, ok, performance.now() - startedAt));
-      if (!ok) print(indent(output));
+      const more = [note, ok ? "" : output].filter((text) => text !== "").join("\n");
+      if (more !== "") print(indent(more));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));

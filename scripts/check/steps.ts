@@ -1,4 +1,5 @@
 import { checkBaseline, checkGeneratedCode } from "./contracts.ts";
+import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
 import type { CommandResult } from "./run-command.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -34,5 +35,7 @@ export const STEPS: readonly Step[] = [
   ),
   command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },
+  { name: "licences of what we ship", run: checkLicences },
+  { name: "known vulnerabilities of what we ship (pnpm audit)", run: checkVulnerabilities },
   command("format (oxfmt)", "oxfmt", "--check"),
 ];
