@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
 
-const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"]).toString());
+export const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"]).toString());
 
 /** CPU seconds that a process has used so far, user and system. */
 export function cpuSeconds(pid: number): number {

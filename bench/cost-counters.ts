@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { LocalStack } from "@postrider/local/local-file";
+import type postgres from "postgres";
+import { cpuSeconds, TICKS_PER_SECOND } from "./measure.ts";
+
+/** Everything that grows with each post, as one map so that differences are one line. */
+export type Counters = ReadonlyMap<string, number>;
+
+/** `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and Postgres' own counters. */
+export async function readCounters(local: LocalStack, sql: postgres.Sql): Promise<Counters> {
+  const [database, tables] = await Promise.all([readDatabase(sql), readTables(sql)]);
+  return new Map([...readCpu(local), ...database, ...tables]);
+}
+
+/** What one of `posts` cost: what was counted between, less what the system costs while nothing happens. */
+export function costOf(
+  { before, after }: { readonly before: Counters; readonly after: Counters },
+  { idlePerMs, posts }: { readonly idlePerMs: Counters; readonly posts: number },
+): Counters {
+  const elapsedMs = get(after, "at") - get(before, "at");
+  return new Map(
+    [...after].map(([name, value]) => {
+      const idle = elapsedMs * get(idlePerMs, name);
+      return [name, (value - get(before, name) - idle) / posts];
+    }),
+  );
+}
+
+/** What the system uses up per millisecond without any post. */
+export function idleOf(before: Counters, after: Counters): Counters {
+  const elapsedMs = get(after, "at") - get(before, "at");
+  return new Map(
+    [...after].map(([name, value]) => [
+      name,
+      // What lies on the disk does not grow by waiting.
+      name.startsWith("kB/") ? 0 : (value - get(before, name)) / elapsedMs,
+    ]),
+  );
+}
+
+export function get(counters: Counters, name: string): number {
+  return counters.get(name) ?? 0;
+}
+
+function readCpu(local: LocalStack): [string, number][] {
+  const services = Object.entries(local.services).map(([name, replicas]): [string, number] => [
+    `cpu/${name}`,
+    1000 * replicas.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0),
+  ]);
+  const postmaster = local.postgres?.pid ?? 0;
+  return [...services, ["cpu/postgres", 1000 * cpuSecondsOfFamily(postmaster)]];
+}
+
+/** Of a process, its children, and those of its children that have ended. */
+function cpuSecondsOfFamily(pid: number): number {
+  const ticksOfEnded = statOf(pid).slice(13, 15);
+  const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
+  const children = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && statOf(Number(name))[1] === String(pid),
+  );
+  return [pid, ...children.map(Number)].reduce((sum, each) => sum + cpuSeconds(each), ended);
+}
+
+/** The fields of `/proc/<pid>/stat` after the name, which may hold blanks; none when it has ended. */
+function statOf(pid: number): readonly string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
+
+async function readDatabase(sql: postgres.Sql): Promise<[string, number][]> {
+  const [row] = await sql<Record<string, number>[]>`
+    select
+      extract(epoch from clock_timestamp())::float8 * 1000 as at,
+      d.xact_commit::float8 as transactions,
+      (d.tup_inserted + d.tup_updated + d.tup_deleted)::float8 as rows,
+      w.wal_bytes::float8 / 1000 as "walKb",
+      w.wal_fpi::float8 as "walPages",
+      (
+        select count(*)
+        from bus.records
+      )::float8 as events
+    from pg_stat_database as d, pg_stat_wal as w
+    where d.datname = current_database()`;
+  return Object.entries(row ?? {});
+}
+
+async function readTables(sql: postgres.Sql): Promise<[string, number][]> {
+  const rows = await sql<{ schema: string; bytes: number }[]>`
+    select schemaname as schema, sum(pg_total_relation_size(relid))::float8 as bytes
+    from pg_stat_user_tables
+    group by schemaname`;
+  return rows.map(({ schema, bytes }) => [`kB/${schema}`, bytes / 1000]);
+}

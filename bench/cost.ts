@@ -1,0 +1,215 @@
+/**
+ * What one post costs: CPU time of every process, transactions, rows, WAL, events and bytes on the disk. None of them
+ * depends on how busy the machine is. `node bench/cost.ts [posts]`. Prints Markdown tables.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { uploadFile } from "@postrider/local/demo-api";
+import { sampleMp4 } from "@postrider/local/sample-media";
+import postgres from "postgres";
+import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counters.ts";
+import { startBenchSystem, type BenchSystem } from "./system.ts";
+
+const POSTS = Number(process.argv[2] ?? 300);
+/** So many accounts of a platform take turns. */
+const ACCOUNTS = 21;
+const IN_FLIGHT = 8;
+const IDLE_MS = 20_000;
+/** A connection of Postgres that falls idle reports what it did within 10 s. */
+const REPORTED_MS = 12_000;
+/** Time to create all scheduled posts before they are due; the platforms take none that is not to come. */
+const LEAD_MS = 3_000 + POSTS * 15;
+const GIVE_UP_MS = 600_000;
+const NO_LIMIT = "100000000";
+const PLATFORMS = ["instagram", "x", "facebook", "tiktok", "youtube", "telegram", "bluesky"];
+
+type Accounts = Readonly<Record<string, readonly string[]>>;
+
+interface Scenario {
+  readonly name: string;
+  readonly isScheduled: boolean;
+  /** The accounts of the post with this number. */
+  readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
+  readonly hasFilm: boolean;
+}
+
+const pick = (accounts: Accounts, platform: string, number: number): string =>
+  accounts[platform]?.[number % ACCOUNTS] ?? "";
+
+const oneText = (accounts: Accounts, number: number) => [pick(accounts, "bluesky", number)];
+const sevenTexts = (accounts: Accounts, number: number) =>
+  PLATFORMS.map((_, index) => pick(accounts, "bluesky", 7 * number + index));
+const oneFilmEach = (accounts: Accounts, number: number) =>
+  PLATFORMS.map((platform) => pick(accounts, platform, number));
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: "1 text, now", isScheduled: false, accountIds: oneText, hasFilm: false },
+  { name: "1 text, scheduled", isScheduled: true, accountIds: oneText, hasFilm: false },
+  { name: "7 texts, now", isScheduled: false, accountIds: sevenTexts, hasFilm: false },
+  { name: "7 texts, scheduled", isScheduled: true, accountIds: sevenTexts, hasFilm: false },
+  {
+    name: "a film on 7 platforms, now",
+    isScheduled: false,
+    accountIds: oneFilmEach,
+    hasFilm: true,
+  },
+  {
+    name: "a film on 7 platforms, scheduled",
+    isScheduled: true,
+    accountIds: oneFilmEach,
+    hasFilm: true,
+  },
+];
+
+async function createPost({ local }: BenchSystem, body: object): Promise<void> {
+  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).slice(0, 1000)}`);
+  await answer.arrayBuffer();
+}
+
+interface Bench {
+  readonly system: BenchSystem;
+  readonly sql: postgres.Sql;
+  readonly accounts: Accounts;
+  readonly mediaId: string;
+}
+
+async function createPosts(
+  { system, accounts, mediaId }: Bench,
+  { name, isScheduled, accountIds, hasFilm }: Scenario,
+): Promise<void> {
+  const when = isScheduled ? { scheduledAt: new Date(Date.now() + LEAD_MS).toISOString() } : {};
+  const film = {
+    mediaIds: [mediaId],
+    options: { youtube: { title: "A film" }, tiktok: { privacy: "public" } },
+  };
+  let next = 0;
+  const createSome = async () => {
+    while (next < POSTS) {
+      const number = next++;
+      const content = `${name}: post ${number}, of ordinary length, as a person would write it.`;
+      const ids = accountIds(accounts, number);
+      await createPost(system, { content, accountIds: ids, ...when, ...(hasFilm ? film : {}) });
+    }
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, createSome));
+}
+
+/** Resolves when nothing is left to do; whatever did not get through would make the others look cheap. */
+async function settle({ sql }: Bench): Promise<void> {
+  const endsAt = Date.now() + GIVE_UP_MS;
+  for (;;) {
+    const [row] = await sql<{ open: number; failed: number }[]>`
+      select
+        (count(*) filter (where p.status in ('scheduled', 'publishing')))::int as open,
+        (count(*) filter (where p.status in ('failed', 'partial')))::int as failed
+      from posts.posts as p`;
+    if (row === undefined || row.failed > 0 || Date.now() > endsAt)
+      throw new Error(`${row?.failed} posts failed, ${row?.open} are still open`);
+    if (row.open === 0) return;
+    await sleep(1000);
+  }
+}
+
+async function measureScenario(
+  bench: Bench,
+  scenario: Scenario,
+  idlePerMs: Counters,
+): Promise<Counters> {
+  const { system, sql } = bench;
+  const before = await readCounters(system.local, sql);
+  await createPosts(bench, scenario);
+  await settle(bench);
+  await sleep(REPORTED_MS);
+  const after = await readCounters(system.local, sql);
+  return costOf({ before, after }, { idlePerMs, posts: POSTS });
+}
+
+async function prepare(system: BenchSystem, sql: postgres.Sql): Promise<Bench> {
+  const { workspaceId } = system.local;
+  await system.operate("workspace", "set-limits", workspaceId, "--daily-quota", NO_LIMIT);
+  const accounts: Record<string, readonly string[]> = {};
+  for (const platform of PLATFORMS) accounts[platform] = await system.connect(platform, ACCOUNTS);
+  const mediaId = await uploadFile(system.local, {
+    fileName: "film.mp4",
+    contentType: "video/mp4",
+    bytes: sampleMp4({ seconds: 3, width: 368, height: 368 }),
+  });
+  return { system, sql, accounts, mediaId };
+}
+
+const PROCESSES = ["gateway", "accounts", "posts", "media", "delivery", "postgres"];
+const SCHEMAS = ["posts", "delivery", "media", "bus"];
+
+function toRow(name: string, cells: readonly number[], digits: number): string {
+  return `| ${[name, ...cells.map((cell) => cell.toFixed(digits))].join(" | ")} |`;
+}
+
+function toTable(first: string, headings: readonly string[], rows: readonly string[]): string {
+  const line = `|---|${"---:|".repeat(headings.length)}`;
+  return `\n| ${[first, ...headings].join(" | ")} |\n${line}\n${rows.join("\n")}\n`;
+}
+
+await using system = await startBenchSystem("postgres");
+const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
+const bench = await prepare(system, sql);
+// Each process has compiled its code, and each hot page is in the WAL as a whole, before anything is counted.
+for (const scenario of SCENARIOS.filter(({ isScheduled }) => !isScheduled)) {
+  await createPosts(bench, { ...scenario, name: `warming up: ${scenario.name}` });
+  await settle(bench);
+}
+await sleep(REPORTED_MS);
+const idleBefore = await readCounters(system.local, sql);
+await sleep(IDLE_MS);
+const idlePerMs = idleOf(idleBefore, await readCounters(system.local, sql));
+const costs: [string, Counters][] = [];
+for (const scenario of SCENARIOS)
+  costs.push([scenario.name, await measureScenario(bench, scenario, idlePerMs)]);
+await sql.end();
+
+const cpuOf = (counters: Counters) => PROCESSES.map((name) => get(counters, `cpu/${name}`));
+const withSum = (cells: readonly number[]) => [...cells, cells.reduce((a, b) => a + b, 0)];
+process.stdout.write(
+  [
+    toTable(
+      `CPU ms per post (${POSTS} posts each)`,
+      [...PROCESSES, "sum"],
+      costs.map(([name, cost]) => toRow(name, withSum(cpuOf(cost)), 1)),
+    ),
+    toTable(
+      "per post",
+      ["transactions", "rows written", "events", "WAL kB", "whole pages in it"],
+      costs.map(([name, cost]) => {
+        const names = ["transactions", "rows", "events", "walKb", "walPages"];
+        return toRow(
+          name,
+          names.map((each) => get(cost, each)),
+          1,
+        );
+      }),
+    ),
+    toTable(
+      "kB on disk per post",
+      [...SCHEMAS, "sum"],
+      costs.map(([name, cost]) =>
+        toRow(name, withSum(SCHEMAS.map((schema) => get(cost, `kB/${schema}`))), 1),
+      ),
+    ),
+    toTable(
+      "idle, per second",
+      [...PROCESSES.map((name) => `${name} CPU ms`), "transactions", "WAL kB"],
+      [
+        toRow(
+          "",
+          [...cpuOf(idlePerMs), get(idlePerMs, "transactions"), get(idlePerMs, "walKb")].map(
+            (each) => 1000 * each,
+          ),
+          1,
+        ),
+      ],
+    ),
+  ].join(""),
+);
