@@ -1,3 +1,4 @@
+import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Agent, request } from "undici";
 import type { Unavailable } from "#src/domain/connector.ts";
 
@@ -59,6 +60,13 @@ function encode(call: PlatformRequest): {
 
 /** Calls a platform once. Nothing that a network failure says is passed on: it may hold an address with a token in it. */
 export async function callPlatform(
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  return await inClientSpan(call, () => send(call, signal));
+}
+
+async function send(
   call: PlatformRequest,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | Unavailable> {

@@ -1,3 +1,4 @@
+import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Agent, request, type Dispatcher } from "undici";
 import { describeFailure } from "#src/connectors/network-failure.ts";
 import { Outgoing } from "#src/connectors/outgoing.ts";
@@ -6,7 +7,6 @@ import {
   toAnswer,
   type PlatformAnswer,
 } from "#src/connectors/platform-answer.ts";
-import { inPlatformSpan } from "#src/connectors/platform-span.ts";
 import { countBytes, type RequestBody } from "#src/connectors/request-body.ts";
 import { withUploadTime } from "#src/connectors/upload-time.ts";
 
@@ -57,7 +57,7 @@ export async function callPlatform(
   call: PlatformRequest,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | NoAnswer> {
-  return await inPlatformSpan(call, false, () => sendInvisible(call, signal));
+  return await inClientSpan(call, () => sendInvisible(call, signal));
 }
 
 async function sendInvisible(

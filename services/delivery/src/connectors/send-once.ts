@@ -1,3 +1,4 @@
+import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
 import {
   CONNECT_TIMEOUT_MS,
@@ -13,7 +14,6 @@ import {
   toAnswer,
   type PlatformAnswer,
 } from "#src/connectors/platform-answer.ts";
-import { inPlatformSpan } from "#src/connectors/platform-span.ts";
 import type { Failure, NotSent, SendGuard, Unknown } from "#src/domain/connector.ts";
 
 /** No connection was made, or it broke before the first byte: certainly nothing happened there. */
@@ -144,7 +144,7 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
       },
       visible,
     );
-    return await inPlatformSpan(call, true, () => visible.result);
+    return await inClientSpan(call, () => visible.result, { "postrider.visible": true });
   } finally {
     clearTimeout(timer);
     void client.destroy().catch(() => undefined);

@@ -1,5 +1,5 @@
-import { openSpan } from "@postrider/shared/tracing";
-import type { PlatformRequest } from "#src/connectors/http.ts";
+import type { Attributes } from "@opentelemetry/api";
+import { openSpan } from "#src/tracing.ts";
 
 /** What became of a call, as far as a trace wants to know: an answer, or how it ended without one. */
 type Ending = { readonly status: number } | { readonly kind: string };
@@ -7,14 +7,13 @@ type Ending = { readonly status: number } | { readonly kind: string };
 const FIRST_ERROR = 400;
 
 /**
- * Makes a call to a platform as a span. Only the host is written down: paths of platforms carry tokens, ids and texts.
- *
- * @param isVisible Whether it is the call that publishes.
+ * Makes a call to a foreign host as a span. Only the host is written down: paths of platforms carry tokens, ids and texts.
+ * The host is told nothing of the trace.
  */
-export async function inPlatformSpan<T extends Ending>(
-  { method, url }: PlatformRequest,
-  isVisible: boolean,
+export async function inClientSpan<T extends Ending>(
+  { method, url }: { readonly method: string; readonly url: string },
   call: () => Promise<T>,
+  attributes: Attributes = {},
 ): Promise<T> {
   const { hostname, port, protocol } = new URL(url);
   const span = openSpan(method, {
@@ -23,7 +22,7 @@ export async function inPlatformSpan<T extends Ending>(
       "http.request.method": method,
       "server.address": hostname,
       "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
-      "postrider.visible": isVisible,
+      ...attributes,
     },
   });
   try {

@@ -1,0 +1,108 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** A span as it was exported, with its attributes by name. */
+export interface CollectedSpan {
+  readonly service: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty where a trace begins. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly hasFailed: boolean;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** Receives spans by OTLP over HTTP in JSON, as a collector does. */
+export interface Collector extends AsyncDisposable {
+  /** What services are told to export to. */
+  readonly endpoint: string;
+  /** Everything that came so far. */
+  spans(): readonly CollectedSpan[];
+  /** What was received, as it came, with its headers. */
+  received(): string;
+}
+
+interface OtlpAttribute {
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+interface OtlpSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: readonly OtlpAttribute[];
+  readonly status: { readonly code?: number };
+}
+
+interface OtlpExport {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly OtlpAttribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
+  }[];
+}
+
+const KINDS = ["unspecified", "internal", "server", "client", "producer", "consumer"];
+const FAILED = 2;
+
+function toRecord(attributes: readonly OtlpAttribute[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+}
+
+function toSpans({ resourceSpans }: OtlpExport): readonly CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map((span) => ({
+        service: String(toRecord(resource.attributes)["service.name"]),
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentSpanId: span.parentSpanId ?? "",
+        name: span.name,
+        kind: KINDS[span.kind] ?? "",
+        hasFailed: span.status.code === FAILED,
+        attributes: toRecord(span.attributes),
+      })),
+  );
+}
+
+export async function startCollector(): Promise<Collector> {
+  const bodies: string[] = [];
+  const spans: CollectedSpan[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      bodies.push(`${request.url} ${JSON.stringify(request.headers)}\n${body}`);
+      if (request.url === "/v1/traces") spans.push(...toSpans(JSON.parse(body) as OtlpExport));
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    spans: () => spans,
+    received: () => bodies.join("\n"),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+/** The span and those above it, as `service kind name`, from the first one down. */
+export function chainTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly string[] {
+  const above = spans.find(
+    ({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId,
+  );
+  const line = `${span.service} ${span.kind} ${span.name}`;
+  return above === undefined ? [line] : [...chainTo(above, spans), line];
+}

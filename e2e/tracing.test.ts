@@ -1,0 +1,182 @@
+import { sampleJpeg } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  chainTo,
+  startCollector,
+  type CollectedSpan,
+  type Collector,
+} from "./support/collector.ts";
+import { upload } from "./support/media.ts";
+import { create, whenTargets } from "./support/posts.ts";
+import { startSystem, type BusKind, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CLIENT_SPAN_ID = "00f067aa0ba902b7";
+const REQUEST_ID = "the-traced-request";
+const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+const SERVICES = ["accounts", "delivery", "gateway", "media", "posts"];
+
+/** From the client's request to the call that publishes, each below the one before. */
+const WAY_OUT = [
+  "gateway server POST /api/v1/posts",
+  "gateway client postrider.posts.v1.PostService/CreatePost",
+  "posts server postrider.posts.v1.PostService/CreatePost",
+  "posts producer send posts.events.v1",
+  "delivery consumer process posts.events.v1",
+  "delivery internal publish target",
+];
+
+/** And back to the post's owner, who tells everybody. */
+const WAY_BACK = [
+  "delivery producer send delivery.events.v1",
+  "posts consumer process delivery.events.v1",
+  "posts producer send posts.events.v1",
+];
+
+describe.each<BusKind>(["postgres", "kafka"])("with the bus on %s", (bus) => {
+  let collector: Collector;
+  let system: System;
+  let tenant: Tenant;
+
+  beforeAll(async () => {
+    collector = await startCollector();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+    system = await startSystem(bus, { env });
+    tenant = await openTenant(system);
+  });
+  afterAll(async () => {
+    await system[Symbol.asyncDispose]();
+    await collector[Symbol.asyncDispose]();
+  });
+
+  const ofTrace = (traceId: string): readonly CollectedSpan[] =>
+    collector.spans().filter((span) => span.traceId === traceId);
+
+  async function publishTraced(): Promise<void> {
+    const [accountId, { id: mediaId }] = await Promise.all([
+      tenant.connect("x"),
+      upload(tenant.api, PICTURE),
+    ]);
+    const { body: post } = await tenant.api.call<{ id: string }>("POST", "/posts", {
+      body: { content: "traced", accountIds: [accountId], mediaIds: [mediaId] },
+      headers: {
+        traceparent: `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`,
+        "x-request-id": REQUEST_ID,
+      },
+    });
+    await whenTargets(tenant.api, post.id, "published");
+  }
+
+  test("a post is one trace, from the client's request to the platform's call and back", async () => {
+    await publishTraced();
+
+    const lines = await eventually(() => {
+      const spans = ofTrace(TRACE_ID);
+      const found = spans.map((span) => chainTo(span, spans));
+      expect(found).toContainEqual([...WAY_OUT, "delivery client POST"]);
+      expect(found).toContainEqual([...WAY_OUT, ...WAY_BACK]);
+      return found;
+    });
+    const spans = ofTrace(TRACE_ID);
+    // Nothing hangs in the air: every span goes back to the client's.
+    expect([...new Set(lines.map(([first]) => first))]).toEqual([WAY_OUT[0]]);
+    expect(spans.find(({ name }) => name === "POST /api/v1/posts")?.parentSpanId).toBe(
+      CLIENT_SPAN_ID,
+    );
+    expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual(SERVICES);
+    expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
+  });
+
+  test("the platform's visible call is told from the others, and its address stays unsaid", () => {
+    const calls = ofTrace(TRACE_ID).filter(({ name }) => name === "POST");
+    const visible = calls.filter(({ attributes }) => attributes["postrider.visible"] === true);
+
+    expect(calls.length).toBeGreaterThan(1);
+    expect(visible.map(({ attributes }) => attributes)).toEqual([
+      {
+        "http.request.method": "POST",
+        "server.address": "127.0.0.1",
+        "server.port": Number(new URL(system.local().simulatorUrl).port),
+        "postrider.visible": true,
+        "http.response.status_code": 201,
+      },
+    ]);
+  });
+
+  test("spans of RPCs and events say what OpenTelemetry's conventions ask for", () => {
+    const spans = ofTrace(TRACE_ID);
+    const find = (name: string, kind: string) =>
+      spans.find((span) => span.name === name && span.kind === kind)?.attributes;
+
+    expect(find("postrider.posts.v1.PostService/CreatePost", "server")).toEqual({
+      "rpc.system": "connect_rpc",
+      "rpc.service": "postrider.posts.v1.PostService",
+      "rpc.method": "CreatePost",
+    });
+    expect(find("POST /api/v1/posts", "server")).toEqual({
+      "http.request.method": "POST",
+      "http.route": "/api/v1/posts",
+      "url.scheme": "http",
+      "http.response.status_code": 202,
+    });
+    expect(find("process posts.events.v1", "consumer")).toEqual({
+      "messaging.system": bus === "kafka" ? "kafka" : "postgresql",
+      "messaging.destination.name": "posts.events.v1",
+      "messaging.operation.name": "process",
+      "messaging.operation.type": "process",
+      "messaging.message.id": expect.any(String),
+      "postrider.event.type": "postrider.posts.v1.PostPublishRequested",
+    });
+  });
+
+  test("lines of the log carry the request's id and the trace's", async () => {
+    const lines = await eventually(() => {
+      const found = system
+        .logs()
+        .split("\n")
+        .filter((line) => line.includes(REQUEST_ID));
+      expect(found.length).toBeGreaterThan(0);
+      return found;
+    });
+
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(
+      lines.map(() => expect.objectContaining({ requestId: REQUEST_ID, trace_id: TRACE_ID })),
+    );
+  });
+
+  test("a scheduled post goes on from the request that placed it", async () => {
+    const traceId = TRACE_ID.replace("4bf9", "aaaa");
+    const accountId = await tenant.connect("x");
+    const { body: post } = await tenant.api.call<{ id: string }>("POST", "/posts", {
+      body: {
+        content: "later",
+        accountIds: [accountId],
+        scheduledAt: new Date(Date.now() + 3_000).toISOString(),
+      },
+      headers: { traceparent: `00-${traceId}-${CLIENT_SPAN_ID}-01` },
+    });
+    await whenTargets(tenant.api, post.id, "published");
+
+    await eventually(() => {
+      const spans = ofTrace(traceId);
+      expect(spans.map((span) => chainTo(span, spans))).toContainEqual([
+        ...WAY_OUT,
+        "delivery client POST",
+      ]);
+    });
+  });
+});
+
+test("without a receiver spans are lost, and nothing else", async () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+  await using system = await startSystem("postgres", { env });
+  const tenant = await openTenant(system);
+  const accountId = await tenant.connect("x");
+
+  const post = await create(tenant.api, { content: "untraced", accountIds: [accountId] });
+
+  await whenTargets(tenant.api, post.id, "published");
+  expect(system.logs()).not.toContain("ECONNREFUSED 127.0.0.1:9");
+});
