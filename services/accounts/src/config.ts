@@ -106,4 +106,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return loadConfig(env, readSettings);
 }
 
+/** Migrating needs the database, and is told nothing else. */
+export function readMigrationConfig() {
+  return loadConfig(process.env, readDatabaseConfig);
+}
+
 export type Config = ReturnType<typeof readConfig>;

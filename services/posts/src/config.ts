@@ -34,4 +34,9 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
+/** Migrating needs the database, and is told nothing else. */
+export function readMigrationConfig() {
+  return loadConfig(process.env, readDatabaseConfig);
+}
+
 export type Config = ReturnType<typeof readConfig>;
