@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { shownSecret } from "@postrider/shared/connect/shown-secret";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -52,11 +53,12 @@ export function readSettings(
   const stack = readJson(join(localFolder, "local.json"));
   const urlOf = (service: ServiceName): string | undefined =>
     readText(env[URL_VARIABLES[service]]) ?? readLocalUrl(stack, service);
+  const secrets =
+    readText(env.INTERNAL_SECRET) ??
+    readText(readJson(join(localFolder, "secrets.json"))?.internalSecret);
   return {
     urls: { accounts: urlOf("accounts"), posts: urlOf("posts"), delivery: urlOf("delivery") },
-    internalSecret:
-      readText(env.INTERNAL_SECRET) ??
-      readText(readJson(join(localFolder, "secrets.json"))?.internalSecret),
+    internalSecret: secrets === undefined ? undefined : shownSecret(secrets),
   };
 }
 

@@ -250,7 +250,7 @@ test("the environment wins over the description of the running stack", () => {
   const service = (port: number) => [{ pid: 1, url: `http://127.0.0.1:${port}`, metricsUrl: "" }];
   const services = { accounts: service(1), posts: service(2), delivery: service(3) };
   writeFileSync(join(folder, "local.json"), JSON.stringify({ services }));
-  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ internalSecret: "local" }));
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ internalSecret: "local,older" }));
   expect(readSettings({ POSTS_URL: "http://posts:8082", DELIVERY_URL: "" }, folder)).toEqual({
     urls: {
       accounts: "http://127.0.0.1:1",
