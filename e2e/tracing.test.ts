@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { sampleJpeg } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -179,4 +182,38 @@ test("without a receiver spans are lost, and nothing else", async () => {
 
   await whenTargets(tenant.api, post.id, "published");
   expect(system.logs()).not.toContain("ECONNREFUSED 127.0.0.1:9");
+});
+
+/** What a process loads of OpenTelemetry that has everything of all services and stands as they do, by package. */
+async function listLoaded(tracing: object | undefined): Promise<readonly string[]> {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const program = `
+    import { registerHooks } from "node:module";
+    const loaded = new Set();
+    registerHooks({
+      load(url, context, next) {
+        const file = url.split("/node_modules/").at(-1);
+        if (file.startsWith("@opentelemetry/")) loaded.add(file.split("/", 2).join("/"));
+        return next(url, context);
+      },
+    });
+    for (const service of ${JSON.stringify(SERVICES)})
+      await import(\`file://${root}services/\${service}/src/app.ts\`);
+    const { openProcess } = await import("file://${root}packages/shared/src/service.ts");
+    const base = openProcess({
+      service: "test", logLevel: "silent", failpointsDir: undefined, tracing: ${JSON.stringify(tracing)},
+    });
+    await base[Symbol.asyncDispose]();
+    process.stdout.write(JSON.stringify([...loaded].toSorted()));
+    process.exit(0);`;
+  const words = ["--input-type=module", "--eval", program];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  return JSON.parse(stdout) as readonly string[];
+}
+
+test("without an endpoint no service loads what records spans", async () => {
+  expect(await listLoaded(undefined)).toEqual(["@opentelemetry/api"]);
+  expect(await listLoaded({ endpoint: "http://127.0.0.1:9", headers: {}, ratio: 1 })).toEqual(
+    expect.arrayContaining(["@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/sdk-trace"]),
+  );
 });

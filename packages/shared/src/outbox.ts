@@ -27,7 +27,7 @@ export function outboxEvent<T extends DescMessage>(
 
 /** The event as the consequence of that request rather than of the current one; unchanged where it is not known. */
 export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): OutboxEvent {
-  return cause == null ? event : { ...event, cause };
+  return cause === null || cause === undefined ? event : { ...event, cause };
 }
 
 function toRow(event: OutboxEvent, current: Cause) {
