@@ -4,6 +4,7 @@ import type { System } from "./system.ts";
 /** A workspace of its own, so that limits, slots and lists of one test are nobody else's. */
 export interface Tenant {
   readonly id: string;
+  readonly key: string;
   readonly api: Api;
   /** A fresh account of the platform, or that of the username again; its id. */
   connect(platform: string, username?: string): Promise<string>;
@@ -40,6 +41,7 @@ export async function openTenant(system: System, limits: readonly string[] = [])
   );
   return {
     id,
+    key,
     api: createApi(system.local().baseUrl, key),
     connect: async (platform, username) => {
       const account = await system.operate<{ id: string }>(

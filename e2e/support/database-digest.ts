@@ -1,0 +1,45 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import type postgres from "postgres";
+
+/** Every answered request costs one. */
+const MOVING_TABLES = new Set(["accounts.request_budgets"]);
+
+/** What moves by itself, and says nothing about any workspace's data. */
+const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  // Written at most once a minute for a key that is used.
+  "accounts.api_keys": ["last_used_at"],
+  // Raised while a service runs.
+  "delivery.deployment": ["seen_at"],
+};
+
+/** A hash of all rows, by table, of every schema. */
+export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<string, string>> {
+  const tables = await sql<{ name: string }[]>`
+    select schemaname || '.' || tablename as name
+    from pg_tables
+    where schemaname not in ('pg_catalog', 'information_schema')
+    order by 1`;
+  const watched = tables.filter(({ name }) => !MOVING_TABLES.has(name));
+  const queries = watched.map(({ name }) => {
+    const moving = MOVING_COLUMNS[name] ?? [];
+    const row = ["to_jsonb(t)", ...moving.map((column) => `'${column}'`)].join(" - ");
+    return `select '${name}' as name, md5(coalesce(string_agg((${row})::text, e'\\n' order by (${row})::text), '')) as hash from ${name} t`;
+  });
+  const rows = await sql.unsafe<{ name: string; hash: string }[]>(queries.join(" union all "));
+  return new Map(rows.map(({ name, hash }) => [name, hash]));
+}
+
+/** Waits until nothing in the database moves any more: two looks, with many of the services' polls between. */
+export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
+  let last = "";
+  let same = 0;
+  await eventually(
+    async () => {
+      const now = JSON.stringify([...(await digestDatabase(sql))]);
+      same = now === last ? same + 1 : 0;
+      last = now;
+      return same >= looks;
+    },
+    { timeoutMs: 60_000 },
+  );
+}

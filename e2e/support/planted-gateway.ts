@@ -1,0 +1,55 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** What a broken handler gets of a request, and answers; undefined leaves it to the real gateway. */
+export type BrokenHandler = (
+  request: { readonly method: string; readonly path: string; readonly body: string },
+  real: () => Promise<Response>,
+) => Promise<{ readonly status: number; readonly body: unknown } | undefined>;
+
+export interface PlantedGateway extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** A gateway as the real one, but for one handler that somebody got wrong. */
+export async function plantGateway(real: string, broken: BrokenHandler): Promise<PlantedGateway> {
+  const server = createServer((request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const { authorization = "", "content-type": type = "" } = request.headers;
+    const workspace = request.headers["x-workspace-id"];
+    const answer = async (): Promise<void> => {
+      const body = (await buffer(request)).toString();
+      const ask = () =>
+        fetch(`${real}${url}`, {
+          method,
+          headers: {
+            authorization,
+            ...(type === "" ? {} : { "content-type": type }),
+            ...(typeof workspace === "string" ? { "x-workspace-id": workspace } : {}),
+          },
+          ...(body === "" ? {} : { body }),
+        });
+      const wrong = await broken({ method, path: url, body }, ask);
+      if (wrong !== undefined) {
+        response.writeHead(wrong.status).end(JSON.stringify(wrong.body));
+        return;
+      }
+      const right = await ask();
+      response.writeHead(right.status).end(Buffer.from(await right.arrayBuffer()));
+    };
+    answer().catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => {
+        server.close(closed);
+      });
+    },
+  };
+}

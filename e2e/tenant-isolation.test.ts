@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sampleJpeg } from "@postrider/local/sample-media";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApi, type Api } from "./support/api.ts";
+import { digestDatabase, whenStill } from "./support/database-digest.ts";
+import { plantGateway, type BrokenHandler } from "./support/planted-gateway.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { handlesOf, makeBelongings, makeFixtures } from "./support/tenant-matrix/fixtures.ts";
+import {
+  findGaps,
+  runControls,
+  runMatrix,
+  type Fixtures,
+  type MatrixOptions,
+} from "./support/tenant-matrix/matrix.ts";
+import {
+  listOperations,
+  type Description,
+  type Operation,
+} from "./support/tenant-matrix/places.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/** In every text of the other workspace. */
+const MARK = `theirs-${randomBytes(9).toString("hex")}`;
+
+let system: System;
+let elsewhere: Server;
+let us: Tenant;
+let them: Tenant;
+let their: Awaited<ReturnType<typeof makeBelongings>>;
+let operations: readonly Operation[];
+let fixtures: Fixtures;
+let description: Description;
+
+beforeAll(async () => {
+  elsewhere = createServer((_, response) => response.end(sampleJpeg()));
+  await new Promise<void>((resolve) => {
+    elsewhere.listen(0, "127.0.0.1", resolve);
+  });
+  const outside = `127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+  system = await startSystem("postgres", { env: { OUTBOUND_ALLOW: outside } });
+  const answer = await fetch(`${system.local().baseUrl}/api/v1/openapi.json`);
+  description = (await answer.json()) as Description;
+  operations = listOperations(description);
+  them = await openTenant(system);
+  us = await openTenant(system);
+  their = await makeBelongings(system, them, MARK);
+  const ours = await makeBelongings(system, us, "ours");
+  fixtures = await makeFixtures(us, ours, their, { pictureUrl: `http://${outside}/a.jpg` });
+  await whenStill(system.sql);
+});
+afterAll(async () => {
+  elsewhere.close();
+  await system[Symbol.asyncDispose]();
+});
+
+function matrix(api: Api = us.api, only?: string): MatrixOptions {
+  return {
+    operations: operations.filter(({ operationId }) => (only ?? operationId) === operationId),
+    fixtures,
+    call: (method, path, request) => api.call(method, path, request),
+    digest: () => digestDatabase(system.sql),
+    secrets: [MARK, them.id, ...handlesOf(their)],
+    otherWorkspaceId: them.id,
+  };
+}
+
+describe("the matrix is complete:", () => {
+  test("every operation and every place of an id has a fixture", () => {
+    expect(findGaps(operations, fixtures)).toEqual([]);
+    const places = operations.flatMap(({ operationId, places: all }) =>
+      all.map((place) => `${operationId} ${place}`),
+    );
+    expect(places).toEqual(
+      expect.arrayContaining([
+        "getPost path:id",
+        "listPosts query:cursor",
+        "createPost body:/accountIds",
+        "updatePost body:/options/*",
+        "deleteMedia header:X-Workspace-Id",
+      ]),
+    );
+  });
+
+  test("a new operation, and a new id in an old one, is noticed", () => {
+    const { paths, components } = description;
+    const grown = listOperations({
+      paths: {
+        ...paths,
+        "/api/v1/things/{id}/parts/{partId}": { get: { operationId: "getPart" } },
+        "/api/v1/quota": {
+          get: {
+            ...paths["/api/v1/quota"]?.get,
+            operationId: "getQuota",
+            parameters: [{ in: "query", name: "accountId", schema: {} }],
+          },
+        },
+      },
+      components: {
+        schemas: {
+          ...components.schemas,
+          PublishPost: { properties: { like: { properties: { postIds: { items: {} } } } } },
+        },
+      },
+    });
+    expect(findGaps(grown, fixtures).toSorted()).toEqual([
+      "getPart has no fixture",
+      "getQuota query:accountId has no fixture",
+      "publishPost body:/like/postIds has no fixture",
+    ]);
+    const { getPost, ...fewer } = fixtures;
+    expect(getPost).toBeDefined();
+    expect(findGaps(operations, { ...fewer, gone: { requests: [], foreign: {} } })).toEqual([
+      "getPost has no fixture",
+      "gone is not described",
+    ]);
+  });
+});
+
+test("no operation finds, shows or changes anything by an id of another workspace, wherever it stands", async () => {
+  expect(await runMatrix(matrix())).toEqual([]);
+});
+
+describe("a handler that ignores the workspace is caught:", () => {
+  const sql = () => system.sql;
+  const idIn = (path: string) => path.split("/")[4]?.split("?")[0] ?? "";
+  const planted = async (operationId: string, broken: BrokenHandler) => {
+    await using gateway = await plantGateway(system.local().baseUrl, broken);
+    const api = createApi(gateway.url, us.key);
+    return await runMatrix(matrix(api, operationId));
+  };
+
+  test("one that reads it", async () => {
+    const problems = await planted("getPost", async ({ path }) => {
+      const [post] =
+        await sql()`select id, content from posts.posts where id::text = ${idIn(path)}`;
+      return post && { status: 200, body: post };
+    });
+    expect(problems).toContainEqual(
+      `getPost path:id ${their.posts.draft}: was answered 200, not 404 not_found`,
+    );
+    expect(problems).toContainEqual(`getPost path:id ${their.posts.draft}: showed ${MARK}`);
+  });
+
+  test("one that changes it, and says that it is not there", async () => {
+    const problems = await planted("deletePost", async ({ method, path }) => {
+      if (method === "DELETE")
+        await sql()`
+          update posts.posts set updated_at = now() where id::text = ${idIn(path)} and workspace_id = ${them.id} and status = 'draft'`;
+      return undefined;
+    });
+    expect(problems).toEqual(
+      Array.from(
+        { length: 2 },
+        () => `deletePost path:id ${their.posts.draft}: changed posts.posts`,
+      ),
+    );
+  });
+
+  test("one that only lets know that it is there", async () => {
+    const problems = await planted("retryPost", async ({ path }, real) => {
+      const [post] = await sql()`select 1 from posts.posts where id::text = ${idIn(path)}`;
+      if (post === undefined) return undefined;
+      const answer = await real();
+      const { error } = (await answer.json()) as { error: object };
+      return { status: answer.status, body: { error: { ...error, message: "It is not yours." } } };
+    });
+    expect(problems).toHaveLength(Object.keys(their.posts).length);
+    expect(problems).toContain(
+      `retryPost path:id ${their.posts.failed}: was answered otherwise than an invented id`,
+    );
+  });
+
+  test("one that takes it in a body", async () => {
+    const problems = await planted("validatePost", async ({ body }) =>
+      body.includes(their.accounts[0] ?? "") ? { status: 200, body: { valid: true } } : undefined,
+    );
+    expect(problems).toContainEqual(expect.stringContaining("body:/accountIds"));
+    expect(problems).toContainEqual(expect.stringContaining("body:/options/*"));
+  });
+});
+
+test("an idempotency key of another workspace is as good as new", async () => {
+  const headers = { "idempotency-key": `key-${MARK}` };
+  const body = { name: "Same", weekdays: ["tue"], times: ["10:00"], timezone: "UTC" };
+  const make = (api: Api) => api.call<{ id: string }>("POST", "/queue-slots", { body, headers });
+  const [first, second, again] = [await make(them.api), await make(us.api), await make(us.api)];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.headers.get("idempotent-replayed")).toBeNull();
+  expect(second.body.id).not.toBe(first.body.id);
+  expect([again.headers.get("idempotent-replayed"), again.body.id]).toEqual([
+    "true",
+    second.body.id,
+  ]);
+});
+
+// The last one: it uses up what is ours.
+test("each request of the matrix lacks nothing but an id of its own", async () => {
+  expect(await runControls(matrix())).toEqual([]);
+});
