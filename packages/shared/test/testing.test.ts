@@ -48,11 +48,13 @@ test("a test database is migrated, has the role's time-outs, and is not shared w
       current_user as role,
       current_schema() as schema,
       current_setting('statement_timeout') as statement,
-      current_setting('idle_in_transaction_session_timeout') as idle`;
+      current_setting('idle_in_transaction_session_timeout') as idle,
+      current_setting('transaction_timeout') as transaction`;
   expect(settings).toEqual({
     role: "postrider_sample",
     schema: "sample",
     statement: "10s",
     idle: "10s",
+    transaction: "15s",
   });
 });

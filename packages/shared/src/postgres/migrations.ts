@@ -57,6 +57,9 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
       await tx`set local lock_timeout = '2s'`;
+      // What has its locks may take its time: an index of a large table takes longer than any statement of a request.
+      await tx`set local statement_timeout = 0`;
+      await tx`set local transaction_timeout = 0`;
       const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;
       if (done.length > 0) return;
       await tx.unsafe(migration.text);

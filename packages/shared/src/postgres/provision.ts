@@ -20,6 +20,9 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   // Our statements look rows up by key: on today's disks, and in memory, that costs hardly more than reading in order.
   await tx.unsafe(`alter role ${name} set random_page_cost = 1.1`);
   await tx.unsafe(`alter role ${name} set idle_in_transaction_session_timeout = '10s'`);
+  // The two above do not see a client that stops between parsing a statement and binding it: that is neither an idle
+  // transaction nor a running statement, and its locks would stay for as long as the client does.
+  await tx.unsafe(`alter role ${name} set transaction_timeout = '15s'`);
   await tx.unsafe(`create schema if not exists ${role.service}`);
   await tx.unsafe(`alter schema ${role.service} owner to ${name}`);
   await tx.unsafe(`grant usage on schema bus to ${name}`);

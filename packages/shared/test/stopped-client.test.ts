@@ -1,0 +1,80 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSql, type Sql } from "#src/postgres.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase } from "./test-service.ts";
+
+/** A client is stopped for good right after it sent something that contains this. */
+const LAST_WORDS = "/* the last statement */";
+
+let database: TestDatabase;
+let way: Server;
+let victim: Sql;
+const sockets = new Set<Socket>();
+
+/** A way to Postgres on which nothing follows `LAST_WORDS`: what the server sees of a process that gets SIGSTOP. */
+async function openWay(databaseUrl: string): Promise<Server> {
+  const { hostname, port } = new URL(databaseUrl);
+  const server = createServer((client) => {
+    const backend = connect({ host: hostname, port: Number(port) });
+    for (const socket of [client, backend]) {
+      sockets.add(socket);
+      socket.on("error", () => socket.destroy());
+    }
+    backend.pipe(client);
+    client.on("data", (bytes) => {
+      backend.write(bytes);
+      if (bytes.includes(LAST_WORDS)) client.pause();
+    });
+  });
+  server.listen({ host: "127.0.0.1", port: 0 });
+  await once(server, "listening");
+  return server;
+}
+
+beforeAll(async () => {
+  database = await createDatabase(1);
+  // The role has 15 s; this database alone gets 3 s, so that the test need not wait for 15.
+  const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
+  await database.ownerSql.unsafe(
+    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '3s'`,
+  );
+  way = await openWay(database.url);
+  const url = new URL(database.url);
+  url.hostname = "127.0.0.1";
+  url.port = String((way.address() as AddressInfo).port);
+  victim = openSql({ url: url.href, poolSize: 1, applicationName: "victim" });
+});
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  way.close();
+  await victim.end({ timeout: 1 });
+  await database[Symbol.asyncDispose]();
+});
+
+test("a client that stops between parsing and binding gives its locks back", async () => {
+  const { sql, ownerSql } = database;
+  await sql`insert into effects (group_name, key, value) values ('stopped', 'k', 'v')`;
+  const stopped = victim
+    .begin(async (tx) => {
+      await tx`update effects set value = 'w' where group_name = 'stopped'`;
+      await tx`select count(*) ${tx.unsafe(LAST_WORDS)} from effects where key = ${"k"}`;
+    })
+    .catch(() => {});
+  // Postgres calls this neither idle nor waiting for a lock: no other time-out of ours is for it.
+  await eventually(async () => {
+    const [row] = await ownerSql`
+      select state, wait_event from pg_stat_activity
+      where application_name = 'victim' and query like ${`%${LAST_WORDS}%`}`;
+    expect(row).toEqual({ state: "active", waitEvent: "ClientRead" });
+  });
+  await sql`update effects set value = 'x' where group_name = 'stopped'`;
+  expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
+    { value: "x" },
+  ]);
+  for (const socket of sockets) socket.destroy();
+  await stopped;
+});
