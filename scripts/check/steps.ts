@@ -33,6 +33,7 @@ export const STEPS: readonly Step[] = [
     "--against",
     "proto/baseline.binpb",
   ),
+  command("Kubernetes manifests agree with the code", "node", "scripts/manifests.ts"),
   command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },
   { name: "licences of what we ship", run: checkLicences },
