@@ -1,20 +1,119 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { loadConfig } from "@postrider/shared/config";
+import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-export function readConfig() {
-  return loadConfig(process.env, (read) => ({
+/** Where the platforms answer; only tests and the simulator move them. */
+function readPlatforms(read: EnvReader) {
+  const api = read.about("Where the API of the platform answers.");
+  const uploads = read.about("Where the platform takes uploads.");
+  const version = read.about("Version of the Graph API.");
+  return {
+    xBaseUrl: api.url("X_BASE_URL", "https://api.x.com"),
+    tiktokBaseUrl: api.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
+    telegramBaseUrl: api.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
+    blueskyBaseUrl: api.url("BLUESKY_BASE_URL", "https://bsky.social"),
+    blueskyVideoBaseUrl: uploads.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    // The API and the uploads answer on one host.
+    youtubeBaseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+    instagram: {
+      baseUrl: api.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
+      uploadBaseUrl: uploads.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+      version: version.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+    },
+    facebook: {
+      baseUrl: api.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
+      uploadBaseUrl: uploads.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
+      version: version.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+      isTwoPhase:
+        read
+          .about(
+            "Whether Page posts are made unpublished first, which makes a lost answer harmless.",
+          )
+          .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
+    },
+    xMayResend:
+      read
+        .about(
+          "Whether a post on x whose answer was lost is sent once more when the account's timeline does not show it; `off` leaves it as `outcome_unknown`.",
+        )
+        .oneOf("X_RESEND", ["on", "off"], "on") === "on",
+  };
+}
+
+function readPublishing(read: EnvReader) {
+  return {
+    visibleCallMs: read
+      .about(
+        "How long the call may last that makes a post visible; uploads get more by their size.",
+      )
+      .seconds("VISIBLE_CALL_SECONDS", 60, 0.1),
+    leaseMs: read
+      .about("How long work of a process that died is left to it.")
+      .seconds("LEASE_SECONDS", 60, 0.1),
+    retryMs: read
+      .about("Waits between tries after failures that may pass.")
+      .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
+    accountPauseMs: read
+      .about(
+        "How long an account rests after five such failures in a row, and after the next five.",
+      )
+      .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
+    reconcileTimeScale: read
+      .about(
+        "Stretches all waits of looking for lost answers. Tests only: the promises hold with 1.",
+      )
+      .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
+  };
+}
+
+function readMedia(read: EnvReader) {
+  return {
+    baseUrl: read
+      .about("Where media answers RPCs.")
+      .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
+    publicUrl: read
+      .about("Where clients, people's browsers and platforms reach the gateway.")
+      .url("PUBLIC_URL", "http://127.0.0.1:8080"),
+    mediaKey: read
+      .secret(
+        "Signs the addresses of media; gateway and delivery have the same. The first signs, all are accepted, so that it can be changed while everything runs.",
+      )
+      .secrets("MEDIA_KEY", 32)[0],
+    urlMs: read
+      .about("How long an address of media is good.")
+      .seconds("MEDIA_URL_SECONDS", 86_400, 1),
+  };
+}
+
+function readSpool(read: EnvReader) {
+  return {
+    folder: read
+      .about("Where files are on their way to a platform.", "the system's folder")
+      .string("SPOOL_DIR", { default: tmpdir() }),
+    maxBytes: read
+      .about("Bytes in it at a time, at most; further posts with files wait.")
+      .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
+  };
+}
+
+export function readSettings(read: EnvReader) {
+  return {
     ...readProcessConfig(read, "delivery", 8084),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
-    postsUrl: read.url("POSTS_URL", "http://127.0.0.1:8082"),
-    accountsUrl: read.url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
-    /** Another one than the data's makes it a copy, which publishes nothing until it is adopted. */
-    deploymentId: read.string("DEPLOYMENT_ID", { default: "default" }),
+    postsUrl: read.about("Where posts answers RPCs.").url("POSTS_URL", "http://127.0.0.1:8082"),
+    accountsUrl: read
+      .about("Where accounts answers RPCs.")
+      .url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    deploymentId: read
+      .about(
+        "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",
+      )
+      .string("DEPLOYMENT_ID", { default: "default" }),
     handles: {
       keys: readSealingKeys(
         read.secret(
@@ -27,46 +126,20 @@ export function readConfig() {
           .about("`off` while a release that cannot open sealed handles works beside this one.")
           .oneOf("HANDLE_SEALING", ["on", "off"], "on") === "on",
     },
-    media: {
-      baseUrl: read.url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
-      /** Where platforms reach the gateway, to fetch media. */
-      publicUrl: read.url("PUBLIC_URL", "http://127.0.0.1:8080"),
-      mediaKey: read.string("MEDIA_KEY", { minLength: 32 }),
-      urlMs: read.seconds("MEDIA_URL_SECONDS", 86_400),
-    },
-    spool: {
-      folder: read.string("SPOOL_DIR", { default: tmpdir() }),
-      maxBytes: read.number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
-    },
-    platforms: {
-      xBaseUrl: read.url("X_BASE_URL", "https://api.x.com"),
-      tiktokBaseUrl: read.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
-      telegramBaseUrl: read.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
-      blueskyBaseUrl: read.url("BLUESKY_BASE_URL", "https://bsky.social"),
-      blueskyVideoBaseUrl: read.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
-      /** The API and the uploads answer on one host. */
-      youtubeBaseUrl: read.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
-      instagram: {
-        baseUrl: read.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
-        uploadBaseUrl: read.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
-        version: read.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
-      },
-      facebook: {
-        baseUrl: read.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
-        uploadBaseUrl: read.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
-        version: read.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
-        isTwoPhase: read.oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
-      },
-      xMayResend: read.oneOf("X_RESEND", ["on", "off"], "on") === "on",
-    },
-    publishing: {
-      visibleCallMs: read.seconds("VISIBLE_CALL_SECONDS", 60, 0.1),
-      leaseMs: read.seconds("LEASE_SECONDS", 60, 0.1),
-      retryMs: read.secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
-      accountPauseMs: read.secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
-      reconcileTimeScale: read.number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
-    },
-  }));
+    media: readMedia(read),
+    spool: readSpool(read),
+    platforms: readPlatforms(read),
+    publishing: readPublishing(read),
+  };
+}
+
+export function readConfig() {
+  return loadConfig(process.env, readSettings);
+}
+
+/** Migrating needs the database, and is told nothing else. */
+export function readMigrationConfig() {
+  return loadConfig(process.env, readDatabaseConfig);
 }
 
 export type Config = ReturnType<typeof readConfig>;
