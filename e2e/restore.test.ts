@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
 import { makeTestFolder } from "@postrider/local/test-folder";
+import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { PostRecord } from "./support/api.ts";
@@ -25,6 +26,22 @@ interface Recovery {
   readonly heldBecause: string | null;
   readonly openTargets: number;
   readonly restoredAt: string | null;
+}
+
+interface Hold {
+  readonly tokens: { readonly held: boolean; readonly heldBecause: string | null };
+}
+
+/** The time of all tokens is over, and the time to renew them has come, though nobody uses them. */
+async function endTokens(databaseUrl: string): Promise<void> {
+  const sql = openSql({ url: databaseUrl, poolSize: 1, applicationName: "e2e" });
+  await sql`
+    update accounts.credentials
+    set issued_at = now() - interval '1 year',
+      expires_at = now() - interval '1 minute',
+      renew_at = now() - interval '1 minute'
+    where expires_at is not null`;
+  await sql.end();
 }
 
 /** Ten accounts of each platform. */
@@ -84,6 +101,7 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
   execFileSync("chmod", ["o+x", clusters]);
   const posts: PostRecord[] = [];
   const neverSent: PostRecord[] = [];
+  let idleAccount = "";
   let dump: Awaited<ReturnType<typeof dumpDatabase>>;
   {
     await using original = await startDatabase(join(clusters, "original"));
@@ -104,9 +122,10 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
       };
       posts.push(await create(system.api, body));
     }
-    const [held = ""] = await system.connect("x", 1);
+    const [held = "", idle = ""] = await system.connect("x", 2);
     await system.operate("pause", "--account", held);
     neverSent.push(await system.api.createPost("never sent", [held]));
+    idleAccount = idle;
 
     dump = await dumpDatabase(original.url);
     expect(Date.now()).toBeLessThan(Date.parse(scheduledAt));
@@ -117,6 +136,7 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
 
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);
+  await endTokens(clone.url);
   await using system = await startSystem("postgres", {
     dataDir,
     replicas: 2,
@@ -136,17 +156,25 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
     },
     { timeoutMs: SETTLE_MS },
   );
-  expect(await system.operate<Recovery>("recovery", "status")).toMatchObject({
-    held: true,
-    heldBecause: "system_identifier",
+  const held = { held: true, heldBecause: "system_identifier" };
+  expect(await system.operate<Recovery & Hold>("recovery", "status")).toMatchObject({
+    ...held,
     restoredAt: null,
+    tokens: held,
   });
+  // Its tokens are the original's as well: a copy neither renews them nor gives them back.
+  const answer = await system.api.call("DELETE", `/accounts/${idleAccount}`);
+  expect([answer.status, answer.headers.get("x-provider-revocation-reason")]).toEqual([
+    204,
+    "app_wide_grant",
+  ]);
   expect(await system.simulator.publishCalls()).toBe(calls);
+  expect(await system.simulator.tokenCalls()).toBe(0);
 
   const adopted = await system.operate<Recovery>("recovery", "adopt");
   expect(adopted).toMatchObject({ held: false, openTargets: POSTS * PLATFORMS.length + 1 });
-  const [held = ""] = (neverSent[0]?.targets ?? []).map(({ accountId }) => accountId);
-  await system.operate("resume", "--account", held);
+  const [paused = ""] = (neverSent[0]?.targets ?? []).map(({ accountId }) => accountId);
+  await system.operate("resume", "--account", paused);
   await whenAll(system, posts.slice(1), FOUND);
   await whenAll(system, neverSent, { x: "published" });
 
@@ -159,6 +187,7 @@ test("a dump that is loaded into another cluster publishes nothing until it is a
   const accountIds = (posts[0]?.targets ?? []).map(({ accountId }) => accountId);
   const after = await system.api.createPost("after the restore", accountIds);
   await whenAll(system, [after], ALL_PUBLISHED);
+  expect(await system.simulator.tokenCalls()).toBeGreaterThan(0);
 });
 
 test.each([

@@ -13,6 +13,8 @@ export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
   /** Every publishing call that reached a platform, refused ones too. */
   publishCalls(): Promise<number>;
+  /** Calls that want new tokens, or give them back, of all accounts. */
+  tokenCalls(): Promise<number>;
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
@@ -44,17 +46,15 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     const text = await answer.text();
     return (text === "" ? undefined : JSON.parse(text)) as T;
   };
+  const countOf = async (operations: readonly string[]) => {
+    const requests = await call<readonly { readonly operation: string }[]>("GET", "requests");
+    return requests.filter(({ operation }) => operations.includes(operation)).length;
+  };
   return {
     visible: (platform) =>
       call("GET", `visible?limit=100000${platform === undefined ? "" : `&platform=${platform}`}`),
-    publishCalls: async () => {
-      const requests = await call<readonly { readonly operation: string | null }[]>(
-        "GET",
-        "requests",
-      );
-      return requests.filter(({ operation }) => operation === "publish" || operation === "create")
-        .length;
-    },
+    publishCalls: () => countOf(["publish", "create"]),
+    tokenCalls: () => countOf(["refresh", "revoke"]),
     addFault: (rule) => call("POST", "faults", rule),
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
