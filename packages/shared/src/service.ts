@@ -13,6 +13,8 @@ import {
 import { disposeInOrder } from "#src/lifecycle.ts";
 import { createLogger, type Logger } from "#src/logger.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import { watchDatabase } from "#src/postgres/watch.ts";
+import { describeProcess } from "#src/telemetry.ts";
 import type { TracingConfig } from "#src/tracing/export.ts";
 import { readTracingConfig, startTracing } from "#src/tracing/start.ts";
 
@@ -134,6 +136,7 @@ export interface ServiceProcess extends AsyncDisposable {
 export function openProcess(config: ProcessConfig): ServiceProcess {
   const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
+  describeProcess(service);
   const logger = createLogger({ service, level: logLevel });
   const spans = tracing === undefined ? undefined : startTracing(tracing, { service, logger });
   return {
@@ -164,8 +167,9 @@ export function openDatabaseProcess(
     prepare: config.databasePrepare,
   });
   base.health.checks.set("database", createDatabaseCheck(sql, migrations));
+  const watch = watchDatabase(sql, config.databasePoolSize);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, base]) };
+  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]) };
 }
 
 /**

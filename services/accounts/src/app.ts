@@ -9,6 +9,7 @@ import { createConnectors } from "#src/connectors/registry.ts";
 import { insertDeployment } from "#src/db/deployment.ts";
 import { countSealingKeys } from "#src/db/sealing-keys.ts";
 import { TOPIC } from "#src/events.ts";
+import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startRenewingIdle } from "#src/jobs/renew-idle-credentials.ts";
 import { startResealing } from "#src/jobs/reseal-credentials.ts";
 import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
@@ -59,6 +60,7 @@ export async function startApp(config: Config): Promise<App> {
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   nudge = () => relay.nudge();
   const watching = startWatchDeployment(deps);
+  const counting = startCountAccounts(sql, logger);
   const resealing = startResealing(deps);
   const renewing = startRenewingIdle({
     ...deps,
@@ -68,7 +70,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      const jobs = [renewing, resealing, watching, keyUse];
+      const jobs = [renewing, resealing, counting, watching, keyUse];
       await disposeInOrder([server, refresher, ...jobs, relay, bus, base]);
     },
   };

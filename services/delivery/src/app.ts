@@ -4,6 +4,7 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { watchDisk } from "@postrider/shared/disk";
 import type { Check } from "@postrider/shared/health";
 import { newId } from "@postrider/shared/ids";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
@@ -21,6 +22,7 @@ import { TOPIC } from "#src/events.ts";
 import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
+import { startCountTasks } from "#src/jobs/count-tasks.ts";
 import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
 import { OriginGuard, startWatchOrigin } from "#src/jobs/watch-origin.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -146,12 +148,14 @@ function startClaims(
   const deletions = startClaimDeletions(deps);
   const details = startAskForDetails(deps);
   const watch = startWatchOrigin(origin, logger);
+  const counts = startCountTasks(sql, logger);
+  watchDisk("spool", config.spool.folder);
   return {
     nudge: () => {
       claims.nudge();
       deletions.nudge();
     },
     claimAgeMs: () => claims.claimAgeMs(),
-    [Symbol.asyncDispose]: () => disposeInOrder([watch, details, deletions, claims]),
+    [Symbol.asyncDispose]: () => disposeInOrder([counts, watch, details, deletions, claims]),
   };
 }

@@ -1,6 +1,7 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { watchDisk } from "@postrider/shared/disk";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
@@ -41,6 +42,8 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const store = await openObjectStore(config.storage);
+  watchDisk("temp", config.tempDir);
+  if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();

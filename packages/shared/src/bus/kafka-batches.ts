@@ -55,7 +55,7 @@ export class KafkaBatches implements Disposable {
     const [first] = messages;
     const last = messages.at(-1);
     if (first === undefined || last === undefined) return true;
-    reportLag(topic, group, new Date(Number(first.timestamp)));
+    reportLag({ topic, group, partition }, new Date(Number(first.timestamp)));
     try {
       await sql.begin((tx) => handle(tx, messages.map(toBusRecord)));
     } catch (error) {
@@ -67,7 +67,8 @@ export class KafkaBatches implements Disposable {
     this.#failures.delete(partition);
     this.#options.onProgress();
     payload.resolveOffset(last.offset);
-    if (BigInt(last.offset) + 1n === BigInt(highWatermark)) reportLag(topic, group, undefined);
+    if (BigInt(last.offset) + 1n === BigInt(highWatermark))
+      reportLag({ topic, group, partition }, undefined);
     return await this.#commitOffset(payload);
   }
 

@@ -1,6 +1,7 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { atMost } from "#src/bus/at-most.ts";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
+import { keepLag } from "#src/bus/lag.ts";
 
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
@@ -53,7 +54,7 @@ export class KafkaMember implements AsyncDisposable {
 
   /** Connects and begins to consume. */
   async join(): Promise<void> {
-    const { topic, logger, onCrash } = this.#options;
+    const { topic, group, logger, onCrash } = this.#options;
     const { events } = this.#consumer;
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#assigned = undefined;
@@ -61,6 +62,7 @@ export class KafkaMember implements AsyncDisposable {
     });
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
+      keepLag(topic, group, this.#assigned);
       // A restart that was under way while we left would otherwise own partitions that nobody works on.
       if (this.#hasLeft)
         this.#consumer
@@ -84,5 +86,6 @@ export class KafkaMember implements AsyncDisposable {
     // Work that never ends must not keep us: the broker takes the partitions when the session expires.
     await atMost(this.#consumer.disconnect(), this.#options.leaveTimeoutMs);
     this.#batches[Symbol.dispose]();
+    keepLag(this.#options.topic, this.#options.group, []);
   }
 }

@@ -69,10 +69,12 @@ class PostgresSubscription {
     const found = await peek(sql, group, topic);
     if (found === "no position") await insertPosition(sql, group, topic);
     if (found === "nothing new") {
-      reportLag(topic, group, undefined);
+      reportLag({ topic, group, partition: 0 }, undefined);
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
+    // Also when another replica is at it: then the lag is that one's to tell.
+    if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;
   }
@@ -84,7 +86,7 @@ class PostgresSubscription {
     const records = await readRecords(tx, topic, position, MAX_BATCH_RECORDS);
     const last = records.at(-1);
     if (last === undefined) return await this.#startOver(tx, position);
-    reportLag(topic, group, records[0]?.appendedAt);
+    reportLag({ topic, group, partition: 0 }, records[0]?.appendedAt);
     await handle(tx, records);
     await updatePosition(tx, group, topic, last.id);
     return records.length === MAX_BATCH_RECORDS;

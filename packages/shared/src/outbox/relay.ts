@@ -2,7 +2,7 @@ import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import { startLoop, type Loop } from "#src/loop.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import { runPass, type PassOptions } from "#src/outbox/pass.ts";
-import { createCounter, createGauge } from "#src/telemetry.ts";
+import { createAgeGauge, createCounter, createGauge } from "#src/telemetry.ts";
 
 export interface RelayOptions extends PassOptions {
   /** How often to look without being nudged. Default 200 ms. */
@@ -16,9 +16,11 @@ const MAX_PAUSE_MS = 10_000;
 const MEASURE_MS = 5_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox, at most.", ["topic"]);
-const oldestGauge = createGauge("outbox_oldest_seconds", "Age of the oldest event in the outbox.", [
-  "topic",
-]);
+const oldestGauge = createAgeGauge(
+  "outbox_oldest_seconds",
+  "Age of the oldest event in the outbox.",
+  ["topic"],
+);
 const publishedTotal = createCounter("events_published_total", "Events taken from the outbox.", [
   "topic",
 ]);
@@ -85,7 +87,8 @@ class Relay {
     if (performance.now() - this.#measuredAt < MEASURE_MS) return;
     const backlog = await readOutboxBacklog(this.#options.sql);
     rowsGauge.set({ topic: this.#options.topic }, backlog.rows);
-    oldestGauge.set({ topic: this.#options.topic }, backlog.oldestMs / 1000);
+    const since = backlog.rows === 0 ? undefined : new Date(Date.now() - backlog.oldestMs);
+    oldestGauge.set({ topic: this.#options.topic }, since);
     this.#measuredAt = performance.now();
   }
 }

@@ -24,6 +24,7 @@ const CALLING: Task = {
   platform: "x",
   status: "calling",
   wakeAt: at(50_000),
+  dueAt: at(-60_000),
   publishBefore: at(86_400_000),
   fence: 3,
   crashCount: 0,

@@ -27,6 +27,8 @@ export interface Task {
   readonly status: TaskStatus;
   /** Nobody touches the task before. */
   readonly wakeAt: Date;
+  /** When it was to be published: at its time, or when somebody commanded it. */
+  readonly dueAt: Date;
   /** No visible call starts after it. */
   readonly publishBefore: Date;
   readonly fence: number;

@@ -8,7 +8,7 @@ import { CallMarker } from "#src/jobs/publishing/call-marker.ts";
 import { CallsInAir } from "#src/jobs/publishing/calls-in-air.ts";
 import type { PublishingDeps } from "#src/jobs/publishing/deps.ts";
 import { LeaseKeeper, type Lease } from "#src/jobs/publishing/lease-keeper.ts";
-import { claimLateness } from "#src/jobs/publishing/metrics.ts";
+import { claimLateness, noteClaim } from "#src/jobs/publishing/metrics.ts";
 import { Recorder } from "#src/jobs/publishing/recorder.ts";
 import { workBatch } from "#src/jobs/publishing/work-batch.ts";
 import { release, type Workshop } from "#src/jobs/publishing/work.ts";
@@ -90,12 +90,17 @@ class Claims {
     const gatherMs = this.#claimedAt + GATHER_MS - performance.now();
     if (this.#inWork > 0 && gatherMs > 0) return Math.ceil(gatherMs);
     const waitMs = await findNextWakeMs(this.#options.sql);
-    this.passedAt = performance.now();
+    this.#notePassed();
     if (waitMs === undefined) return POLL_MS;
     if (waitMs > 0) return Math.min(POLL_MS, Math.ceil(waitMs));
     const isFull = (await this.#options.origin.mayPublish()) && (await this.#takeSome());
-    this.passedAt = performance.now();
+    this.#notePassed();
     return isFull || POLL_MS;
+  }
+
+  #notePassed(): void {
+    this.passedAt = performance.now();
+    noteClaim();
   }
 
   async #takeSome(): Promise<boolean> {

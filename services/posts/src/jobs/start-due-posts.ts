@@ -3,6 +3,7 @@ import type { Logger } from "@postrider/shared/logger";
 import { startLoop } from "@postrider/shared/loop";
 import { holdRelays } from "@postrider/shared/outbox/pass";
 import type { Sql } from "@postrider/shared/postgres";
+import { createAgeGauge } from "@postrider/shared/telemetry";
 import { changeTargets } from "#src/change-targets.ts";
 import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
@@ -15,6 +16,11 @@ const BATCH_MISSED = 100;
 const POLL_MS = 500;
 /** How soon to look again at what is due and held by somebody else. */
 const HELD_MS = 20;
+
+const oldestDue = createAgeGauge(
+  "posts_oldest_due_seconds",
+  "How long the earliest scheduled post that has not begun has been due.",
+);
 
 const MISSED = { code: "missed", message: "", retryable: true };
 
@@ -90,6 +96,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     idleMs: POLL_MS,
     work: async () => {
       const dueMs = (await findNextDue(sql)) ?? POLL_MS;
+      oldestDue.set({}, dueMs < 0 ? new Date(Date.now() + dueMs) : undefined);
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);

@@ -1,4 +1,8 @@
-import { createCounter, createDurationHistogram } from "@postrider/shared/telemetry";
+import {
+  createAgeGauge,
+  createCounter,
+  createDurationHistogram,
+} from "@postrider/shared/telemetry";
 import type { Settlement } from "#src/domain/settle.ts";
 
 const attemptsTotal = createCounter(
@@ -20,11 +24,32 @@ export const claimLateness = createDurationHistogram(
   ["platform"],
 );
 
+const publishLatency = createDurationHistogram(
+  "delivery_publish_latency_seconds",
+  "From when a target was to be published, or was commanded to be, to when it was seen published.",
+  ["platform"],
+);
+
+const claimAge = createAgeGauge(
+  "delivery_claim_age_seconds",
+  "How long ago this process looked for work and found the database there.",
+);
+
+/** Tasks have been claimed, or looked for without a find. */
+export function noteClaim(): void {
+  claimAge.set({}, new Date());
+}
+
 /** Counts what has been written; call it after the commit. */
 export function countOutcomes({ updates }: Settlement): void {
   for (const { task, attempt } of updates) {
-    const { platform } = task;
+    const { platform, publishedAt, dueAt } = task;
     if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });
+    if (attempt?.outcome === "published" && publishedAt !== null)
+      publishLatency.observe(
+        { platform },
+        Math.max(0, publishedAt.getTime() - dueAt.getTime()) / 1000,
+      );
     if (task.status === "published" || task.status === "failed")
       targetsTotal.inc({ platform, status: task.status, code: task.errorCode ?? "" });
   }

@@ -1,0 +1,213 @@
+import { randomBytes } from "node:crypto";
+import { sampleJpeg } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { upload } from "./support/media.ts";
+import { parseExposition, readExpositions, seriesOf } from "./support/metrics.ts";
+import { create, whenTargets } from "./support/posts.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/** What every process tells of itself. */
+const PROCESS = [
+  "nodejs_eventloop_lag_p99_seconds",
+  "nodejs_eventloop_utilization",
+  "nodejs_heap_size_used_bytes",
+  "postrider_build_info",
+  "process_cpu_seconds_total",
+  "process_resident_memory_bytes",
+];
+const RPC = ["rpc_server_duration_seconds"];
+const DATABASE = [
+  "database_clock_skew_seconds",
+  "database_connections",
+  "database_pool_size",
+  "database_pool_wait_seconds",
+  "database_up",
+];
+const OUTBOX = ["events_published_total", "outbox_oldest_seconds", "outbox_rows"];
+const CONSUMER = [
+  "consumer_lag_seconds",
+  "events_handled_total",
+  "events_parked_total",
+  "parked_events",
+];
+
+/** What operators are promised, by service. */
+const PROMISED: Readonly<Record<string, readonly string[]>> = {
+  gateway: [...PROCESS, "gateway_request_duration_seconds", "rpc_client_failures_total"],
+  accounts: [
+    ...PROCESS,
+    ...RPC,
+    ...DATABASE,
+    ...OUTBOX,
+    "accounts_connected",
+    "credential_refreshes_total",
+    "credentials_resealed_total",
+    "credentials_sealed_with_older_keys",
+  ],
+  posts: [...PROCESS, ...RPC, ...DATABASE, ...OUTBOX, ...CONSUMER, "posts_oldest_due_seconds"],
+  media: [...PROCESS, ...RPC, ...DATABASE, ...OUTBOX, "disk_free_ratio"],
+  delivery: [
+    ...PROCESS,
+    ...RPC,
+    ...DATABASE,
+    ...OUTBOX,
+    ...CONSUMER,
+    "delivery_attempts_total",
+    "delivery_claim_age_seconds",
+    "delivery_claim_lateness_seconds",
+    "delivery_deletions_total",
+    "delivery_oldest_due_seconds",
+    "delivery_publish_latency_seconds",
+    "delivery_publishing_held",
+    "delivery_targets_total",
+    "delivery_tasks",
+    "disk_free_ratio",
+  ],
+};
+
+/** Every label there is, and what its values look like: none of them is anybody's to choose. */
+const LABELS: Readonly<Record<string, RegExp>> = {
+  code: /^[a-z_]*$/,
+  direction: /^(in|out)$/,
+  group: /^(delivery|media|posts)$/,
+  kind: /^[a-z]+$/,
+  le: /^([\d.]+|\+Inf)$/,
+  method: /^([A-Z-]+|[A-Z][A-Za-z]+)$/,
+  outcome: /^[a-z_]+$/,
+  partition: /^\d{1,3}$/,
+  platform: /^(instagram|x|facebook|tiktok|youtube|telegram|bluesky)$/,
+  route: /^(unknown|\*|(\/(v1|[a-z._-]+|:[A-Za-z]+|\*))+|\/)$/,
+  service: /^(gateway|accounts|posts|media|delivery|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
+  space: /^[a-z_]+$/,
+  state: /^[a-z ]+$/,
+  status: /^([1-5]\d\d|[a-z_]+)$/,
+  topic: /^[a-z]+\.events\.v1$/,
+  type: /^([A-Za-z]+|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
+  version: /^(v?\d+\.\d+\.\d+)$/,
+  volume: /^[a-z]+$/,
+  major: /^\d+$/,
+  minor: /^\d+$/,
+  patch: /^\d+$/,
+};
+
+const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+
+let system: System;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  system = await startSystem("postgres");
+  tenant = await openTenant(system);
+  await useEverything();
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+});
+
+/** A text that was never there before, as clients put into requests wherever they can. */
+function fresh(): string {
+  return randomBytes(12).toString("hex");
+}
+
+/** Requests that have nothing in common with those of another time but their kind. */
+async function useEverything(): Promise<void> {
+  const { baseUrl } = system.local();
+  const accountId = await tenant.connect("x");
+  const { id: mediaId } = await upload(tenant.api, PICTURE);
+  const body = { content: fresh(), accountIds: [accountId], mediaIds: [mediaId] };
+  const post = await create(tenant.api, body);
+  await whenTargets(tenant.api, post.id, "published");
+  const unknownPaths = [`/${fresh()}`, `/posts/${fresh()}`, `/posts/${crypto.randomUUID()}`];
+  for (const path of [...unknownPaths, `/posts?cursor=${fresh()}`, `/${fresh()}/${fresh()}`])
+    await tenant.api.call("GET", path);
+  for (const method of ["GET", "POST", "PROPFIND", "OPTIONS"])
+    await fetch(`${baseUrl}/${fresh()}?${fresh()}=${fresh()}`, { method });
+  await fetch(`${baseUrl}/media/${fresh()}`);
+  await fetch(`${baseUrl}/api/v1/posts`, { headers: { authorization: `Bearer ${fresh()}` } });
+  await tenant.api.call("DELETE", `/posts/${post.id}`);
+  await eventually(async () => {
+    const { body: gone } = await tenant.api.call<{ targets: { status: string }[] }>(
+      "GET",
+      `/posts/${post.id}`,
+    );
+    expect(gone.targets.map(({ status }) => status)).toEqual(["deleted"]);
+  });
+}
+
+test.each(Object.keys(PROMISED))("%s tells all that operators are promised", async (service) => {
+  const { help, types, samples } = (await readExpositions(system)).get(service) ?? {};
+
+  expect([...(types?.keys() ?? [])]).toEqual(
+    expect.arrayContaining([...(PROMISED[service] ?? [])]),
+  );
+  for (const [name, text] of help ?? []) expect(text, name).toMatch(/^\S.{9,}/);
+  expect(samples?.length).toBeGreaterThan(0);
+});
+
+test("what a post went through is counted where it happened", async () => {
+  const found = await readExpositions(system);
+  const value = (service: string, name: string, labels: Readonly<Record<string, string>>) =>
+    found
+      .get(service)
+      ?.samples.filter(
+        (sample) =>
+          sample.name === name &&
+          Object.entries(labels).every(([label, text]) => sample.labels[label] === text),
+      )
+      .reduce((sum, sample) => sum + sample.value, 0);
+
+  expect(
+    value("gateway", "gateway_request_duration_seconds_count", {
+      method: "POST",
+      route: "/api/v1/posts",
+      status: "202",
+    }),
+  ).toBe(1);
+  expect(
+    value("posts", "rpc_server_duration_seconds_count", { method: "CreatePost", code: "ok" }),
+  ).toBe(1);
+  expect(value("delivery", "delivery_publish_latency_seconds_count", { platform: "x" })).toBe(1);
+  expect(
+    value("delivery", "delivery_attempts_total", { platform: "x", outcome: "published" }),
+  ).toBe(1);
+  expect(value("delivery", "database_up", {})).toBe(1);
+  expect(value("posts", "consumer_lag_seconds", {})).toBeLessThan(30);
+  expect(value("delivery", "delivery_claim_age_seconds", {})).toBeLessThan(5);
+});
+
+test("no label takes a value that somebody outside can choose", async () => {
+  const strange = new Set<string>();
+  for (const [service, { samples }] of await readExpositions(system)) {
+    for (const { name, labels } of samples) {
+      for (const [label, value] of Object.entries(labels))
+        if (LABELS[label]?.test(value) !== true)
+          strange.add(`${service} ${name} ${label}=${value}`);
+    }
+  }
+
+  expect([...strange]).toEqual([]);
+});
+
+test("other ids, paths and texts make no other series", async () => {
+  const readSeries = async () =>
+    [...(await readExpositions(system))].flatMap(([service, told]) => seriesOf(service, told));
+  const before = new Set(await readSeries());
+  await useEverything();
+  await useEverything();
+  const after = await readSeries();
+
+  // What a process is busy with in that moment comes and goes.
+  const added = after.filter(
+    (series) => !before.has(series) && !series.includes(" nodejs_active_"),
+  );
+  expect(added).toEqual([]);
+});
+
+test("a label with anybody's values would be noticed", () => {
+  const text = `posts_total{route="/posts/${crypto.randomUUID()}"} 1`;
+  const [sample] = parseExposition(text).samples;
+
+  expect(LABELS.route?.test(sample?.labels.route ?? "")).toBe(false);
+});

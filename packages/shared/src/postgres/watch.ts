@@ -1,0 +1,63 @@
+import { startLoop } from "#src/loop.ts";
+import type { Sql } from "#src/postgres.ts";
+import { createGauge } from "#src/telemetry.ts";
+
+const EVERY_MS = 10_000;
+const STATES = ["active", "idle", "idle in transaction"];
+
+const up = createGauge("database_up", "1 while the database answers.");
+const poolSize = createGauge("database_pool_size", "Connections of this process, at most.");
+const waitSeconds = createGauge(
+  "database_pool_wait_seconds",
+  "How long the latest small statement took from asking the pool to its answer.",
+);
+const connections = createGauge(
+  "database_connections",
+  "Connections of the service's role, of all its processes.",
+  ["state"],
+);
+const skewSeconds = createGauge(
+  "database_clock_skew_seconds",
+  "How far this process's clock is ahead of the database's.",
+);
+
+interface Look {
+  readonly now: Date;
+  readonly states: Readonly<Record<string, number>>;
+}
+
+async function look(sql: Sql): Promise<void> {
+  const askedAt = performance.now();
+  const [row] = await sql<Look[]>`
+    select clock_timestamp() as now, (
+      select coalesce(json_object_agg(state, count), '{}')
+      from (
+        select state, count(*)
+        from pg_stat_activity
+        where usename = current_user
+        and state is not null
+        group by state
+      ) as of_role
+    ) as states`;
+  const tookMs = performance.now() - askedAt;
+  up.set(1);
+  waitSeconds.set(tookMs / 1000);
+  // The answer is half of the way old, as far as anyone can tell.
+  const aheadMs = Date.now() - tookMs / 2 - (row?.now.getTime() ?? Date.now());
+  skewSeconds.set(aheadMs / 1000);
+  for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);
+}
+
+/** Measures the way to the database until disposed of, from the process's own point of view. */
+export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
+  poolSize.set(size);
+  up.set(0);
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: async () => {
+      await look(sql);
+      return EVERY_MS;
+    },
+    onError: () => up.set(0),
+  });
+}

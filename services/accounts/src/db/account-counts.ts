@@ -1,0 +1,19 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+export interface AccountCount {
+  readonly platform: string;
+  readonly status: string;
+  readonly count: number;
+}
+
+/** How many accounts of all workspaces have one of the statuses, by platform. */
+export async function countAccounts(
+  sql: ISql,
+  statuses: readonly string[],
+): Promise<readonly AccountCount[]> {
+  return await sql<AccountCount[]>`
+    select platform, status, count(*) as count
+    from accounts
+    where status in ${sql(statuses)}
+    group by platform, status`;
+}
