@@ -1,7 +1,9 @@
-import { basename } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { root } from "../check/run-command.ts";
 import { checkManifests } from "./check-overlay.ts";
-import type { Manifest } from "./manifest.ts";
+import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { listOverlays, renderOverlay } from "./render.ts";
 
 const renders = new Map<string, readonly Manifest[]>();
@@ -20,6 +22,19 @@ test("there is an overlay for trying out and one for production, and nothing is 
   expect([...renders.keys()]).toEqual(["local", "production"]);
   for (const [overlay, manifests] of renders)
     expect(checkManifests(overlay, manifests)).toEqual([]);
+});
+
+test("the README lists every Secret that production needs, with its keys", () => {
+  const readme = readFileSync(join(root, "deploy/README.md"), "utf8");
+  const rows = readme.split("\n").filter((line) => /^ +\| `/.test(line));
+  const references = workloadsOf(render("production"))
+    .flatMap(containersOf)
+    .flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []));
+  expect(references.length).toBeGreaterThan(20);
+  for (const { name, key } of references) {
+    const row = rows.find((each) => each.includes(`\`${name}\``));
+    expect(row, name).toContain(`\`${key}\``);
+  }
 });
 
 /** An object as the parser gave it, to be broken. */
