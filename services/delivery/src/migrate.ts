@@ -1,4 +1,4 @@
 import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
-import { MIGRATIONS, readConfig } from "#src/config.ts";
+import { MIGRATIONS, readMigrationConfig } from "#src/config.ts";
 
-await migrateDatabase(readConfig().databaseUrl, MIGRATIONS);
+await migrateDatabase(readMigrationConfig().databaseUrl, MIGRATIONS);
