@@ -12,7 +12,8 @@ ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS tools
 ENV CI=true \
-    NPM_CONFIG_UPDATE_NOTIFIER=false
+    NPM_CONFIG_UPDATE_NOTIFIER=false \
+    TURBO_TELEMETRY_DISABLED=1
 WORKDIR /workspace
 
 # The service and the packages of ours that it needs, with a lockfile that holds only what they need.
@@ -20,6 +21,7 @@ FROM tools AS pruned
 ARG SERVICE
 COPY . .
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=cache,id=npm,target=/root/.npm \
     npx --yes "turbo@$(node -p 'require("./package.json").devDependencies.turbo')" \
       prune "@postrider/${SERVICE:?is an argument of the build}" --docker --production
 
@@ -28,11 +30,15 @@ FROM tools AS installed
 ARG SERVICE
 COPY --from=pruned /workspace/out/json/ ./
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=cache,id=npm,target=/root/.npm \
+    --mount=type=cache,id=pnpm,target=/root/.local/share/pnpm/store \
     npx --yes "$(node -p 'require("./package.json").packageManager')" \
       install --prod --frozen-lockfile --filter-prod "@postrider/${SERVICE}..." \
- && rm -rf node_modules/.pnpm/node-linux-* node_modules/.pnpm/lock.yaml pnpm-lock.yaml patches
+ && rm -rf node_modules/.bin node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 COPY --from=pruned /workspace/out/full/ ./
-RUN rm -rf patches turbo.json pnpm-workspace.yaml .gitignore \
+# What the tools noted names the registry and is of no use at run time.
+RUN rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
+      node_modules/.pnpm/lock.yaml \
  && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
 
 # A root of our own: Node, one user, and the libraries that Node and native packages are linked with.
@@ -47,7 +53,7 @@ RUN mkdir -p data etc tmp usr/local/bin \
  && cp -L "$(command -v node)" usr/local/bin/node
 COPY --from=installed /workspace ./app
 RUN find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
-  | grep -o '/lib[^ :]*' | sort -u | xargs cp -L --parents --target-directory=.
+  | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=.
 
 FROM scratch
 COPY --from=root /image/ /

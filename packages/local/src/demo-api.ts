@@ -3,6 +3,9 @@ import type { LocalStack } from "#src/local-file.ts";
 
 const UPLOAD_MS = 30_000;
 
+/** What a client knows of a system. */
+type Client = Pick<LocalStack, "baseUrl" | "apiKey">;
+
 /** A target as the API shows it; only what the demo needs. */
 export interface DemoTarget {
   readonly accountId: string;
@@ -44,7 +47,7 @@ export interface DemoRequest {
 }
 
 /** Publishes now. */
-export async function createPost(stack: LocalStack, request: DemoRequest): Promise<DemoPost> {
+export async function createPost(stack: Client, request: DemoRequest): Promise<DemoPost> {
   return (await call(stack, "POST", "/posts", request)) as DemoPost;
 }
 
@@ -54,7 +57,7 @@ interface Grant {
 }
 
 /** Uploads a file as any client does; returns its media id. */
-export async function uploadFile(stack: LocalStack, file: DemoFile): Promise<string> {
+export async function uploadFile(stack: Client, file: DemoFile): Promise<string> {
   const { fileName, contentType, bytes } = file;
   const declared = { fileName, contentType, bytes: bytes.length };
   const grant = (await call(stack, "POST", "/media/presign", declared)) as Grant;
@@ -72,7 +75,7 @@ export async function uploadFile(stack: LocalStack, file: DemoFile): Promise<str
 }
 
 /** Reads a post. */
-export async function getPost(stack: LocalStack, id: string): Promise<DemoPost> {
+export async function getPost(stack: Client, id: string): Promise<DemoPost> {
   return (await call(stack, "GET", `/posts/${id}`)) as DemoPost;
 }
 
@@ -87,7 +90,7 @@ interface Entry {
  * of a post later; until then it is known by its text.
  */
 export async function isVisible(
-  stack: LocalStack,
+  stack: Pick<LocalStack, "simulatorUrl" | "accounts">,
   target: DemoTarget,
   { content, file }: { readonly content: string; readonly file?: DemoFile },
 ): Promise<boolean> {
@@ -107,7 +110,7 @@ export async function isVisible(
 }
 
 async function call(
-  stack: LocalStack,
+  stack: Client,
   method: "GET" | "POST",
   path: string,
   body?: unknown,
