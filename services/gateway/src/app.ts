@@ -46,6 +46,7 @@ export async function startApp(config: Config): Promise<App> {
     defaultLocale: config.defaultLocale,
     trustedProxies: config.trustedProxies,
     uploadOrigins: config.uploadOrigins,
+    patience: config.patience,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   const ops = createOpsServer(health);

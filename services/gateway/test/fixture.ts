@@ -13,6 +13,7 @@ import type { FastifyInstance } from "fastify";
 import type { Admission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { ServerDeps } from "#src/routes/deps.ts";
 import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
@@ -60,6 +61,9 @@ export interface Peers {
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  readonly publicUrl?: string;
+  readonly patience?: ServerDeps["patience"];
   /** Absent = no request is refused for load: the tests share the loop of the server, and the machine with others. */
   readonly maxLoopDelayMs?: number;
 }
@@ -102,9 +106,10 @@ export async function createTestServer(
       mediaKeys: [MEDIA_KEY],
       mediaUrlMs: 60_000,
     }),
-    publicUrl: PUBLIC_URL,
+    publicUrl: peers.publicUrl ?? PUBLIC_URL,
     defaultLocale: "en",
-    trustedProxies: [],
+    trustedProxies: peers.trustedProxies ?? [],
+    patience: peers.patience ?? {},
     uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,

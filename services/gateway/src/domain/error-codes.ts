@@ -107,6 +107,7 @@ export const VIOLATION_CODES = [
   "unpaired_surrogate",
   "too_deep",
   "invalid_header",
+  "too_many_headers",
 ] as const;
 
 /** A code of `error.details[].code`. */

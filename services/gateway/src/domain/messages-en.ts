@@ -143,6 +143,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   nul_character: "The text has a NUL character. Remove it.",
   unpaired_surrogate: "The text has half of a surrogate pair. Send complete characters.",
   too_deep: "The body is nested too deeply[: at most {limit} levels are allowed].",
+  too_many_headers: "The request has too many headers[ (at most {limit})].",
   invalid_header:
     "This header does not have the form that it needs. An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
 };

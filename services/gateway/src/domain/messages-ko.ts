@@ -125,6 +125,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   nul_character: "텍스트에 NUL 문자가 있습니다. 빼 주세요.",
   unpaired_surrogate: "텍스트에 짝이 없는 서로게이트가 있습니다. 온전한 문자를 보내 주세요.",
   too_deep: "본문의 중첩이 너무 깊습니다[(최대 {limit}단계)].",
+  too_many_headers: "요청의 헤더가 너무 많습니다[(최대 {limit}개)].",
   invalid_header:
     "헤더의 형식이 올바르지 않습니다. Idempotency-Key는 공백이 없는 ASCII 문자 1자에서 255자, X-Workspace-Id는 소문자 UUID입니다.",
 };

@@ -23,6 +23,8 @@ export function answerClientError(
   const head = [
     `HTTP/1.1 ${STATUS_LINES.get(error.code) ?? "400 Bad Request"}`,
     `X-Request-Id: ${newId()}`,
+    "X-Content-Type-Options: nosniff",
+    "Cache-Control: no-store",
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     "Connection: close",

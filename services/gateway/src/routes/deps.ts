@@ -39,8 +39,22 @@ export interface ServerDeps {
   /** Web origins whose pages may upload. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
+  /** Times and sizes that keep connections from being held for nothing; those that are absent are as in production. */
+  readonly patience?: Partial<Patience>;
   /** How late the event loop may be on average before requests are refused; 250 ms when absent. */
   readonly maxLoopDelayMs?: number;
+}
+
+/** How long the gateway waits for what a client sends. */
+export interface Patience {
+  /** For all headers of a request. */
+  readonly headersMs: number;
+  /** For all of a request but an upload. */
+  readonly requestMs: number;
+  /** An upload that is silent for so long has ended. */
+  readonly stallMs: number;
+  /** An upload that is slower than this, on average over `stallMs`, has ended too. */
+  readonly minBytesPerSecond: number;
 }
 
 /** Scopes of API keys, as the interface names them. */
@@ -69,6 +83,8 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** How long a request may take in all, where it is not what it is for most. */
     readonly timeoutMs?: number;
+    /** Needs no key, and is limited per remote address. */
+    readonly isOpen?: boolean;
     /** The handler gets the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Pages of the configured web origins may call it. */

@@ -6,14 +6,16 @@ import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
 import { registerConnect } from "#src/routes/connect/routes.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { Patience, ServerDeps } from "#src/routes/deps.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
 import { addBodyRules } from "#src/routes/hooks/body.ts";
 import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
+import { addHeaderRules } from "#src/routes/hooks/header-rules.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
+import { addOpenLimit } from "#src/routes/hooks/open-limit.ts";
 import { addQueryRules } from "#src/routes/hooks/query.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
@@ -24,16 +26,23 @@ import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
 import { normalizeTarget } from "#src/routes/target.ts";
-import { createLongBodies } from "#src/routes/uploads/long-bodies.ts";
+import { createLongBodies, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 
 const API_PREFIX = "/api/v1";
 
 /** The largest JSON body; one byte more is refused. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** A request that is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
-const RECEIVE_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** What is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
+const PATIENCE: Patience = {
+  headersMs: 15_000,
+  requestMs: 30_000,
+  stallMs: 30_000,
+  minBytesPerSecond: 1_000,
+};
+/** How often Node looks for connections whose time is over; it is every 30 s by itself. */
+const LOOK_MS = 5_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
@@ -59,19 +68,18 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
   );
 }
 
-/**
- * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
- * key and budget, unknown route, scope, verification, media type, size, schema; the handlers do the rest.
- */
-export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
-  const longBodies = createLongBodies();
-  const app = fastify({
+function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies): FastifyInstance {
+  return fastify({
     bodyLimit: MAX_BODY_BYTES,
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
-    requestTimeout: RECEIVE_TIMEOUT_MS,
-    // Node looks every 30 s by itself, and takes the longer of the two limits for the whole request.
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 },
+    // Node takes the longer of the two limits for the whole request.
+    requestTimeout: patience.requestMs,
+    http: {
+      headersTimeout: patience.headersMs,
+      connectionsCheckingInterval: Math.min(LOOK_MS, patience.headersMs),
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
     // What arrives on a kept-alive connection while we stop is answered like anything else, and the connection ends.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
@@ -91,6 +99,16 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
       },
     },
   });
+}
+
+/**
+ * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
+ * key and budget, unknown route, scope, verification, media type, size, schema; the handlers do the rest.
+ */
+export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
+  const patience = { ...PATIENCE, ...deps.patience };
+  const longBodies = createLongBodies(patience);
+  const app = openServer(deps, patience, longBodies);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
@@ -98,8 +116,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   closeIdleConnectionsWhileClosing(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
+  addHeaderRules(app);
   addCrossOrigin(app, deps);
   addLoadShedding(app, deps);
+  addOpenLimit(app);
   addAdmission(app, deps);
   addKnownPaths(app);
   addQueryRules(app);

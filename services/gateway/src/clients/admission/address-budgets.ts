@@ -1,8 +1,9 @@
+import { networkOf } from "@postrider/shared/http/remote-network";
 import { dropOldest, putYoungest } from "#src/clients/admission/bounded-map.ts";
 import type { RateLimitState } from "#src/domain/admission.ts";
 
 /** Failed authentications a minute, and at once, of one remote address. */
-const QUOTA = 120;
+const FAILURES_A_MINUTE = 120;
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
@@ -11,44 +12,46 @@ interface Bucket {
   readonly at: number;
 }
 
+/** What each remote address may do in a minute, and at once; all addresses of an IPv6 network are one. */
 export interface AddressBudgets {
-  /** Takes one failure from the address. False when it has had too many; nothing is taken then. */
-  takeFailure(address: string, now: number): boolean;
+  /** Takes one from the address. False when it has had too many; nothing is taken then. */
+  take(address: string, now: number): boolean;
   stateOf(address: string, now: number): RateLimitState;
-  /** Seconds, at least 1, after which the next failure is answered as one. */
+  /** Seconds, at least 1, after which one can be taken again. */
   retryAfterSeconds(address: string, now: number): number;
   /** Forgets addresses whose budget is whole again. */
   sweep(now: number): void;
 }
 
-/** Counts failed authentications per remote address, in this process only. */
-export function createAddressBudgets(): AddressBudgets {
-  // Youngest failure last. Addresses that are not here have their whole budget.
+/** Counts per remote address, in this process only. At most 50,000 addresses are remembered, the youngest. */
+export function createAddressBudgets(quota = FAILURES_A_MINUTE): AddressBudgets {
+  // Youngest use last. Addresses that are not here have their whole budget.
   const buckets = new Map<string, Bucket>();
-  const leftOf = (address: string, now: number): number => {
-    const bucket = buckets.get(address);
-    if (bucket === undefined) return QUOTA;
-    return Math.min(QUOTA, bucket.left + ((now - bucket.at) * QUOTA) / WINDOW_MS);
+  const leftOf = (network: string, now: number): number => {
+    const bucket = buckets.get(network);
+    if (bucket === undefined) return quota;
+    return Math.min(quota, bucket.left + ((now - bucket.at) * quota) / WINDOW_MS);
   };
   return {
-    takeFailure: (address, now) => {
-      const left = leftOf(address, now);
+    take: (address, now) => {
+      const network = networkOf(address);
+      const left = leftOf(network, now);
       if (left < 1) return false;
-      putYoungest(buckets, address, { left: left - 1, at: now }, MAX_ADDRESSES);
+      putYoungest(buckets, network, { left: left - 1, at: now }, MAX_ADDRESSES);
       return true;
     },
     stateOf: (address, now) => {
-      const left = leftOf(address, now);
+      const left = leftOf(networkOf(address), now);
       return {
         policy: "address",
-        quota: QUOTA,
+        quota,
         windowSeconds: 60,
         remaining: Math.floor(left),
-        resetSeconds: Math.ceil(((QUOTA - left) * 60) / QUOTA),
+        resetSeconds: Math.ceil(((quota - left) * 60) / quota),
       };
     },
     retryAfterSeconds: (address, now) =>
-      Math.max(1, Math.ceil(((1 - leftOf(address, now)) * 60) / QUOTA)),
+      Math.max(1, Math.ceil(((1 - leftOf(networkOf(address), now)) * 60) / quota)),
     sweep: (now) => dropOldest(buckets, (bucket) => bucket.at + WINDOW_MS <= now),
   };
 }

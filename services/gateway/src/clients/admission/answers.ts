@@ -43,7 +43,7 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
 /** Turns what is known of a key and its workspace's budget into the answer to one request, which is thereby counted. */
 export function createAnswers(addresses: AddressBudgets): Answers {
   function refuse(address: string, now: number): AdmissionResult {
-    const isAnswered = addresses.takeFailure(address, now);
+    const isAnswered = addresses.take(address, now);
     const limit = addresses.stateOf(address, now);
     if (isAnswered) return { kind: "unauthenticated", limit };
     const retryAfterSeconds = addresses.retryAfterSeconds(address, now);

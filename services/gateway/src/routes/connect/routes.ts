@@ -4,6 +4,7 @@ import { toConnectPage, type ConnectPage } from "#src/domain/connect-texts.ts";
 import { newBrowser, readBrowser, toCookie } from "#src/routes/connect/browser-cookie.ts";
 import { renderPage, toPolicy, type PageContent } from "#src/routes/connect/page.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
+import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
 import { HIDDEN } from "#src/routes/schema.ts";
 
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
@@ -44,6 +45,7 @@ function sendPage(
   return reply
     .status(STATUSES[content.page])
     .header("content-security-policy", toPolicy(formOrigin))
+    .headers(PAGE_HEADERS)
     .type("text/html; charset=utf-8")
     .send(renderPage({ ...content, locale: reply.request.locale }));
 }
@@ -111,9 +113,11 @@ async function finish(
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
-    config: { timeoutMs: CALLBACK_TIMEOUT_MS },
+    config: { timeoutMs: CALLBACK_TIMEOUT_MS, isOpen: true },
     // People read these answers: a failure is a page too.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      // Who asks so often is no person.
+      if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
       deps.logger.warn({ err: error, requestId: request.id }, "connecting an account failed");
       sendPage(reply, { page: "unavailable" });

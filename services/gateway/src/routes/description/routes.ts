@@ -54,5 +54,7 @@ export async function registerDescription(
         typeof json.$id === "string" ? json.$id : `schema-${index}`,
     },
   });
-  app.get(`${API_PATH}/openapi.json`, { schema: HIDDEN }, () => app.swagger());
+  app.get(`${API_PATH}/openapi.json`, { schema: HIDDEN, config: { isOpen: true } }, () =>
+    app.swagger(),
+  );
 }

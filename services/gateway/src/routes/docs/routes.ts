@@ -1,21 +1,25 @@
 import type { FastifyInstance } from "fastify";
 import { DOCS_PATH, renderDocs, SCRIPT_PATH, type Docs } from "#src/routes/docs/render.ts";
+import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
 import { HIDDEN } from "#src/routes/schema.ts";
+
+const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
 
 /** `GET /docs` shows the API description with a package of our own server: nothing comes from elsewhere. */
 export function registerDocs(app: FastifyInstance): void {
   let docs: Promise<Docs> | undefined;
   const load = async (): Promise<Docs> => await (docs ??= renderDocs());
 
-  app.get("/docs", { schema: HIDDEN }, async (_request, reply) => await reply.redirect(DOCS_PATH));
-  app.get(DOCS_PATH, { schema: HIDDEN }, async (_request, reply) => {
+  app.get("/docs", OPTIONS, async (_request, reply) => await reply.redirect(DOCS_PATH));
+  app.get(DOCS_PATH, OPTIONS, async (_request, reply) => {
     const { page, policy } = await load();
     return await reply
       .header("content-security-policy", policy)
+      .headers(PAGE_HEADERS)
       .type("text/html; charset=utf-8")
       .send(page);
   });
-  app.get(SCRIPT_PATH, { schema: HIDDEN }, async (_request, reply) => {
+  app.get(SCRIPT_PATH, OPTIONS, async (_request, reply) => {
     const { script } = await load();
     // Four megabytes that change with a release only.
     return await reply

@@ -1,16 +1,12 @@
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { AdmissionResult, RateLimitState } from "#src/domain/admission.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AdmissionResult } from "#src/domain/admission.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { API_PATH, isOpenPath } from "#src/routes/hooks/open-paths.ts";
+import { setRateLimit } from "#src/routes/hooks/rate-limit-headers.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
-
-function setRateLimit(reply: FastifyReply, limit: RateLimitState): void {
-  reply.header("ratelimit-policy", `"${limit.policy}";q=${limit.quota};w=${limit.windowSeconds}`);
-  reply.header("ratelimit", `"${limit.policy}";r=${limit.remaining};t=${limit.resetSeconds}`);
-}
 
 /** What keeps the request out, or undefined when it may go on; then the caller is known. */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {

@@ -5,16 +5,7 @@ import { openSpan, type Span } from "@postrider/shared/tracing";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
-
-/** Sent with every answer: nothing of ours is to be framed, sniffed or cached by somebody in between. */
-const SECURITY_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-  // JSON needs nothing; the docs page replaces it.
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-};
+import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
 /** A request's part in a trace: the client's, or one that begins here. */
 interface RequestTrace {
@@ -59,10 +50,11 @@ function endTrace({ span }: RequestTrace, { statusCode }: FastifyReply, code?: s
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();
 
+  const safety = securityHeaders(deps.publicUrl);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     request.locale = chooseLocale(request.headers["accept-language"], deps.defaultLocale);
-    reply.headers(SECURITY_HEADERS);
+    reply.headers(safety);
     traces.set(request, beginTrace(request));
     done();
   });

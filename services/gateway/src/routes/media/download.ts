@@ -56,6 +56,8 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
     "accept-ranges": "bytes",
     // It may be kept, but is asked for again each time: what is deleted must not be seen any more.
     "cache-control": "private, no-cache",
+    // Pages of the client's own show it.
+    "cross-origin-resource-policy": "cross-origin",
   });
 }
 

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
+import type { Patience } from "#src/routes/deps.ts";
 
-/** A sender that is silent for so long has gone, whatever its connection says. */
-const STALL_MS = 30_000;
 /** How long a body that nobody wants may still come, so that its sender gets to read why. */
 const LINGER_MS = 5_000;
 
@@ -17,7 +16,9 @@ export interface LongBodies {
   add(request: IncomingMessage, response: ServerResponse): void;
 }
 
-export function createLongBodies(): LongBodies {
+export function createLongBodies(
+  patience: Pick<Patience, "stallMs" | "minBytesPerSecond">,
+): LongBodies {
   const receiving = new WeakSet<Socket>();
   return {
     spare: (answer) => (error, socket) => {
@@ -28,11 +29,30 @@ export function createLongBodies(): LongBodies {
       const { socket } = request;
       receiving.add(socket);
       response.once("close", () => receiving.delete(socket));
-      // Node ends the connection at this; once the body is here, media may take its time.
-      socket.setTimeout(STALL_MS);
-      request.once("end", () => socket.setTimeout(0));
+      endWhenSlow(request, patience);
     },
   };
+}
+
+/**
+ * Ends the connection of a body of which nothing, or too little, came in a stretch of `stallMs`: a byte now and then would
+ * keep one of the few places for uploads for ever. A stretch at whose end it is us who do not read, because media does
+ * not, says nothing about the sender. Once the body is here, media may take its time.
+ */
+function endWhenSlow(
+  request: IncomingMessage,
+  { stallMs, minBytesPerSecond }: Pick<Patience, "stallMs" | "minBytesPerSecond">,
+): void {
+  const { socket } = request;
+  const minBytes = Math.max(1, (minBytesPerSecond * stallMs) / 1000);
+  let seenBytes = socket.bytesRead;
+  const timer = setInterval(() => {
+    const bytes = socket.bytesRead - seenBytes;
+    seenBytes = socket.bytesRead;
+    if (bytes < minBytes && !request.isPaused()) socket.destroy();
+  }, stallMs);
+  timer.unref();
+  for (const end of ["end", "close"]) request.once(end, () => clearInterval(timer));
 }
 
 /**

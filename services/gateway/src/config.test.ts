@@ -1,0 +1,39 @@
+import { loadConfig } from "@postrider/shared/config";
+import { describe, expect, test } from "vitest";
+import { readSettings } from "#src/config.ts";
+
+const ENV = { INTERNAL_SECRET: "s".repeat(32), MEDIA_KEY: "m".repeat(32) };
+const read = (env: Record<string, string>) => loadConfig({ ...ENV, ...env }, readSettings);
+
+describe("TRUSTED_PROXIES", () => {
+  test.each([
+    "10.0.0.1",
+    "10.0.0.0/8",
+    "2001:db8::/32",
+    "::1/128",
+    "loopback, uniquelocal",
+    "linklocal",
+  ])("%s is taken", (value) => {
+    const { trustedProxies } = read({ TRUSTED_PROXIES: value });
+    expect(trustedProxies).toEqual(value.split(", "));
+  });
+
+  test.each(["true", "*", "proxy.internal", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "::/129"])(
+    "%s is refused: its word would be taken for everybody's",
+    (value) => {
+      expect(() => read({ TRUSTED_PROXIES: value })).toThrow(
+        `TRUSTED_PROXIES has what is no address and no network: ${value}`,
+      );
+    },
+  );
+});
+
+test("nobody is waited for without end", () => {
+  expect(read({}).patience).toEqual({
+    headersMs: 15_000,
+    requestMs: 30_000,
+    stallMs: 30_000,
+    minBytesPerSecond: 1_000,
+  });
+  expect(() => read({ HEADERS_TIMEOUT_SECONDS: "0" })).toThrow("HEADERS_TIMEOUT_SECONDS is below");
+});

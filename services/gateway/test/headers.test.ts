@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestServer, type Peers } from "./fixture.ts";
+
+const TICKET = "t".repeat(43);
+const ORIGIN = "https://app.example.com";
+const PEERS: Peers = {
+  authorizations: {
+    findTicket: () => ({ outcome: "open" as const, platform: "x", workspaceName: "Ours" }),
+  },
+  accounts: { listAccounts: () => ({ accounts: [] }) },
+};
+
+const PLACES = ["/docs/", `/connect/${TICKET}`, "/api/v1/accounts", "/api/v1/openapi.json"];
+const OTHERS = ["/nothing", "/api/v1/nothing", "/livez", "/media/nothing", "/connect/callback"];
+
+let app: Awaited<ReturnType<typeof createTestServer>>;
+let secure: typeof app;
+beforeAll(async () => {
+  app = await createTestServer(PEERS);
+  secure = await createTestServer({ ...PEERS, publicUrl: "https://post.example.com" });
+});
+afterAll(async () => {
+  await app.close();
+  await secure.close();
+});
+
+test.each([...PLACES, ...OTHERS])(
+  "%s is not to be framed, sniffed, kept or told on",
+  async (url) => {
+    const { headers } = await app.inject({ url });
+    expect(headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      "cross-origin-resource-policy": "same-origin",
+      "content-security-policy": expect.stringContaining("frame-ancestors 'none'") as unknown,
+    });
+    expect(headers["content-security-policy"]).toMatch(/^default-src 'none'; /);
+    expect(headers["server"] ?? headers["x-powered-by"]).toBeUndefined();
+  },
+);
+
+describe("a page", () => {
+  test.each(["/docs/", `/connect/${TICKET}`])("(%s) stands alone in its window", async (url) => {
+    const { headers, statusCode } = await app.inject({ url });
+    expect(statusCode).toBe(200);
+    expect(headers["content-type"]).toBe("text/html; charset=utf-8");
+    expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
+    expect(headers["content-security-policy"]).toMatch(/base-uri 'none'/);
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe-eval|script-src[^;]*unsafe/);
+  });
+
+  test("of our own hand has no inline style or script that its policy does not name", async () => {
+    const { headers } = await app.inject({ url: `/connect/${TICKET}` });
+    expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
+  });
+});
+
+test("browsers are told to come by https only where they come by https", async () => {
+  for (const url of [...PLACES, ...OTHERS]) {
+    const plain = await app.inject({ url, headers: { "x-forwarded-proto": "https" } });
+    expect(plain.headers["strict-transport-security"], url).toBeUndefined();
+    const answer = await secure.inject({ url });
+    expect(answer.headers["strict-transport-security"], url).toBe("max-age=31536000");
+  }
+});
+
+describe("pages of other sites", () => {
+  test.each(PLACES)("are told nothing by %s, whatever they ask", async (url) => {
+    for (const method of ["GET", "OPTIONS"] as const) {
+      const headers = {
+        origin: ORIGIN,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization",
+      };
+      const answer = await app.inject({ method, url, headers });
+      const told = Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"));
+      expect(told).toEqual([]);
+    }
+  });
+});
