@@ -28,14 +28,13 @@ const PUBLIC = ["203.0.113.7", "2606:4700::1111"];
 const WEB_PORTS = [80, 443, 8080, 10_250];
 
 /**
- * Each way that is open and has no use, or is used and not open. What is used is what the settings of a process name; for
- * our services these are held against what their code imports.
+ * Each way that is open and has no use, or is used and not open. What is used is what the settings of a process name, which
+ * `checkPeers` holds against what the code imports.
  */
 export function checkNetwork(manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests);
   const network = new Network(manifests);
   return [
-    ...checkPeers(),
     ...workloads.flatMap((workload) => checkGuarded(workload, network)),
     ...workloads.flatMap((workload) => checkOpen(workload, network)),
     ...workloads.flatMap((workload) =>
@@ -46,7 +45,8 @@ export function checkNetwork(manifests: readonly Manifest[]): readonly string[] 
   ];
 }
 
-function checkPeers(): readonly string[] {
+/** Each service whose settings name other peers than its code has clients of. */
+export function checkPeers(): readonly string[] {
   return SERVICES.flatMap((service) => {
     const [settings, imports] = [peersBySettings(service), peersByImports(service)];
     return settings.join() === imports.join()

@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { root } from "../check/run-command.ts";
+import { checkPeers } from "./check-network.ts";
 import { checkManifests } from "./check-overlay.ts";
 import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { listOverlays, renderOverlay } from "./render.ts";
+import { peersByImports } from "./services.ts";
 
 const renders = new Map<string, readonly Manifest[]>();
 
@@ -22,6 +24,11 @@ test("there is an overlay for trying out and one for production, and nothing is 
   expect([...renders.keys()]).toEqual(["local", "production"]);
   for (const [overlay, manifests] of renders)
     expect(checkManifests(overlay, manifests)).toEqual([]);
+});
+
+test("the settings of each service name the peers that its code has clients of", () => {
+  expect(checkPeers()).toEqual([]);
+  expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
 });
 
 test("the README lists every Secret that production needs, with its keys", () => {
