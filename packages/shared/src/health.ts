@@ -11,6 +11,8 @@ const HIDDEN: object = { hide: true };
 
 const CHECK_TIMEOUT_MS = 500;
 const MAX_CLOCK_SKEW_MS = 30_000;
+/** Nobody asks this port for anything that is long. */
+const OPS_REQUEST_MS = 5_000;
 
 /** Readiness of one process: its checks, and a switch that turns it off for good while it drains. */
 export interface Health {
@@ -78,7 +80,12 @@ export function addProbes(app: FastifyInstance, health: Health): void {
 
 /** The internal port: probes and Prometheus metrics, never exposed to clients. */
 export function createOpsServer(health: Health): FastifyInstance {
-  const app = fastify({ forceCloseConnections: true });
+  const app = fastify({
+    forceCloseConnections: true,
+    bodyLimit: 1_024,
+    requestTimeout: OPS_REQUEST_MS,
+    http: { headersTimeout: OPS_REQUEST_MS, connectionsCheckingInterval: OPS_REQUEST_MS },
+  });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
     const { contentType, body } = await renderMetrics();

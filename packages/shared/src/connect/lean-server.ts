@@ -121,8 +121,9 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      const body = await readBody(request, options.maxMessageBytes);
+      // Of a stranger not a byte is kept.
       authorize(request.headers.authorization ?? "");
+      const body = await readBody(request, options.maxMessageBytes);
       answer(response, 200, "application/proto", await serve(route, context, body));
       call.end();
     } catch (error) {
@@ -131,6 +132,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
       );
       call.end(mapped.code);
       const status = codeToHttpStatus(mapped.code);
+      if (!request.complete) response.shouldKeepAlive = false;
       answer(response, status, "application/json", errorToJsonBytes(mapped, undefined));
     }
   }

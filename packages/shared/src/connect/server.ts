@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
@@ -14,6 +15,7 @@ const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** For a whole request with its body; Node's own 5 minutes are too short for a film on a slow line. */
 const MAX_REQUEST_MS = 60 * 60_000;
+const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
@@ -38,6 +40,23 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
       throw error;
     }
   };
+}
+
+/** Before anything of a message is read: interceptors come after all of it. */
+function refuseStrangers(app: FastifyInstance, internalSecret: string | readonly string[]): void {
+  const authorize = createAuthorizer(internalSecret);
+  app.addHook("onRequest", (request, _reply, done) => {
+    authorize(request.headers.authorization ?? "");
+    done();
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = ConnectError.from(error);
+    if (!request.raw.complete) reply.header("connection", "close");
+    return await reply
+      .status(codeToHttpStatus(refusal.code))
+      .type("application/json")
+      .send(Buffer.from(errorToJsonBytes(refusal, undefined)));
+  });
 }
 
 /**
@@ -70,7 +89,11 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
     bodyLimit: MAX_MESSAGE_BYTES,
     serverFactory: (handler) =>
       createServer(
-        { keepAliveTimeout: 65_000, requestTimeout: MAX_REQUEST_MS },
+        {
+          keepAliveTimeout: 65_000,
+          headersTimeout: MAX_HEADERS_MS,
+          requestTimeout: MAX_REQUEST_MS,
+        },
         (request, response) => {
           if (!lean(request, response)) handler(request, response);
         },
@@ -79,12 +102,15 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   // A connection is given up after so many calls, so that a new replica soon gets its share.
   app.server.maxRequestsPerSocket = 1000;
   closeIdleConnectionsWhileClosing(app);
-  await app.register(fastifyConnectPlugin, {
-    routes,
-    interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
-    maxTimeoutMs: MAX_TIMEOUT_MS,
-    readMaxBytes: MAX_MESSAGE_BYTES,
-    writeMaxBytes: MAX_MESSAGE_BYTES,
+  await app.register(async (scope) => {
+    refuseStrangers(scope, internalSecret);
+    await scope.register(fastifyConnectPlugin, {
+      routes,
+      interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
+      maxTimeoutMs: MAX_TIMEOUT_MS,
+      readMaxBytes: MAX_MESSAGE_BYTES,
+      writeMaxBytes: MAX_MESSAGE_BYTES,
+    });
   });
   return app;
 }

@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { connect, type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addProbes, createHealth } from "../health.ts";
+import { createServiceServer } from "./server.ts";
+
+const SECRET = "s".repeat(32);
+const PATH = `/${PostService.typeName}/GetPost`;
+
+let app: FastifyInstance;
+let calls = 0;
+beforeAll(async () => {
+  app = await createServiceServer({
+    internalSecret: SECRET,
+    logger: pino({ level: "silent" }),
+    routes: (router) =>
+      router.service(PostService, {
+        getPost: () => {
+          calls += 1;
+          return {};
+        },
+      }),
+  });
+  addProbes(app, createHealth());
+  await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => app.close());
+
+/** Sends a head that announces sixteen megabytes, and a few of them; answers what is said until the other side ends it. */
+async function announce(headers: readonly string[]): Promise<string> {
+  const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  const said = text(socket);
+  const head = [`POST ${PATH} HTTP/1.1`, "Host: a", "Content-Length: 16000000", ...headers];
+  socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  socket.write("{");
+  return await said;
+}
+
+test.each([
+  ["our own client's way", "application/proto"],
+  ["the way of any other client", "application/json"],
+  ["the way of gRPC-web", "application/grpc-web+proto"],
+])("who has no secret is refused by its head alone, on %s", async (_, type) => {
+  const contentType = `Content-Type: ${type}`;
+  for (const secret of [[], ["Authorization: Bearer wrong"]]) {
+    const said = await announce([contentType, ...secret]);
+    expect(said).toMatch(/^HTTP\/1\.1 401 .*connection: close.*"code":"unauthenticated"/is);
+    expect(said).not.toContain(SECRET);
+  }
+  expect(calls).toBe(0);
+});
+
+test("a probe needs no secret, and who has it is answered", async () => {
+  expect((await app.inject({ url: "/livez" })).statusCode).toBe(200);
+  const answer = await fetch(
+    `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${PATH}`,
+    {
+      method: "POST",
+      headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
+      body: "{}",
+    },
+  );
+  expect([answer.status, calls]).toEqual([200, 1]);
+});
