@@ -37,6 +37,21 @@ export async function renderMetrics(): Promise<{
   return { contentType: register.contentType, body: await register.metrics() };
 }
 
+/** A metric as it is registered, whether or not anything has been counted yet. */
+export interface RegisteredMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+}
+
+/** Every metric of the modules that are loaded. */
+export function listMetrics(): readonly RegisteredMetric[] {
+  return register.getMetricsAsArray().map((metric) => {
+    const { name, type, labelNames } = metric as unknown as RegisteredMetric;
+    return { name, type: String(type), labelNames };
+  });
+}
+
 /** A counter; name it `<noun>_total`. */
 export function createCounter<L extends string>(
   name: string,

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { listMetrics, type RegisteredMetric } from "../../packages/shared/src/telemetry.ts";
+import { parseQuery } from "./promql.ts";
+import { queryFaults, type Query } from "./query-faults.ts";
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly w: number };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+interface Dashboard {
+  readonly uid: string;
+  readonly schemaVersion: number;
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+  readonly panels: readonly Panel[];
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
+}
+
+const SERVICES = ["gateway", "accounts", "posts", "media", "delivery"];
+const RUNBOOK = /^docs\/operations\.md#(?<anchor>[a-z-]+)$/;
+
+const root = new URL("../../", import.meta.url);
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, root)), "utf8");
+
+const dashboard = JSON.parse(read("deploy/observability/dashboard.json")) as Dashboard;
+const alerts = parse(read("deploy/observability/alerts.yaml")) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+};
+const rules = alerts.groups.flatMap((group) => group.rules);
+const panels = dashboard.panels.filter(({ type }) => type !== "row");
+
+function shownBy(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(({ groups }) => groups?.label ?? "");
+}
+
+const panelQueries = panels.flatMap(({ title, targets = [] }): Query[] =>
+  targets.map(({ expr, legendFormat }) => ({
+    where: title,
+    text: expr,
+    shown: shownBy(legendFormat, /\{\{(?<label>\w+)\}\}/g),
+  })),
+);
+const ruleQueries = rules.map(({ alert, expr, annotations }): Query => ({
+  where: alert,
+  text: expr,
+  shown: shownBy(annotations.summary, /\$labels\.(?<label>\w+)/g),
+}));
+
+let registered: readonly RegisteredMetric[];
+
+beforeAll(async () => {
+  for (const service of SERVICES)
+    await import(fileURLToPath(new URL(`services/${service}/src/app.ts`, root)));
+  registered = listMetrics();
+}, 60_000);
+
+test("every panel asks for metrics and labels that the code registers", () => {
+  expect(panelQueries.length).toBeGreaterThan(40);
+  expect(panelQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
+});
+
+test("every rule asks for metrics and labels that the code registers", () => {
+  expect(ruleQueries.length).toBeGreaterThan(20);
+  expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
+});
+
+test("every metric of ours is on the dashboard or in a rule", () => {
+  const asked = new Set(
+    [...panelQueries, ...ruleQueries]
+      .flatMap(({ text }) => parseQuery(text).selectors)
+      .map(({ metric }) => metric.replace(/_(?:bucket|sum|count)$/, "")),
+  );
+  const ours = registered
+    .map(({ name }) => name)
+    .filter((name) => !/^(?:process|nodejs)_/.test(name));
+
+  // Of interest while keys are changed only, which has a runbook of its own.
+  expect(ours.filter((name) => !asked.has(name)).toSorted()).toEqual([
+    "credentials_resealed_total",
+    "credentials_sealed_with_older_keys",
+  ]);
+});
+
+describe("faults of queries are found", () => {
+  test.each([
+    ["posts_published_per_second", "x: nobody registers posts_published_per_second"],
+    ["gateway_request_duration_seconds", "x: nobody registers gateway_request_duration_seconds"],
+    ["outbox_rows_bucket", "x: nobody registers outbox_rows_bucket"],
+    ['outbox_rows{platform="x"}', "x: outbox_rows has no label platform"],
+    ["sum by (le) (outbox_rows)", "x: none of its metrics has the label le"],
+  ])("%s", (text, fault) => {
+    expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
+  });
+
+  test("a label that is shown and not there", () => {
+    expect(queryFaults({ where: "x", text: "outbox_rows", shown: ["group"] }, registered)).toEqual([
+      "x: none of its metrics has the label group",
+    ]);
+  });
+
+  test("no PromQL", () => {
+    expect(() => parseQuery("sum by (topic (outbox_rows)")).toThrow("no PromQL");
+  });
+});
+
+test("the dashboard can be imported: ids are unique, panels lie within the grid, the source can be chosen", () => {
+  const ids = dashboard.panels.map(({ id }) => id);
+
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  expect(dashboard.templating.list.map(({ name }) => name)).toEqual(["datasource"]);
+  expect(dashboard).toMatchObject({ uid: "postrider", schemaVersion: expect.any(Number) });
+});
+
+test("every rule says how urgent it is, what is wrong, and where it is written what to do", () => {
+  const names = rules.map(({ alert }) => alert);
+  const page = read("docs/operations.md");
+
+  expect(new Set(names).size).toBe(names.length);
+  for (const { alert, labels, annotations, expr, for: since } of rules) {
+    expect(["critical", "warning"], alert).toContain(labels.severity);
+    expect(annotations.summary, alert).toMatch(/^\S.{10,}\.$/);
+    // A rule that counts over time has waited already.
+    expect(since !== undefined || /increase\(|offset /.test(expr), alert).toBe(true);
+    const { anchor } = RUNBOOK.exec(annotations.runbook_url)?.groups ?? {};
+    expect(anchorsOf(page), alert).toContain(anchor);
+  }
+});
+
+/** Headings as links name them, and anchors that are written down. */
+function anchorsOf(page: string): readonly string[] {
+  const headings = [...page.matchAll(/^#+ (?<heading>.+)$/gm)].map(({ groups }) =>
+    (groups?.heading ?? "")
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, "")
+      .trim()
+      .replaceAll(/\s+/g, "-"),
+  );
+  const written = [...page.matchAll(/<a (?:id|name)="(?<anchor>[^"]+)"/g)].map(
+    ({ groups }) => groups?.anchor ?? "",
+  );
+  return [...headings, ...written];
+}
+
+test("what operators are to load is there", () => {
+  for (const name of ["alerts.yaml", "dashboard.json", "prometheus.yaml", "README.md"])
+    expect(existsSync(new URL(`deploy/observability/${name}`, root)), name).toBe(true);
+});
