@@ -18,11 +18,11 @@ interface Typed {
   readonly words: readonly string[];
 }
 
-/** Up to a pipe, a redirection, a comment or the next command of the shell. */
+/** Up to a pipe, a redirection, a comment or the next command of the shell; `<id>` stands for a word. */
 function toTyped(text: string): Typed[] {
   const [, rest] = TYPED.exec(text.trim()) ?? [];
   if (rest === undefined) return [];
-  const own = rest.split(/ (?:[|&<>#;]|&&|2>)/)[0] ?? "";
+  const own = rest.split(/ (?:[|&>#;]|2>|<[ <])/)[0] ?? "";
   return [{ text: text.trim(), words: own.trim().split(/\s+/) }];
 }
 
