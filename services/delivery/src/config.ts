@@ -62,6 +62,14 @@ function readPublishing(read: EnvReader) {
         "How long an account rests after five such failures in a row, and after the next five.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
+    maxPerPlatform: read
+      .about(
+        "Targets of one platform that are worked on at a time, over all processes, so that one that hangs keeps nobody else waiting.",
+      )
+      .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 }),
+    maxPerWorkspace: read
+      .about("How many of those may belong to one workspace.")
+      .integer("MAX_TARGETS_PER_WORKSPACE", { default: 32, min: 1 }),
     reconcileTimeScale: read
       .about(
         "Stretches all waits of looking for lost answers. Tests only: the promises hold with 1.",

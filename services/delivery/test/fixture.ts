@@ -321,6 +321,8 @@ const SETTINGS: PublishingSettings = {
   accountPauseMs: [100, 200],
   visibleCallMs: 2_000,
   reconcileTimeScale: 1,
+  maxPerPlatform: 64,
+  maxPerWorkspace: 32,
 };
 
 /** A process that publishes. */

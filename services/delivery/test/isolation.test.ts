@@ -83,6 +83,28 @@ test("the backlog of one workspace hides no other's posts, on the same platform 
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
 });
 
+test("an operator says how many targets of a platform are worked on at a time", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const workspaceId = randomUUID();
+  const targets = [1, 2, 3, 4, 5].map(() => world.addTarget({ platform: "x", workspaceId }));
+  const others = [1, 2, 3, 4, 5].map(() => world.addTarget({ platform: "x" }));
+  const { promise, resolve } = Promise.withResolvers<void>();
+  world.reactions = [...targets, ...others].map(() => async (_call, _guard, make) => {
+    await promise;
+    return make();
+  });
+  await request(database.sql, ...targets, ...others);
+  const settings = { maxPerPlatform: 3, maxPerWorkspace: 2 };
+  await using _worker = startWorker(database, world, { settings });
+
+  await eventually(() => expect(world.calls).toHaveLength(3));
+  const left = await claim(database.sql, { maxPerPlatform: 100, maxPerWorkspace: 100 });
+  expect(left).toHaveLength(7);
+  expect(left.filter((task) => task.workspaceId === workspaceId).length).toBeGreaterThanOrEqual(3);
+  resolve();
+});
+
 test("posts that are claimed together do not wait for the tokens of another platform", async () => {
   await using database = await openDatabase();
   const world = new World();

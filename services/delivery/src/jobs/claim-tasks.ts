@@ -33,9 +33,6 @@ const POLL_MS = 200;
 const GATHER_MS = 20;
 const MAX_BATCH = 50;
 const MAX_IN_WORK = 200;
-/** Over all processes, so that a platform that hangs keeps nobody else waiting. */
-const MAX_PER_PLATFORM = 64;
-const MAX_PER_WORKSPACE = 32;
 const MAX_LOST_CALLS = 100;
 /** A call that has not ended so long after its deadline never will; it is looked for like one that was lost. */
 const CALL_MARGIN_MS = 2_000;
@@ -151,8 +148,8 @@ class Claims {
       limit,
       platforms: Object.keys(connectors),
       isSuspect,
-      maxPerPlatform: MAX_PER_PLATFORM,
-      maxPerWorkspace: MAX_PER_WORKSPACE,
+      maxPerPlatform: settings.maxPerPlatform,
+      maxPerWorkspace: settings.maxPerWorkspace,
     });
   }
 

@@ -19,6 +19,8 @@ export const SETTINGS = {
   accountPauseMs: [200, 400],
   visibleCallMs: CALL_MS,
   reconcileTimeScale: SCALE,
+  maxPerPlatform: 64,
+  maxPerWorkspace: 32,
 };
 
 interface Issued {

@@ -15,6 +15,10 @@ export interface PublishingSettings extends RetryPolicy {
   readonly visibleCallMs: number;
   /** Multiplies the waits before looks at a platform; 1 in production. */
   readonly reconcileTimeScale: number;
+  /** Tasks of one platform in work over all processes, so that one that hangs keeps nobody else waiting. */
+  readonly maxPerPlatform: number;
+  /** How many of those may belong to one workspace. */
+  readonly maxPerWorkspace: number;
 }
 
 /** Whether the data belongs here, asked before work is taken. */
