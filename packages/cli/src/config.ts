@@ -6,7 +6,7 @@ import { shownSecret } from "@postrider/shared/connect/shown-secret";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The services that the operator's tool talks to. */
-export const SERVICES = ["accounts", "posts", "delivery"] as const;
+export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
@@ -19,6 +19,7 @@ export interface Settings {
 const URL_VARIABLES = {
   accounts: "ACCOUNTS_URL",
   posts: "POSTS_URL",
+  media: "MEDIA_SERVICE_URL",
   delivery: "DELIVERY_URL",
 } satisfies Record<ServiceName, string>;
 
@@ -57,7 +58,12 @@ export function readSettings(
     readText(env.INTERNAL_SECRET) ??
     readText(readJson(join(localFolder, "secrets.json"))?.internalSecret);
   return {
-    urls: { accounts: urlOf("accounts"), posts: urlOf("posts"), delivery: urlOf("delivery") },
+    urls: {
+      accounts: urlOf("accounts"),
+      posts: urlOf("posts"),
+      media: urlOf("media"),
+      delivery: urlOf("delivery"),
+    },
     internalSecret: secrets === undefined ? undefined : shownSecret(secrets),
   };
 }

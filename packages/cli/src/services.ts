@@ -8,7 +8,7 @@ import { NotRunningError } from "#src/failures.ts";
 const TIMEOUT_MS = 110_000;
 
 const HOW =
-  "start the stack with npm start, or set INTERNAL_SECRET and ACCOUNTS_URL, POSTS_URL and DELIVERY_URL";
+  "start the stack with npm start, or set INTERNAL_SECRET and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
 /** The services, each connected when it is asked first. */
 export class Services implements AsyncDisposable {

@@ -58,7 +58,7 @@ beforeAll(async () => {
   const accounts = await startAccounts();
   folder = mkdtempSync(join(tmpdir(), "postrider-cli-"));
   settings = {
-    urls: { accounts, posts: undefined, delivery: undefined },
+    urls: { accounts, posts: undefined, media: undefined, delivery: undefined },
     internalSecret: INTERNAL_SECRET,
   };
 });
@@ -248,19 +248,25 @@ test("a stack that does not run, or does not answer, is named", async () => {
 
 test("the environment wins over the description of the running stack", () => {
   const service = (port: number) => [{ pid: 1, url: `http://127.0.0.1:${port}`, metricsUrl: "" }];
-  const services = { accounts: service(1), posts: service(2), delivery: service(3) };
+  const services = {
+    accounts: service(1),
+    posts: service(2),
+    media: service(4),
+    delivery: service(3),
+  };
   writeFileSync(join(folder, "local.json"), JSON.stringify({ services }));
   writeFileSync(join(folder, "secrets.json"), JSON.stringify({ internalSecret: "local,older" }));
   expect(readSettings({ POSTS_URL: "http://posts:8082", DELIVERY_URL: "" }, folder)).toEqual({
     urls: {
       accounts: "http://127.0.0.1:1",
       posts: "http://posts:8082",
+      media: "http://127.0.0.1:4",
       delivery: "http://127.0.0.1:3",
     },
     internalSecret: "local",
   });
   expect(readSettings({}, join(folder, "nowhere"))).toEqual({
-    urls: { accounts: undefined, posts: undefined, delivery: undefined },
+    urls: { accounts: undefined, posts: undefined, media: undefined, delivery: undefined },
     internalSecret: undefined,
   });
 });

@@ -54,7 +54,10 @@ beforeAll(async () => {
     start("accounts", accountsDatabase),
     start("delivery", database),
   ]);
-  settings = { urls: { accounts, posts: undefined, delivery }, internalSecret: INTERNAL_SECRET };
+  settings = {
+    urls: { accounts, posts: undefined, media: undefined, delivery },
+    internalSecret: INTERNAL_SECRET,
+  };
 });
 
 afterAll(async () => {
