@@ -12,6 +12,7 @@ import {
   readTables,
   type Secrets,
 } from "./support/canaries.ts";
+import { startCollector, type Collector } from "./support/collector.ts";
 import { presign, upload, type File } from "./support/media.ts";
 import { create, detailsOf, whenTargets } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
@@ -30,6 +31,7 @@ const PLATFORMS = [...WITH_PAGE, "telegram", "bluesky"];
 const SETTLE_MS = 90_000;
 const TEXT = "canary text on an ended token";
 const LAST_REQUEST = "the-last-request";
+const LAST_TRACE = "1a57".repeat(8);
 
 const secrets = new Map<string, string>();
 const errorBodies = new Map<string, string>();
@@ -58,6 +60,8 @@ for (const [index, key] of SEALING_KEYS.entries()) {
 
 let system: System;
 let tenant: Tenant;
+/** Who receives the spans of all services. */
+let collector: Collector;
 /** Somebody else's server, which has a film for those who know its secrets. */
 let elsewhere: Server;
 let elsewherePort: number;
@@ -77,7 +81,13 @@ beforeAll(async () => {
     elsewhere.listen(0, "127.0.0.1", resolve);
   });
   elsewherePort = (elsewhere.address() as AddressInfo).port;
-  const env = { ...ENV, OUTBOUND_ALLOW: `127.0.0.1:${elsewherePort}` };
+  collector = await startCollector();
+  const env = {
+    ...ENV,
+    OUTBOUND_ALLOW: `127.0.0.1:${elsewherePort}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("what spans are sent with")}`,
+  };
   system = await startSystem("postgres", { env });
   tenant = await openTenant(system);
   plant("api key of the demo", system.local().apiKey);
@@ -85,6 +95,7 @@ beforeAll(async () => {
 afterAll(async () => {
   elsewhere.close();
   await system[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
 });
 
 /** Sends a request as it is and keeps what a refusal says. Returns the status. */
@@ -372,7 +383,7 @@ describe("what is looked for is found", () => {
   });
 });
 
-test("no secret that was shown at any entrance is in a log, an event, a refusal, a metric or a table", async () => {
+test("no secret that was shown at any entrance is in a log, a trace, an event, a refusal, a metric or a table", async () => {
   await useKeys();
   await approveAccounts();
   await logIn();
@@ -390,8 +401,10 @@ test("no secret that was shown at any entrance is in a log, an event, a refusal,
     plant(`password of ${role}`, password);
 
   // A last request: what is written after its answer is waited for, and so is all before it.
-  await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST } });
+  const traceparent = `00-${LAST_TRACE}-${"1".repeat(16)}-01`;
+  await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST, traceparent } });
   await eventually(() => system.logs().includes(LAST_REQUEST));
+  await eventually(() => collector.received().includes(LAST_TRACE));
   const metrics = await readMetrics(system.local());
   const tables = await readTables(system.sql);
   const logs = readLogFiles(system.local());
@@ -416,6 +429,9 @@ test("no secret that was shown at any entrance is in a log, an event, a refusal,
   // It is no proof of anything, and has to be there to be recognised.
   const expected = ["idempotency key in the table posts.idempotency_keys"];
   expect(findLeaks(secrets, places)).toEqual(expected);
+  const traces = new Map([["the traces", collector.received()]]);
+  expect(findLeaks(new Map([...secrets, ["text", TEXT]]), traces)).toEqual([]);
+  expect(findLeaks(new Map([["span", "publish target"]]), traces)).toHaveLength(1);
   // What may be there is found: the places are the real ones. Texts are in tables of their owner and nowhere else.
   expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
   expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([

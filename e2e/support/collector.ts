@@ -21,7 +21,7 @@ export interface Collector extends AsyncDisposable {
   readonly endpoint: string;
   /** Everything that came so far. */
   spans(): readonly CollectedSpan[];
-  /** What was received, as it came, with its headers. */
+  /** Everything that was sent, as it came. */
   received(): string;
 }
 
@@ -76,7 +76,7 @@ export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      bodies.push(`${request.url} ${JSON.stringify(request.headers)}\n${body}`);
+      bodies.push(body);
       if (request.url === "/v1/traces") spans.push(...toSpans(JSON.parse(body) as OtlpExport));
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
