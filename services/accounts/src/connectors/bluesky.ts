@@ -73,6 +73,16 @@ function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   return endpoint.replace(/\/+$/, "");
 }
 
+/** Where the session is, and whether its owner has said so. */
+interface Place {
+  readonly host: string;
+  readonly isForeign: boolean;
+}
+
+function placeOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): Place {
+  return { host: pdsUrl ?? baseUrl, isForeign: pdsUrl !== undefined };
+}
+
 /** Makes a session from an app password, which is not kept. */
 async function connect(
   baseUrl: string,
@@ -104,12 +114,13 @@ async function connect(
 }
 
 async function refresh(
-  host: string,
+  { host, isForeign }: Place,
   refreshToken: string,
   signal: AbortSignal,
 ): Promise<RefreshResult> {
   const url = `${host}/xrpc/com.atproto.server.refreshSession`;
-  const call = { method: "POST", url, authorization: `Bearer ${refreshToken}` } as const;
+  const authorization = `Bearer ${refreshToken}`;
+  const call = { method: "POST", url, authorization, isForeign } as const;
   const answer = await callPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
   const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
@@ -123,13 +134,14 @@ async function refresh(
  * password stays: nobody told us its name, and other sessions may stand on it.
  */
 async function revoke(
-  host: string,
+  { host, isForeign }: Place,
   refreshToken: string | undefined,
   signal: AbortSignal,
 ): Promise<RevokeResult> {
   if (refreshToken === undefined) return { kind: "refused", message: "there is no session" };
   const url = `${host}/xrpc/com.atproto.server.deleteSession`;
-  const call = { method: "POST", url, authorization: `Bearer ${refreshToken}` } as const;
+  const authorization = `Bearer ${refreshToken}`;
+  const call = { method: "POST", url, authorization, isForeign } as const;
   const answer = await callPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
   if (answer.status === 200) return { kind: "confirmed" };
@@ -141,8 +153,8 @@ export function createBlueskyConnector(baseUrl: string): Connector {
   return {
     connect: (login, signal) => connect(baseUrl, login, signal),
     refresh: ({ refreshToken, attributes }, signal) =>
-      refresh(attributes.pdsUrl ?? baseUrl, refreshToken, signal),
+      refresh(placeOf(baseUrl, attributes), refreshToken, signal),
     revoke: ({ refreshToken, attributes }, signal) =>
-      revoke(attributes.pdsUrl ?? baseUrl, refreshToken, signal),
+      revoke(placeOf(baseUrl, attributes), refreshToken, signal),
   };
 }

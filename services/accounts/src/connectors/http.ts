@@ -1,4 +1,5 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
+import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request } from "undici";
 import type { Unavailable } from "#src/domain/connector.ts";
 
@@ -15,19 +16,26 @@ export interface PlatformRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly authorization?: string;
+  /** The account's owner can name the host: only public addresses are connected to. */
+  readonly isForeign?: boolean;
   /** Sent as JSON. */
   readonly body?: JsonObject;
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
 }
 
-const agent = new Agent({
+const CONNECT_TIMEOUT_MS = 5_000;
+const LIMITS = {
   connections: 16,
-  connectTimeout: 5_000,
   headersTimeout: 30_000,
   bodyTimeout: 30_000,
   // No answer of these APIs comes near it; more is a broken or hostile host.
   maxResponseSize: 1024 * 1024,
+};
+const agent = new Agent({ ...LIMITS, connectTimeout: CONNECT_TIMEOUT_MS });
+const publicAgent = new Agent({
+  ...LIMITS,
+  connect: createPublicConnector({ connectMs: CONNECT_TIMEOUT_MS }),
 });
 
 function isObject(value: unknown): value is JsonObject {
@@ -72,7 +80,8 @@ async function send(
 ): Promise<PlatformAnswer | Unavailable> {
   const { method } = call;
   try {
-    const answer = await request(call.url, { method, ...encode(call), signal, dispatcher: agent });
+    const dispatcher = call.isForeign === true ? publicAgent : agent;
+    const answer = await request(call.url, { method, ...encode(call), signal, dispatcher });
     return {
       kind: "answer",
       status: answer.statusCode,

@@ -1,4 +1,5 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
+import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request, type Dispatcher } from "undici";
 import { describeFailure } from "#src/connectors/network-failure.ts";
 import { Outgoing } from "#src/connectors/outgoing.ts";
@@ -21,6 +22,8 @@ export interface PlatformRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
+  /** The account's owner can name the host: only public addresses are connected to. */
+  readonly isForeign?: boolean;
   /** What must not come back in an answer's words, besides what stands in `authorization`. */
   readonly secrets?: readonly string[];
 }
@@ -30,6 +33,9 @@ const CALL_MS = 30_000;
 
 /** Invisible calls may share connections; visible ones never do (`sendOnce`). */
 const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
+
+export const connectPublic = createPublicConnector({ connectMs: CONNECT_TIMEOUT_MS });
+const publicAgent = new Agent({ connections: 8, connect: connectPublic });
 
 /** The headers of a call, also those that its body needs. */
 export function toHeaders(call: PlatformRequest, outgoing: Outgoing): Record<string, string> {
@@ -74,7 +80,7 @@ async function sendInvisible(
       signal: AbortSignal.any([signal, AbortSignal.timeout(callMs)]),
       headersTimeout: callMs,
       bodyTimeout: CALL_MS,
-      dispatcher: agent,
+      dispatcher: call.isForeign === true ? publicAgent : agent,
     });
     const text = await readText(answer.body);
     return toAnswer(answer.statusCode, answer.headers, text, secretsOf(call));

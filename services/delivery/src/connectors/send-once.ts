@@ -2,6 +2,7 @@ import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
 import {
   CONNECT_TIMEOUT_MS,
+  connectPublic,
   secretsOf,
   toHeaders,
   type NoAnswer,
@@ -122,7 +123,9 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise<SendResult> {
   const url = new URL(call.url);
   const client = new Client(url.origin, {
-    connectTimeout: CONNECT_TIMEOUT_MS,
+    ...(call.isForeign === true
+      ? { connect: connectPublic }
+      : { connectTimeout: CONNECT_TIMEOUT_MS }),
     // The timer below is the only deadline: undici's own would fire before the socket is read.
     headersTimeout: 0,
     bodyTimeout: 0,

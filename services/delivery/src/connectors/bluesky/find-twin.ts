@@ -1,4 +1,4 @@
-import { COLLECTION, hostOf } from "#src/connectors/bluesky/xrpc.ts";
+import { COLLECTION, hostOf, isForeign } from "#src/connectors/bluesky/xrpc.ts";
 import { callPlatform } from "#src/connectors/http.ts";
 import { list, object, text } from "#src/connectors/platform-answer.ts";
 import { judgeTwins, lookAgain, type Twin } from "#src/connectors/twins.ts";
@@ -39,7 +39,10 @@ async function listPosts(
       ...(cursor === undefined ? {} : { cursor }),
     });
     const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.listRecords?${query.toString()}`;
-    const answer = await callPlatform({ method: "GET", url }, signal);
+    const answer = await callPlatform(
+      { method: "GET", url, isForeign: isForeign(account) },
+      signal,
+    );
     if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
     if (!Array.isArray(answer.json?.records)) return undefined;
     const entries = list(answer.json, "records").map(toEntry);

@@ -1,7 +1,7 @@
 import { readBlob } from "#src/connectors/bluesky/blob-state.ts";
 import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
 import { createTid } from "#src/connectors/bluesky/tid.ts";
-import { COLLECTION, hostOf } from "#src/connectors/bluesky/xrpc.ts";
+import { COLLECTION, hostOf, isForeign } from "#src/connectors/bluesky/xrpc.ts";
 import { callPlatform } from "#src/connectors/http.ts";
 import { text } from "#src/connectors/platform-answer.ts";
 import type {
@@ -24,7 +24,10 @@ async function resolveMentions(
   for (const { handle } of findMentions(publication.text)) {
     const host = hostOf(baseUrl, publication);
     const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
-    const answer = await callPlatform({ method: "GET", url }, signal);
+    const answer = await callPlatform(
+      { method: "GET", url, isForeign: isForeign(publication) },
+      signal,
+    );
     if (answer.kind === "no_answer")
       return { kind: "retryable", code: "platform_unavailable", message: answer.message };
     const did = text(answer.json, "did");

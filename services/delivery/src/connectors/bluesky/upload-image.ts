@@ -1,5 +1,5 @@
 import { isFresh, toBlobHandle } from "#src/connectors/bluesky/blob-state.ts";
-import { hostOf, toUploadFailure } from "#src/connectors/bluesky/xrpc.ts";
+import { hostOf, isForeign, toUploadFailure } from "#src/connectors/bluesky/xrpc.ts";
 import { callPlatform } from "#src/connectors/http.ts";
 import { object } from "#src/connectors/platform-answer.ts";
 import { bytesBody, mediaBytes } from "#src/connectors/request-body.ts";
@@ -16,7 +16,14 @@ export function createImageStep(baseUrl: string, index: number): PrepareStep {
       const url = `${hostOf(baseUrl, publication)}/xrpc/com.atproto.repo.uploadBlob`;
       const headers = { authorization: `Bearer ${publication.accessToken}` };
       const body = bytesBody(media.contentType, mediaBytes(media));
-      const answer = await callPlatform({ method: "POST", url, headers, body }, signal);
+      const call = {
+        method: "POST",
+        url,
+        headers,
+        body,
+        isForeign: isForeign(publication),
+      } as const;
+      const answer = await callPlatform(call, signal);
       const isDone = answer.kind === "answer" && answer.status === 200;
       const blob = isDone ? object(answer.json, "blob") : undefined;
       return blob === undefined ? toUploadFailure(answer) : toBlobHandle(index, blob, Date.now());

@@ -1,4 +1,4 @@
-import { hostOf } from "#src/connectors/bluesky/xrpc.ts";
+import { hostOf, isForeign } from "#src/connectors/bluesky/xrpc.ts";
 import { callPlatform, type NoAnswer } from "#src/connectors/http.ts";
 import { object, text, type PlatformAnswer } from "#src/connectors/platform-answer.ts";
 import { bytesBody, mediaBytes } from "#src/connectors/request-body.ts";
@@ -32,7 +32,7 @@ export function askServiceToken({ baseUrl, account, signal }: VideoContext): Ans
   });
   const url = `${host}/xrpc/com.atproto.server.getServiceAuth?${query.toString()}`;
   const headers = { authorization: `Bearer ${account.accessToken}` };
-  return callPlatform({ method: "GET", url, headers }, signal);
+  return callPlatform({ method: "GET", url, headers, isForeign: isForeign(account) }, signal);
 }
 
 /** The whole film; the same bytes again are the same job. */

@@ -22,6 +22,11 @@ export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
+/** The owner of an account says in its DID document where its repository is. */
+export function isForeign({ attributes }: AccountAccess): boolean {
+  return attributes.pdsUrl !== undefined;
+}
+
 /** A call of a procedure in the account's name. */
 export function toRequest(
   baseUrl: string,
@@ -32,6 +37,7 @@ export function toRequest(
   return {
     method: "POST",
     url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
+    isForeign: isForeign(account),
     headers: { authorization: `Bearer ${account.accessToken}` },
     body: jsonBody(body),
   };
@@ -84,7 +90,8 @@ export async function lookForRecord(
 ): Promise<"present" | "gone" | "unreadable"> {
   const query = new URLSearchParams({ repo: account.externalId, collection: COLLECTION, rkey });
   const url = `${hostOf(baseUrl, account)}/xrpc/com.atproto.repo.getRecord?${query.toString()}`;
-  const answer = await callPlatform({ method: "GET", url }, signal);
+  const call = { method: "GET", url, isForeign: isForeign(account) } as const;
+  const answer = await callPlatform(call, signal);
   if (answer.kind === "no_answer") return "unreadable";
   if (answer.status === 200 && text(answer.json, "uri") !== undefined) return "present";
   return text(answer.json, "error") === "RecordNotFound" ? "gone" : "unreadable";

@@ -1,0 +1,63 @@
+import type { buildConnector } from "undici";
+import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
+import { OutboundError } from "#src/http/outbound-error.ts";
+import { mayConnect, parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+import { connectPinned } from "#src/http/pinned-connection.ts";
+import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
+
+export interface PublicConnectorOptions {
+  readonly connectMs: number;
+  /** Private addresses that are let through; none by default. */
+  readonly allow?: readonly AllowedAddress[];
+  readonly resolve?: ResolveName;
+  /** Certificates to trust instead of Node's, in PEM. */
+  readonly ca?: string;
+}
+
+/**
+ * For `connect` of an undici `Agent` or `Client`: connects to public addresses only, whatever the name server says. It is
+ * for hosts that a customer can name although a platform tells us of them, so that nobody reaches our network through us.
+ */
+export function createPublicConnector({
+  connectMs,
+  allow = [],
+  resolve = createNameResolver(),
+  ca,
+}: PublicConnectorOptions): buildConnector.connector {
+  return ({ protocol, hostname, port }, callback) => {
+    const signal = AbortSignal.timeout(connectMs);
+    const opening = async () => {
+      const named =
+        hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
+      const target = parseOutboundUrl(
+        `${protocol}//${named}${port === "" ? "" : `:${port}`}`,
+        allow,
+      );
+      const addresses = await addressesOf(target, { allow, resolve, signal });
+      const tls = target.url.protocol === "https:";
+      return await connectPinned({ ...target, addresses, tls }, { allow, connectMs, signal, ca });
+    };
+    opening().then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+interface LookUp {
+  readonly allow: readonly AllowedAddress[];
+  readonly resolve: ResolveName;
+  readonly signal: AbortSignal;
+}
+
+/** Every address that the name has; one that is not public refuses the name. */
+async function addressesOf(
+  { hostname, isLiteral, port }: OutboundUrl,
+  { allow, resolve, signal }: LookUp,
+): Promise<readonly string[]> {
+  if (isLiteral) return [hostname];
+  const addresses = await resolve(hostname, signal);
+  if (!addresses.every((address) => mayConnect(allow, address, port)))
+    throw new OutboundError("address_not_allowed");
+  return addresses;
+}
