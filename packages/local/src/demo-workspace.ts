@@ -4,6 +4,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { ServiceError } from "@postrider/shared/errors";
 import { reasonOf } from "#src/database.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 
@@ -60,6 +61,21 @@ async function createWorkspace(peer: Peer): Promise<Demo> {
   return { workspaceId, apiKey: key };
 }
 
+/** Undefined where the environment names another server than the simulator: there people connect accounts of their own. */
+async function makeAccount(
+  peer: Peer,
+  request: { readonly workspaceId: string; readonly platform: string },
+): Promise<Account | undefined> {
+  try {
+    const accounts = peer.client(AccountService);
+    return (await accounts.connectSimulatedAccounts({ ...request, count: 1 })).accounts[0];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.violations.some(({ code }) => code === "not_simulated")) return undefined;
+    throw error;
+  }
+}
+
 async function ensureAccounts(peer: Peer, workspaceId: string): Promise<LocalAccount[]> {
   const accounts = peer.client(AccountService);
   const [{ platforms }, connected] = await Promise.all([
@@ -70,9 +86,7 @@ async function ensureAccounts(peer: Peer, workspaceId: string): Promise<LocalAcc
   const found = await Promise.all(
     usable.map(async (platform) => {
       const present = connected.accounts.findLast((account) => account.platform === platform);
-      const made =
-        present ??
-        (await accounts.connectSimulatedAccounts({ workspaceId, platform, count: 1 })).accounts[0];
+      const made = present ?? (await makeAccount(peer, { workspaceId, platform }));
       return made === undefined ? undefined : toLocalAccount(made);
     }),
   );
