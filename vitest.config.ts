@@ -36,12 +36,23 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
-          include: ["e2e/**/*.test.ts"],
+          include: ["e2e/*.test.ts"],
           // Each file starts a whole stack: two at a time would not fit the machine.
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Needs a server that is installed by itself: npm run test:pds.
+          name: "pds",
+          include: ["e2e/real-pds/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -20,7 +20,9 @@ const commands = {
   dev: { script: "packages/local/src/cli.ts", first: ["dev"], leads: true },
   test: { script: "scripts/check.ts", first: [], leads: true },
   check: { script: "scripts/check.ts", first: [], leads: true },
+  "test:pds": { script: "scripts/test-pds.ts", first: [], leads: true },
   "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
+  images: { script: "scripts/images.ts", first: [], leads: true },
   sbom: { script: "scripts/sbom.ts", first: [], leads: false },
   postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
 };

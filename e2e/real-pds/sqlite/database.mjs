@@ -1,0 +1,73 @@
+// What Bluesky's server asks of better-sqlite3, over the SQLite that Node brings along: nothing has to be compiled, and
+// better-sqlite3 12.11.1 takes its process along on Node 24.21 now and then, when its statements are collected.
+import { DatabaseSync } from "node:sqlite";
+
+/** The names by which the server knows errors that it has an answer to. */
+const CODES = {
+  5: "SQLITE_BUSY",
+  517: "SQLITE_BUSY_SNAPSHOT",
+  1555: "SQLITE_CONSTRAINT_PRIMARYKEY",
+  2067: "SQLITE_CONSTRAINT_UNIQUE",
+};
+
+function named(work) {
+  try {
+    return work();
+  } catch (error) {
+    error.code = CODES[error.errcode] ?? error.code;
+    throw error;
+  }
+}
+
+function toRow(row) {
+  const entries = Object.entries(row).map(([name, value]) => [
+    name,
+    value instanceof Uint8Array
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+class Statement {
+  #statement;
+
+  constructor(statement) {
+    this.#statement = statement;
+    this.reader = statement.columns().length > 0;
+  }
+
+  all(parameters) {
+    return named(() => this.#statement.all(...parameters).map(toRow));
+  }
+
+  run(parameters) {
+    return named(() => this.#statement.run(...parameters));
+  }
+
+  *iterate(parameters) {
+    for (const row of named(() => this.#statement.iterate(...parameters))) yield toRow(row);
+  }
+}
+
+// The server imports it so.
+// oxlint-disable-next-line import/no-default-export
+export default class Database {
+  #database;
+
+  constructor(location, { timeout = 5000 } = {}) {
+    this.#database = new DatabaseSync(location, { timeout });
+  }
+
+  pragma(text) {
+    this.#database.exec(`pragma ${text}`);
+  }
+
+  prepare(text) {
+    return named(() => new Statement(this.#database.prepare(text)));
+  }
+
+  close() {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+
+const FOLDER = join(root, "e2e/real-pds");
+const PNPM = "pnpm@10.34.8";
+/** What is installed there; beside it, so that it goes with it. */
+const STAMP = join(FOLDER, "node_modules/.installed");
+
+function wantedStamp(): string {
+  const lockfile = readFileSync(join(FOLDER, "pnpm-lock.yaml"));
+  return createHash("sha256").update(lockfile).digest("hex");
+}
+
+/** Only what changed is fetched; a second run has nothing to do. */
+async function install(): Promise<boolean> {
+  const wanted = wantedStamp();
+  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return true;
+  const args = ["--yes", PNPM, "--dir", FOLDER, "install", "--frozen-lockfile"];
+  const startedAt = performance.now();
+  const isInstalled = await runInForeground("npx", [...args, "--reporter=append-only"], {
+    CI: "true",
+  });
+  if (!isInstalled) return false;
+  writeFileSync(STAMP, wanted);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  process.stdout.write(`Bluesky's server was installed in ${seconds} s\n`);
+  return true;
+}
+
+/** Runs the bluesky connectors against Bluesky's own server, which is installed first. */
+async function main(): Promise<void> {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const ok =
+    (await install()) &&
+    (await runInForeground(process.execPath, [vitest, "run", "--project", "pds"], {}));
+  process.exitCode = ok ? 0 : 1;
+}
+
+process.once("SIGTERM", stopCommands);
+process.once("SIGINT", stopCommands);
+process.once("disconnect", stopCommands);
+
+await main();
+if (process.connected) process.disconnect();
