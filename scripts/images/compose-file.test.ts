@@ -123,6 +123,16 @@ describe.each([
     }
   });
 
+  test("a command is a list of texts", () => {
+    const commands = Object.values(read()).flatMap(({ entrypoint, command, healthcheck }) => [
+      ...(entrypoint ?? []),
+      ...(command ?? []),
+      ...(healthcheck?.test ?? []),
+    ]);
+    expect(commands.length).toBeGreaterThan(20);
+    for (const part of commands) expect(part).toEqual(expect.any(String));
+  });
+
   test("what others wait for exists, and says when it is healthy", () => {
     const services = read();
     const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>

@@ -16,7 +16,7 @@ export interface ComposeService {
   readonly ports?: readonly string[];
   readonly profiles?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly healthcheck?: object;
+  readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
   readonly network_mode?: string;
   readonly read_only?: boolean;
