@@ -35,7 +35,7 @@ afterAll(async () => {
   await media[Symbol.asyncDispose]();
 });
 
-async function dial(server = app): Promise<Socket> {
+async function dial(server: FastifyInstance = app): Promise<Socket> {
   const socket = connect((server.server.address() as AddressInfo).port, "127.0.0.1");
   socket.on("error", () => undefined);
   await once(socket, "connect");
@@ -95,6 +95,21 @@ describe("who sends a byte now and then", () => {
     await drip(socket);
     expect(await isCut).toBe(true);
   });
+});
+
+test("who asks and does not read the answer is let go", async () => {
+  await using server = await createTestServer({ patience: { silenceMs: 300 } });
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  const closed = new Promise<void>((resolve) => {
+    server.server.once("connection", (accepted: Socket) => accepted.once("close", resolve));
+  });
+  const patient = await dial(server);
+  patient.pause();
+  // Larger than what the kernel keeps of it.
+  const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
+  patient.write(ask.repeat(5));
+  await closed;
+  patient.destroy();
 });
 
 test("an upload that comes steadily takes longer than all these times together", async () => {

@@ -55,6 +55,8 @@ export interface Patience {
   readonly stallMs: number;
   /** An upload that is slower than this, on average over `stallMs`, has ended too. */
   readonly minBytesPerSecond: number;
+  /** A connection on which nothing moves in either direction is given up after so long, answered or not. */
+  readonly silenceMs: number;
 }
 
 /** Scopes of API keys, as the interface names them. */

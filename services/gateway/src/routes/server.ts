@@ -40,6 +40,8 @@ const PATIENCE: Patience = {
   requestMs: 30_000,
   stallMs: 30_000,
   minBytesPerSecond: 1_000,
+  // No operation takes as long.
+  silenceMs: 240_000,
 };
 /** How often Node looks for connections whose time is over; it is every 30 s by itself. */
 const LOOK_MS = 5_000;
@@ -73,6 +75,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     bodyLimit: MAX_BODY_BYTES,
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
+    connectionTimeout: patience.silenceMs,
     // Node takes the longer of the two limits for the whole request.
     requestTimeout: patience.requestMs,
     http: {
