@@ -20,3 +20,20 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
     read.fail(name, "names two keys alike");
   return keys;
 }
+
+/**
+ * A key that was taken out of the configuration too early would make things fail later, one by one.
+ *
+ * @throws Error Names the keys that something is sealed with and that the variable has not.
+ */
+export function requireSealingKeys(
+  name: string,
+  keys: readonly SealingKey[],
+  used: readonly string[],
+): void {
+  const missing = used.filter((id) => !keys.some((key) => key.id === id));
+  if (missing.length > 0)
+    throw new Error(
+      `what is stored is sealed with keys that ${name} has not: ${missing.join(", ")}`,
+    );
+}

@@ -1,8 +1,8 @@
 import { openBus } from "@postrider/shared/bus/open";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import { requireSealingKeys } from "@postrider/shared/sealing-keys";
 import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { createConnectors } from "#src/connectors/registry.ts";
@@ -16,17 +16,6 @@ import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startKeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
-
-/** A key that was taken out of the configuration too early would make publishing fail later, account by account. */
-async function assertKeysConfigured(sql: Sql, keys: Config["credentialKeys"]): Promise<void> {
-  const known = new Set(keys.map((key) => key.id));
-  const used = (await countSealingKeys(sql)).map(({ keyId }) => keyId);
-  const missing = used.filter((id) => !known.has(id));
-  if (missing.length > 0)
-    throw new Error(
-      `tokens are sealed with keys that CREDENTIAL_KEYS has not: ${missing.join(", ")}`,
-    );
-}
 
 /** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */
 export async function startApp(config: Config): Promise<App> {
@@ -54,7 +43,8 @@ export async function startApp(config: Config): Promise<App> {
     routes: createRoutes(deps, refresher),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  await assertKeysConfigured(sql, credentialKeys);
+  const used = (await countSealingKeys(sql)).map(({ keyId }) => keyId);
+  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, used);
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });

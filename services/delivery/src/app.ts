@@ -12,6 +12,7 @@ import type { Logger } from "@postrider/shared/logger";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import { requireSealingKeys } from "@postrider/shared/sealing-keys";
 import { listenService, openDatabaseProcess } from "@postrider/shared/service";
 import { createMediaSource, type MediaSource } from "#src/clients/media.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
@@ -44,7 +45,7 @@ export async function startApp(config: Config): Promise<App> {
   const routes = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  await assertKeysConfigured(sql, config.handles.keys);
+  requireSealingKeys("HANDLE_KEYS", config.handles.keys, await listHandleKeys(sql));
   const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
   const claims = startClaims(config, { sql, logger, peers, onEvents: () => relay.nudge() });
@@ -67,14 +68,6 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, base]);
     },
   };
-}
-
-/** A key that was taken out too early would leave posts half-way that nobody can go on with. */
-async function assertKeysConfigured(sql: Sql, keys: Config["handles"]["keys"]): Promise<void> {
-  const known = new Set(keys.map((key) => key.id));
-  const missing = (await listHandleKeys(sql)).filter((id) => !known.has(id));
-  if (missing.length > 0)
-    throw new Error(`handles are sealed with keys that HANDLE_KEYS has not: ${missing.join(", ")}`);
 }
 
 /** A worker that has stopped claiming looks healthy from outside; this makes it visible. */
