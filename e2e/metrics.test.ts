@@ -47,7 +47,14 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
     "credentials_sealed_with_older_keys",
   ],
   posts: [...PROCESS, ...RPC, ...DATABASE, ...OUTBOX, ...CONSUMER, "posts_oldest_due_seconds"],
-  media: [...PROCESS, ...RPC, ...DATABASE, ...OUTBOX, "disk_free_ratio"],
+  media: [
+    ...PROCESS,
+    ...RPC,
+    ...DATABASE,
+    ...OUTBOX,
+    "disk_free_ratio",
+    "plain_route_duration_seconds",
+  ],
   delivery: [
     ...PROCESS,
     ...RPC,

@@ -48,7 +48,7 @@ export interface RegisteredMetric {
 export function listMetrics(): readonly RegisteredMetric[] {
   return register.getMetricsAsArray().map((metric) => {
     const { name, type, labelNames } = metric as unknown as RegisteredMetric;
-    return { name, type: String(type), labelNames };
+    return { name, type, labelNames };
   });
 }
 

@@ -1,13 +1,23 @@
 import type { IncomingMessage } from "node:http";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
+import { endRequestSpan, openRequestSpan } from "#src/http/server-span.ts";
 import type { Logger } from "#src/logger.ts";
 import { runInContext } from "#src/request-context.ts";
+import { createDurationHistogram } from "#src/telemetry.ts";
+import type { Span } from "#src/tracing.ts";
 
 /** Adds routes of plain HTTP, for bytes that no message could hold. */
 export type PlainRoutes = (app: FastifyInstance) => void;
+
+const durations = createDurationHistogram(
+  "plain_route_duration_seconds",
+  "Requests between our services that carry bytes, by route, to the last byte.",
+  ["method", "route", "status"],
+);
 
 /** How long a body that nobody wants may still come, so that its sender gets to read why. */
 const LINGER_MS = 2_000;
@@ -43,18 +53,24 @@ export async function addPlainRoutes(
   },
 ): Promise<void> {
   const authorize = createAuthorizer(options.internalSecret);
+  const spans = new WeakMap<FastifyRequest, Span>();
   await app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
     scope.addHook("onRequest", (request, _reply, next) => {
       authorize(request.headers.authorization ?? "");
-      runInContext(
-        toRequestContext((name) => firstHeader(request.raw, name)),
-        next,
-      );
+      const context = toRequestContext((name) => firstHeader(request.raw, name));
+      const span = openRequestSpan(request, context.traceparent);
+      spans.set(request, span);
+      runInContext(withSpan(context, span), next);
     });
-    scope.addHook("onResponse", (request, _reply, next) => {
+    scope.addHook("onResponse", (request, reply, next) => {
       endUnreadBody(request.raw);
+      const span = spans.get(request);
+      if (span !== undefined) endRequestSpan(span, reply);
+      const { method, routeOptions } = request;
+      const labels = { method, route: routeOptions.url ?? "unknown", status: reply.statusCode };
+      durations.observe(labels, reply.elapsedTime / 1000);
       next();
     });
     scope.setErrorHandler(async (error, request, reply) => {

@@ -58,7 +58,10 @@ export interface RpcCall {
 }
 
 /** What is done in the call goes on from its span. */
-export function withSpan(context: RequestContext, { traceparent }: RpcCall): RequestContext {
+export function withSpan(
+  context: RequestContext,
+  { traceparent }: Pick<Span, "traceparent">,
+): RequestContext {
   return traceparent === undefined ? context : { ...context, traceparent };
 }
 

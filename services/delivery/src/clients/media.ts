@@ -1,5 +1,5 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import { currentCause } from "@postrider/shared/cause";
+import { outgoingHeaders } from "@postrider/shared/cause";
 import { signToken } from "@postrider/shared/signed-token";
 import { Agent, request } from "undici";
 import { MediaUnreadable } from "#src/clients/media-unreadable.ts";
@@ -33,10 +33,8 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
     const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
-    const { requestid, traceparent } = currentCause();
     const headers = {
-      ...(requestid === undefined ? {} : { "x-request-id": requestid }),
-      ...(traceparent === undefined ? {} : { traceparent }),
+      ...outgoingHeaders(),
       authorization: `Bearer ${options.internalSecret}`,
       range: `bytes=${start}-${end}`,
     };

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { outgoingHeaders } from "@postrider/shared/cause";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
@@ -112,6 +113,7 @@ async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
       headers: {
         ...passedOn(source),
+        ...outgoingHeaders(),
         authorization,
         "x-upload-token": one.token,
         "x-request-id": one.requestId,
@@ -133,7 +135,7 @@ async function open(
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
-  const headers = { authorization, "x-request-id": requestId };
+  const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
   const release = takeSlot(slots);
   try {
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {

@@ -1,8 +1,9 @@
+import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/server-span";
 import { runInContext } from "@postrider/shared/request-context";
 import { createDurationHistogram } from "@postrider/shared/telemetry";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/traceparent";
-import { openSpan, type Span } from "@postrider/shared/tracing";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Span } from "@postrider/shared/tracing";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
@@ -20,32 +21,16 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
-/** The path as it is written down may hold anything; the route is one of ours. */
-function beginTrace({ method, headers, protocol, routeOptions }: FastifyRequest): RequestTrace {
-  const { traceparent: header } = headers;
+function beginTrace(request: FastifyRequest): RequestTrace {
+  const { traceparent: header } = request.headers;
   const parent = typeof header === "string" ? parseTraceparent(header) : undefined;
-  const route = routeOptions.url;
-  const span = openSpan(route === undefined ? method : `${method} ${route}`, {
-    kind: "server",
-    parent,
-    attributes: {
-      "http.request.method": method,
-      "url.scheme": protocol,
-      ...(route === undefined ? {} : { "http.route": route }),
-    },
-  });
+  const span = openRequestSpan(request, parent);
   return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
 }
 
-function endTrace({ span }: RequestTrace, { statusCode }: FastifyReply, code?: string): void {
-  span.set({ "http.response.status_code": statusCode });
-  if (statusCode >= 500) span.fail(code ?? String(statusCode));
-  span.end();
-}
-
 /**
- * Gives each request its id and its place in a trace, on the answer and in everything that works on it, and one log line at its end. The context
- * begins right before the handler: reading the body in between would lose it.
+ * Gives each request its id, on the answer and in everything that works on it, its place in a trace, and one log line at
+ * its end. The context begins right before the handler: reading the body in between would lose it.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();
@@ -90,7 +75,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
       },
       "request",
     );
-    if (trace !== undefined) endTrace(trace, reply, request.errorCode);
+    if (trace !== undefined) endRequestSpan(trace.span, reply, request.errorCode);
     durations.observe(
       { method, route: route ?? "unknown", status: statusCode },
       elapsedTime / 1000,
