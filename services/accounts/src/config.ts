@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { readPublicUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
@@ -91,9 +92,7 @@ export function readSettings(read: EnvReader) {
         "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
-    publicUrl: read
-      .about("Where clients, people's browsers and platforms reach the gateway.")
-      .url("PUBLIC_URL", "http://127.0.0.1:8080"),
+    publicUrl: readPublicUrl(read),
     simulatorUrl: read
       .about("The simulator; without it no account can be connected as a simulated one.")
       .optionalString("SIMULATOR_URL")

@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { readPeerUrl, readPublicUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
@@ -80,12 +81,8 @@ function readPublishing(read: EnvReader) {
 
 function readMedia(read: EnvReader) {
   return {
-    baseUrl: read
-      .about("Where media answers RPCs.")
-      .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
-    publicUrl: read
-      .about("Where clients, people's browsers and platforms reach the gateway.")
-      .url("PUBLIC_URL", "http://127.0.0.1:8080"),
+    baseUrl: readPeerUrl(read, "media"),
+    publicUrl: readPublicUrl(read),
     mediaKey: read
       .secret(
         "Signs the addresses of media; gateway and delivery have the same. The first signs, all are accepted, so that it can be changed while everything runs.",
@@ -113,10 +110,8 @@ export function readSettings(read: EnvReader) {
     ...readProcessConfig(read, "delivery", 8084),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
-    postsUrl: read.about("Where posts answers RPCs.").url("POSTS_URL", "http://127.0.0.1:8082"),
-    accountsUrl: read
-      .about("Where accounts answers RPCs.")
-      .url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
+    postsUrl: readPeerUrl(read, "posts"),
+    accountsUrl: readPeerUrl(read, "accounts"),
     deploymentId: read
       .about(
         "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { readPeerUrl, readPublicUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readProcessConfig } from "@postrider/shared/service";
 
@@ -50,16 +51,10 @@ function readPatience(read: EnvReader) {
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "gateway", 8080),
-    accountsUrl: read
-      .about("Where accounts answers RPCs.")
-      .url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
-    postsUrl: read.about("Where posts answers RPCs.").url("POSTS_URL", "http://127.0.0.1:8082"),
-    mediaUrl: read
-      .about("Where media answers RPCs.")
-      .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
-    publicUrl: read
-      .about("Where clients, people's browsers and platforms reach the gateway.")
-      .url("PUBLIC_URL", "http://127.0.0.1:8080"),
+    accountsUrl: readPeerUrl(read, "accounts"),
+    postsUrl: readPeerUrl(read, "posts"),
+    mediaUrl: readPeerUrl(read, "media"),
+    publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(
         "Signs the addresses of media; gateway and delivery have the same. The first signs, all are accepted, so that it can be changed while everything runs.",

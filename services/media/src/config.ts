@@ -1,6 +1,7 @@
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readPeerUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
@@ -44,7 +45,7 @@ export function readSettings(read: EnvReader) {
         "Private addresses that imports may reach all the same, as `ip:port` or `ip:port-port`.",
       ),
     ),
-    postsUrl: read.about("Where posts answers RPCs.").url("POSTS_URL", "http://127.0.0.1:8082"),
+    postsUrl: readPeerUrl(read, "posts"),
   };
 }
 

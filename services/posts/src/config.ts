@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { readPeerUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
@@ -9,15 +10,9 @@ export function readSettings(read: EnvReader) {
     ...readProcessConfig(read, "posts", 8082),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
-    accountsUrl: read
-      .about("Where accounts answers RPCs.")
-      .url("ACCOUNTS_URL", "http://127.0.0.1:8081"),
-    mediaServiceUrl: read
-      .about("Where media answers RPCs.")
-      .url("MEDIA_SERVICE_URL", "http://127.0.0.1:8083"),
-    deliveryUrl: read
-      .about("Where delivery answers RPCs.")
-      .url("DELIVERY_URL", "http://127.0.0.1:8084"),
+    accountsUrl: readPeerUrl(read, "accounts"),
+    mediaServiceUrl: readPeerUrl(read, "media"),
+    deliveryUrl: readPeerUrl(read, "delivery"),
     sweepMs: read
       .about("How often posts asks delivery about targets that stay silent.")
       .seconds("SWEEP_SECONDS", 60),
