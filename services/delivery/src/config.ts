@@ -22,6 +22,7 @@ function readPlatforms(read: EnvReader) {
     youtubeBaseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
     instagram: {
       baseUrl: api.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
+      loginBaseUrl: api.url("INSTAGRAM_LOGIN_BASE_URL", "https://graph.instagram.com"),
       uploadBaseUrl: uploads.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
       version: version.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
     },
@@ -32,7 +33,7 @@ function readPlatforms(read: EnvReader) {
       isTwoPhase:
         read
           .about(
-            "Whether Page posts are made unpublished first, which makes a lost answer harmless.",
+            "Whether Page posts are made unpublished first, which makes a lost answer harmless; `off` for Pages that cannot publish them.",
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
     },

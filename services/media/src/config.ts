@@ -18,7 +18,7 @@ export function readSettings(read: EnvReader) {
     // What one user makes another cannot write to.
     tempDir: read
       .about(
-        "Where files are while they are checked; the largest files must fit in, a few at a time.",
+        "Where files are while they are checked; needs room for the largest files, four at a time.",
         "`postrider-media-<uid>` in the system's folder",
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
@@ -38,7 +38,9 @@ export function readSettings(read: EnvReader) {
       .about("How long work of a process that died is left to it.")
       .seconds("LEASE_SECONDS", 60, 0.1),
     orphanMs: read
-      .about("Age from which files that no row names are removed.")
+      .about(
+        "Age from which files that no row names are removed; longer than a check or an import takes.",
+      )
       .seconds("MEDIA_ORPHAN_SECONDS", 7_200),
     outboundAllow: readOutboundAllow(
       read.about(
