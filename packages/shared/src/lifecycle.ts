@@ -1,5 +1,8 @@
 import type { Logger } from "#src/logger.ts";
 
+/** How long after SIGTERM a process is gone, whatever it waits for: all but delivery, which waits for calls in the air. */
+export const GRACE_MS = 24_000;
+
 /** What a composition root returns: running, and disposable in the right order. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
@@ -46,6 +49,17 @@ export async function runProcess(
     );
     process.exit(1);
   }
+}
+
+/** Several as one: disposed of at the same time, and it waits for all even when one fails. */
+export function together(resources: readonly AsyncDisposable[]): AsyncDisposable {
+  return {
+    [Symbol.asyncDispose]: async () => {
+      const ends = resources.map(async (resource) => await resource[Symbol.asyncDispose]());
+      const failed = (await Promise.allSettled(ends)).find(({ status }) => status === "rejected");
+      if (failed?.status === "rejected") throw failed.reason;
+    },
+  };
 }
 
 /** Disposes in the order given, goes on after a failure, and throws the first one at the end. */

@@ -1,5 +1,5 @@
 import { openBus } from "@postrider/shared/bus/open";
-import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { disposeInOrder, together, type App } from "@postrider/shared/lifecycle";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { requireSealingKeys } from "@postrider/shared/sealing-keys";
@@ -60,8 +60,9 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      const jobs = [renewing, resealing, counting, watching, keyUse];
-      await disposeInOrder([server, refresher, ...jobs, relay, bus, base]);
+      const edges = together([server, renewing, resealing]);
+      const jobs = [counting, watching, keyUse];
+      await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
 }

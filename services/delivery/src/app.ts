@@ -7,7 +7,7 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { watchDisk } from "@postrider/shared/disk";
 import type { Check } from "@postrider/shared/health";
 import { newId } from "@postrider/shared/ids";
-import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { disposeInOrder, together, type App } from "@postrider/shared/lifecycle";
 import type { Logger } from "@postrider/shared/logger";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
@@ -65,7 +65,8 @@ export async function startApp(config: Config): Promise<App> {
       health.drain();
       // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
       const { posts, accounts, media } = peers;
-      await disposeInOrder([consumer, claims, server, relay, bus, posts, accounts, media, base]);
+      const edges = together([consumer, claims, server]);
+      await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
     },
   };
 }
@@ -149,6 +150,6 @@ function startClaims(
       deletions.nudge();
     },
     claimAgeMs: () => claims.claimAgeMs(),
-    [Symbol.asyncDispose]: () => disposeInOrder([counts, watch, details, deletions, claims]),
+    ...together([counts, watch, details, deletions, claims]),
   };
 }

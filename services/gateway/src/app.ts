@@ -6,10 +6,11 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
-import { connectPeer } from "@postrider/shared/connect/client";
+import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { createOpsServer } from "@postrider/shared/health";
 import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
 import { openProcess } from "@postrider/shared/service";
+import type { FastifyInstance } from "fastify";
 import { createAdmission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
@@ -18,6 +19,19 @@ import { createServer } from "#src/routes/server.ts";
 
 /** How long a request may take in all; every RPC that it makes gets what is left. */
 const REQUEST_TIMEOUT_MS = 15_000;
+
+/** While it stops: what is not answered by then is answered `unavailable`, before the connection is cut. */
+const GIVE_UP_MS = 16_000;
+
+function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposable {
+  const giveUp = () => void Promise.all(peers.map((peer) => peer.giveUp()));
+  return {
+    [Symbol.asyncDispose]: async () => {
+      setTimeout(giveUp, GIVE_UP_MS).unref();
+      await server.close();
+    },
+  };
+}
 
 /** Builds the gateway and starts it; disposing answers what is in flight and stops. */
 export async function startApp(config: Config): Promise<App> {
@@ -58,7 +72,7 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       await disposeInOrder([
-        { [Symbol.asyncDispose]: () => server.close() },
+        closing(server, [accounts, posts, media]),
         admission,
         accounts,
         posts,

@@ -4,7 +4,7 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { watchDisk } from "@postrider/shared/disk";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
-import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { disposeInOrder, together, type App } from "@postrider/shared/lifecycle";
 import type { Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -71,9 +71,9 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), STOPPING_MS).unref();
-      // Checks first: requests that wait for one are answered when it ends.
-      const edges = [checker, imports, checks, server];
-      await disposeInOrder([...edges, ...jobs, relay, bus, posts, store, base]);
+      // Requests that wait for a check are answered when it ends.
+      const edges = together([checker, imports, checks, server, ...jobs]);
+      await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
   };
 }

@@ -1,5 +1,5 @@
-import { runProcess } from "@postrider/shared/lifecycle";
+import { GRACE_MS, runProcess } from "@postrider/shared/lifecycle";
 import { startApp } from "#src/app.ts";
 import { readConfig } from "#src/config.ts";
 
-await runProcess(() => startApp(readConfig()), { graceMs: 30_000 });
+await runProcess(() => startApp(readConfig()), { graceMs: GRACE_MS });

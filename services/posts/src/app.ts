@@ -8,7 +8,7 @@ import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/idempotency";
-import { disposeInOrder, type App } from "@postrider/shared/lifecycle";
+import { disposeInOrder, together, type App } from "@postrider/shared/lifecycle";
 import type { Logger } from "@postrider/shared/logger";
 import type { Loop } from "@postrider/shared/loop";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -49,9 +49,7 @@ export async function startApp(config: Config): Promise<App> {
       health.drain();
       const { accounts, media, delivery } = peers;
       await disposeInOrder([
-        ...jobs.all,
-        events.consumer,
-        server,
+        together([...jobs.all, events.consumer, server]),
         events.relay,
         events.bus,
         accounts,

@@ -17,6 +17,8 @@ export interface ClientOptions {
 /** Clients of one peer share one pool of kept-alive connections. Failures of calls are `ServiceError`s. */
 export interface Peer extends AsyncDisposable {
   client<T extends DescService>(service: T): Client<T>;
+  /** Fails every call that is under way, and all later ones, as if the peer were gone. */
+  giveUp(): Promise<void>;
 }
 
 /** Outside of the client, because Connect turns whatever a transport's interceptor throws into its own error. */
@@ -49,6 +51,9 @@ export function connectPeer(options: ClientOptions): Peer {
   );
   return {
     client: (service) => createClient(service, transport),
-    [Symbol.asyncDispose]: () => pool.close(),
+    giveUp: () => pool.destroy(),
+    [Symbol.asyncDispose]: async () => {
+      if (!pool.destroyed) await pool.close();
+    },
   };
 }

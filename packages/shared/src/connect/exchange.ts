@@ -16,7 +16,7 @@ export interface Answer {
 
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Failures before a single byte of an answer; only these are retried, and only for reads. */
+/** Failures before a single byte of an answer; only these are retried, and only for reads unless nothing was sent. */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -31,6 +31,15 @@ const CONNECTION_CODES = new Set([
   "UND_ERR_DESTROYED",
 ]);
 
+/** Those after which the peer has certainly seen nothing: there was no connection yet. */
+const NO_CONNECTION_CODES = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   return (
     error instanceof Error &&
@@ -43,6 +52,11 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
 /** The connection failed or broke: the peer is down, restarting or unreachable. */
 export function isConnectionError(error: unknown): boolean {
   return hasCode(error, CONNECTION_CODES);
+}
+
+/** There was no connection at all, so whatever was to be sent may be sent again. */
+export function isUnsent(error: unknown): boolean {
+  return hasCode(error, NO_CONNECTION_CODES);
 }
 
 /** The peer did not answer within the deadline. */

@@ -22,7 +22,6 @@ export interface LeanPathOptions {
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
   readonly maxMessageBytes: number;
-  readonly isClosing: () => boolean;
 }
 
 type Handler = (request: Message) => Promise<object> | object;
@@ -142,8 +141,6 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const route = routes.get(request.url ?? "");
     if (route === undefined || headers["content-type"] !== "application/proto") return false;
     if (headers["content-encoding"] !== undefined) return false;
-    // A server that has stopped listening gives its connections up one by one.
-    if (options.isClosing()) response.shouldKeepAlive = false;
     void handle(route, request, response);
     return true;
   };

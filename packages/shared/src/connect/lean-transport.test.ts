@@ -3,7 +3,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
-import { Agent } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { conflict, notFound, ServiceError, unprocessable } from "../errors.ts";
 import { findContext, runInContext } from "../request-context.ts";
@@ -172,4 +172,48 @@ describe("a peer", () => {
       runInContext(context, () => peer.client(PostService).getPost({ id: "slow" })),
     ).rejects.toMatchObject({ kind: "timeout" });
   });
+});
+
+describe("a call that met a broken connection", () => {
+  const agent = new Agent();
+  afterAll(() => agent.close());
+
+  /** Fails the first time; then it is the real one. */
+  function breaking(code: string): Dispatcher {
+    let failures = 0;
+    return agent.compose((dispatch) => (options, handler) => {
+      if (failures++ > 0) return dispatch(options, handler);
+      const error = Object.assign(new Error(code), { code });
+      handler.onResponseError?.({} as Dispatcher.DispatchController, error);
+      return true;
+    });
+  }
+
+  test.each([
+    { code: "ECONNREFUSED", reads: "answered", writes: "answered" },
+    { code: "UND_ERR_CONNECT_TIMEOUT", reads: "answered", writes: "answered" },
+    { code: "ECONNRESET", reads: "answered", writes: "failed" },
+    { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
+  ])(
+    "by $code: a read is $reads, what writes is $writes, for it may have been worked on",
+    async ({ code, reads, writes }) => {
+      const transport = () =>
+        createLeanTransport({
+          baseUrl,
+          dispatcher: breaking(code),
+          timeoutMs: 1000,
+          internalSecret: SECRET,
+        });
+      const client = () => createClient(PostService, transport());
+      const outcomeOf = (error: unknown) =>
+        ConnectError.from(error).code === Code.Unavailable ? "failed" : "answered";
+      expect(
+        await client()
+          .getPost({ id: "p1" })
+          .then(() => "answered", outcomeOf),
+      ).toBe(reads);
+      // The server of these tests does not have it, and says so: that is an answer.
+      expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
+    },
+  );
 });

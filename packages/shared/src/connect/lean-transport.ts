@@ -14,6 +14,7 @@ import {
   exchange,
   isConnectionError,
   isTimeout,
+  isUnsent,
   type Answer,
   type Exchange,
 } from "#src/connect/exchange.ts";
@@ -83,7 +84,10 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
   throw answer.isJson ? errorFromJsonBytes(answer.body, undefined, fallback) : fallback;
 }
 
-/** A read that broke off before any answer is sent once more, nothing else. */
+/**
+ * A read that broke off before any answer is sent once more, and whatever was never sent: a peer that is replaced right
+ * now refuses connections, and behind its address stands another one.
+ */
 async function exchangeSafely(
   dispatcher: Dispatcher,
   request: Exchange,
@@ -93,7 +97,7 @@ async function exchangeSafely(
     return await exchange(dispatcher, request);
   } catch (error) {
     const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-    if (!isRead || !isConnectionError(error)) throw error;
+    if (!isUnsent(error) && !(isRead && isConnectionError(error))) throw error;
     return await exchange(dispatcher, request);
   }
 }

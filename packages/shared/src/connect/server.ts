@@ -3,6 +3,7 @@ import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
+import { closeGently } from "#src/connect/close-gently.ts";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
@@ -60,19 +61,6 @@ function refuseStrangers(app: FastifyInstance, internalSecret: string | readonly
 }
 
 /**
- * `app.close()` waits for kept-alive connections that an RPC in flight was using (70 s measured); closing idle ones in a
- * loop ends it as soon as the last call has answered.
- */
-export function closeIdleConnectionsWhileClosing(app: FastifyInstance): void {
-  app.addHook("preClose", (done) => {
-    const timer = setInterval(() => app.server.closeIdleConnections(), 50);
-    timer.unref();
-    app.server.once("close", () => clearInterval(timer));
-    done();
-  });
-}
-
-/**
  * A Connect server over HTTP/1.1 on fastify. The caller adds probes and listens. Our own clients are answered on a lean
  * path; every other Connect, gRPC-web or JSON client by the stock plugin.
  */
@@ -83,10 +71,11 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
     internalSecret,
     logger,
     maxMessageBytes: MAX_MESSAGE_BYTES,
-    isClosing: () => !app.server.listening,
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
+    // What arrives while we stop is answered like anything else, and its connection ends.
+    return503OnClosing: false,
     serverFactory: (handler) =>
       createServer(
         {
@@ -101,7 +90,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   // A connection is given up after so many calls, so that a new replica soon gets its share.
   app.server.maxRequestsPerSocket = 1000;
-  closeIdleConnectionsWhileClosing(app);
+  closeGently(app);
   await app.register(async (scope) => {
     refuseStrangers(scope, internalSecret);
     await scope.register(fastifyConnectPlugin, {

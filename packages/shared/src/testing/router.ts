@@ -16,6 +16,7 @@ export function createTestPeer(
   const transport = withServiceErrors(createRouterTransport(routes, { router: { interceptors } }));
   return {
     client: (service) => createClient(service, transport),
+    giveUp: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }

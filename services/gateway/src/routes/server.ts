@@ -1,4 +1,4 @@
-import { closeIdleConnectionsWhileClosing } from "@postrider/shared/connect/server";
+import { closeGently } from "@postrider/shared/connect/close-gently";
 import { addProbes } from "@postrider/shared/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { requestIdOf } from "#src/domain/request-id.ts";
@@ -116,7 +116,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
   app.decorateRequest("locale", deps.defaultLocale);
-  closeIdleConnectionsWhileClosing(app);
+  closeGently(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
   addHeaderRules(app);
