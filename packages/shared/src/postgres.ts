@@ -42,6 +42,14 @@ export interface SqlOptions {
 }
 
 /**
+ * How long a connection waits before it is tried again; statements wait with it. The driver's own delay grows to 20 s: for
+ * so long requests would hang in an outage, and after it, where they can be refused at once.
+ */
+function reconnectDelaySeconds(failures: number): number {
+  return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);
+}
+
+/**
  * Opens a pool. Statement and idle-in-transaction time-outs belong to the role (see `postgres/provision`), not to the
  * session, so that everything works behind a transaction pooler.
  */
@@ -50,6 +58,7 @@ export function openSql(options: SqlOptions): Sql {
     max: options.poolSize,
     prepare: options.prepare ?? true,
     connect_timeout: 5,
+    backoff: reconnectDelaySeconds,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     fetch_types: false,
