@@ -6,12 +6,13 @@ export interface Forwarder extends AsyncDisposable {
 }
 
 /**
- * Forwards TCP connections to backends of the loopback address in turn. A backend that refuses is passed over,
- * so the address answers while any of them lives.
+ * Forwards TCP connections to backends of the loopback address in turn. Those that are not ready come last, and one that
+ * refuses is passed over, so the address answers while any of them lives.
  */
 export async function startForwarder(
   port: number,
   backendPorts: readonly number[],
+  isReady: (port: number) => boolean = () => true,
 ): Promise<Forwarder> {
   const open = new Set<Socket>();
   let turn = 0;
@@ -21,7 +22,11 @@ export async function startForwarder(
     const order = backendPorts.map(
       (_, index) => backendPorts[(first + index) % backendPorts.length] ?? 0,
     );
-    forward(open, client, order);
+    forward(
+      open,
+      client,
+      order.toSorted((a, b) => Number(isReady(b)) - Number(isReady(a))),
+    );
   });
   await listen(server, port);
   const address = server.address();
@@ -50,8 +55,9 @@ function forward(open: Set<Socket>, client: Socket, [port, ...others]: readonly 
   backend.once("connect", () => {
     backend.off("error", tryNext);
     track(open, backend);
-    client.once("close", () => backend.destroy());
-    backend.once("close", () => client.destroy());
+    // What one side has sent before it closed still reaches the other.
+    client.once("close", () => backend.destroySoon());
+    backend.once("close", () => client.destroySoon());
     client.pipe(backend).pipe(client);
   });
 }

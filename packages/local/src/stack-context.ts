@@ -2,12 +2,15 @@ import type { Layout } from "#src/layout.ts";
 import type { PartRegistry } from "#src/part-registry.ts";
 import type { Secrets } from "#src/secrets.ts";
 import type { Environment } from "#src/service-environment.ts";
+import type { ServiceName } from "#src/services.ts";
+import type { ReplicaOptions } from "#src/stack-plan.ts";
 import type { StackPorts } from "#src/stack-ports.ts";
 
 /** What every step of a start works with. */
 export interface StackContext {
   readonly layout: Layout;
   readonly settings: Environment;
+  readonly replicaOptions: (service: ServiceName, index: number) => ReplicaOptions;
   readonly secrets: Secrets;
   readonly ports: StackPorts;
   readonly parts: PartRegistry;

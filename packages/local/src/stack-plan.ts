@@ -69,17 +69,25 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
   });
 }
 
+/** How one replica differs from what the stack would start. */
+export interface ReplicaOptions {
+  /** Settings that win over the stack's own. */
+  readonly env?: Environment;
+  /** The root of another checkout, with its packages installed, whose service is started. */
+  readonly checkout?: string;
+}
+
 /** One replica of a service. */
 export function servicePlan(
   layout: Layout,
   service: ServiceName,
-  index: number,
-  ports: ReplicaPorts,
+  options: ReplicaOptions & { readonly index: number; readonly ports: ReplicaPorts },
   plan: StackPlan,
 ): PartPlan {
+  const { index, ports, checkout = root } = options;
   const name = index === 0 ? service : `${service}-${index + 1}`;
-  const env = serviceEnvironment(service, ports, plan);
-  return nodePlan(layout, name, service, join(root, "services", service), env);
+  const env = { ...serviceEnvironment(service, ports, plan), ...options.env };
+  return nodePlan(layout, name, service, join(checkout, "services", service), env);
 }
 
 function nodePlan(

@@ -1,4 +1,5 @@
 import { startForwarder } from "#src/forwarder.ts";
+import { watchReadiness } from "#src/readiness-watch.ts";
 import { waitUntilReady } from "#src/readiness.ts";
 import type { StackPlan } from "#src/service-environment.ts";
 import { perService, type ServiceName, serviceNames } from "#src/services.ts";
@@ -28,7 +29,14 @@ export async function startServices(
     context.ports.replicas[service].map((ports, index) => ({
       ...ports,
       service,
-      part: context.parts.add(servicePlan(context.layout, service, index, ports, plan)),
+      part: context.parts.add(
+        servicePlan(
+          context.layout,
+          service,
+          { ...context.replicaOptions(service, index), index, ports },
+          plan,
+        ),
+      ),
     })),
   );
   // Together, not one after the other: each may have to wait for a call that is on its way.
@@ -52,9 +60,11 @@ export async function startServices(
 /** Several replicas stand behind one address, for clients and for the other services alike. */
 async function startForwarders({ ports, started }: StackContext): Promise<void> {
   for (const service of serviceNames) {
-    const backends = ports.replicas[service].map(({ port }) => port);
+    const replicas = ports.replicas[service];
+    const backends = replicas.map(({ port }) => port);
     if (!backends.includes(ports.entry[service])) {
-      started.use(await startForwarder(ports.entry[service], backends));
+      const watch = started.use(watchReadiness(replicas));
+      started.use(await startForwarder(ports.entry[service], backends, watch.isReady));
     }
   }
 }

@@ -9,9 +9,11 @@ import type { LocalStack } from "#src/local-file.ts";
 import { PartRegistry } from "#src/part-registry.ts";
 import { loadSecrets, saveDemo } from "#src/secrets.ts";
 import type { Environment, StackPlan } from "#src/service-environment.ts";
+import type { ServiceName } from "#src/services.ts";
 import { allSteps, type StackContext } from "#src/stack-context.ts";
 import { describeStack, type StackFacts } from "#src/stack-description.ts";
 import { startBroker, startDatabase, startSimulator } from "#src/stack-infrastructure.ts";
+import type { ReplicaOptions } from "#src/stack-plan.ts";
 import { chooseStackPorts } from "#src/stack-ports.ts";
 import { entryUrls, startServices } from "#src/stack-services.ts";
 import { readTimeSettings } from "#src/time-settings.ts";
@@ -35,6 +37,8 @@ export interface StackOptions {
    * Java only. Nothing is taken from this process's own environment.
    */
   readonly env?: Environment;
+  /** What sets one replica apart from the others; asked once for each. */
+  readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
   /** Told, in one line each, what happens to the parts. */
   readonly report?: (line: string) => void;
   /** Calls the start off; what has been started is stopped. */
@@ -72,6 +76,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     layout,
     settings,
     started,
+    replicaOptions: options.replica ?? (() => ({})),
     secrets: loadSecrets(layout.secretsFile),
     ports: await chooseStackPorts(options.port ?? defaultPort, options.replicas ?? 1),
     parts: new PartRegistry(layout, {

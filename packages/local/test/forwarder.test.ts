@@ -46,6 +46,18 @@ test("the address answers while any backend lives", async () => {
   expect([await ask(), await ask(), await ask()]).toEqual(["second", "second", "second"]);
 });
 
+test("a backend that is not ready gets nothing while another one is", async () => {
+  const [first = 0, second = 0] = servers.map(portOf);
+  const unready = new Set([first]);
+  await using picky = await startForwarder(0, [first, second], (port) => !unready.has(port));
+  const read = async () => await (await fetch(`http://127.0.0.1:${picky.port}/`)).text();
+
+  expect([await read(), await read(), await read()]).toEqual(["second", "second", "second"]);
+
+  unready.add(second);
+  expect([await read(), await read()].toSorted()).toEqual(["first", "second"]);
+});
+
 test("with no backend left the connection is closed, and the forwarder goes on", async () => {
   for (const server of servers) {
     server.close();

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ReplicaPorts } from "#src/stack-ports.ts";
+
+/** Knows which replicas are ready, as Kubernetes would. Disposing of it ends the looking. */
+export interface ReadinessWatch extends AsyncDisposable {
+  readonly isReady: (port: number) => boolean;
+}
+
+const everyMs = 400;
+/** Long, because the machine may be busy: a replica that is too slow for a moment is still better than none. */
+const timeoutMs = 2_000;
+
+/**
+ * Asks each replica for its readiness, over and over. One that is stopping says so while it still takes requests: from
+ * then on it should get no new ones.
+ */
+export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
+  const unready = new Set<number>();
+  const stopping = new AbortController();
+  const look = async ({ port, metricsPort }: ReplicaPorts): Promise<void> => {
+    const isOk = await isReadyNow(metricsPort, stopping.signal);
+    if (isOk) unready.delete(port);
+    else unready.add(port);
+  };
+  const looking = Promise.all(
+    replicas.map(async (replica) => {
+      while (!stopping.signal.aborted) {
+        await look(replica);
+        await pause(everyMs, stopping.signal);
+      }
+    }),
+  );
+  return {
+    isReady: (port) => !unready.has(port),
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await looking;
+    },
+  };
+}
+
+async function isReadyNow(metricsPort: number, stopping: AbortSignal): Promise<boolean> {
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+  try {
+    const response = await fetch(`http://127.0.0.1:${metricsPort}/readyz`, { signal });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
