@@ -10,6 +10,12 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
+/** Whether the process runs, stopped or not; one that nobody has buried yet does not. */
+export function isAlive(pid: number): boolean {
+  const state = stateOf(pid);
+  return state !== undefined && state !== "Z";
+}
+
 /** The processes among these that SIGSTOP holds. */
 export function stoppedAmong(pids: readonly number[]): readonly number[] {
   return pids.filter((pid) => stateOf(pid) === "T");

@@ -5,7 +5,7 @@ import type { LocalStack } from "@postrider/local/local-file";
 import { connectSimulated, operate, operateNoting, operateWith } from "@postrider/local/operator";
 import { loadSecrets, type Secrets } from "@postrider/local/secrets";
 import type { ServiceName } from "@postrider/local/services";
-import { startStack } from "@postrider/local/stack";
+import { startStack, type StackOptions } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import postgres from "postgres";
 import { createApi, type Api } from "./api.ts";
@@ -40,6 +40,8 @@ export interface System extends AsyncDisposable {
   armFailpoint(name: string, order: "stop" | "kill"): void;
   /** Keeps a part down until the returned function is called. */
   hold(part: string): () => void;
+  /** What the stack told about its parts since the start: which ended, how, and which are there again. */
+  reports(): readonly string[];
   /** The operator's tool with `--json`; throws what it printed on stderr. */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
   /** The same for commands that say something before they end. */
@@ -54,6 +56,11 @@ export interface System extends AsyncDisposable {
   logs(): string;
 }
 
+/** How many of each service a test gets that does not ask for a number: `npm test -- --replicas N`. */
+function defaultReplicas(): number {
+  return Number(process.env.POSTRIDER_E2E_REPLICAS ?? 1);
+}
+
 function readLogs(folder: string): string {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".log"))
@@ -66,6 +73,8 @@ export async function startSystem(
   options: {
     readonly replicas?: number;
     readonly env?: Readonly<Record<string, string>>;
+    /** What sets one replica apart. */
+    readonly replica?: StackOptions["replica"];
     /** Goes on with what an earlier system left there. */
     readonly dataDir?: string;
   } = {},
@@ -73,11 +82,14 @@ export async function startSystem(
   const dataDir = options.dataDir ?? makeTestFolder("stack");
   const failpoints = join(dataDir, "failpoints");
   mkdirSync(failpoints, { recursive: true });
+  const reports: string[] = [];
   const stack = await startStack({
     dataDir,
     port: 0,
     kafka: bus === "kafka",
-    replicas: options.replicas ?? 1,
+    replicas: options.replicas ?? defaultReplicas(),
+    ...(options.replica === undefined ? {} : { replica: options.replica }),
+    report: (line) => reports.push(line),
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -108,6 +120,7 @@ export async function startSystem(
       writeFileSync(file, "");
       return () => rmSync(file, { force: true });
     },
+    reports: () => reports,
     operate: (...args) => operate(stack, ...args) as Promise<never>,
     operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
     operateWith: (input, ...args) => operateWith(stack, input, ...args) as Promise<never>,

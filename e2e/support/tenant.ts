@@ -19,7 +19,11 @@ export async function disconnect({ sql }: System, accountId: string): Promise<vo
   });
 }
 
-export async function openTenant(system: System, limits: readonly string[] = []): Promise<Tenant> {
+export async function openTenant(
+  system: System,
+  limits: readonly string[] = [],
+  requestsPerMinute = 60_000,
+): Promise<Tenant> {
   const { id } = await system.operate<{ id: string }>(
     "workspace",
     "create",
@@ -27,7 +31,7 @@ export async function openTenant(system: System, limits: readonly string[] = [])
     "Tenant",
     "--verified",
   );
-  const rate = ["--requests-per-minute", "60000"];
+  const rate = ["--requests-per-minute", String(requestsPerMinute)];
   await system.operate("workspace", "set-limits", id, ...rate, ...limits);
   const { key } = await system.operate<{ key: string }>(
     "key",

@@ -1,0 +1,133 @@
+import { connect } from "node:net";
+import { serviceNames } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectAll, expectExactlyOnce } from "./support/burst.ts";
+import { tell } from "./support/figures.ts";
+import { expectNoneLost, startLoad, tally } from "./support/load.ts";
+import { EXIT_LIMIT_MS, restart, roll, type Stop } from "./support/rolling.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+const TIMEOUT_MS = 600_000;
+const SETTLE_MS = 120_000;
+const PER_SECOND = 100;
+const ACCOUNTS = 30;
+const VISIBLE_CALL_SECONDS = 8;
+/** What delivery promises beyond its longest visible call. */
+const DELIVERY_MARGIN_MS = 5_000;
+
+let system: System;
+let tenant: Tenant;
+let accountIds: readonly string[];
+beforeAll(async () => {
+  const env = { VISIBLE_CALL_SECONDS: String(VISIBLE_CALL_SECONDS) };
+  system = await startSystem("postgres", { replicas: 2, env });
+  tenant = await openTenant(system, ["--monthly-quota", "100000", "--daily-quota", "100000"]);
+  accountIds = await Promise.all(Array.from({ length: ACCOUNTS }, () => tenant.connect("bluesky")));
+}, TIMEOUT_MS);
+afterAll(() => system[Symbol.asyncDispose]());
+
+const limitOf = ({ service }: Stop): number =>
+  service === "delivery" ? VISIBLE_CALL_SECONDS * 1000 + DELIVERY_MARGIN_MS : EXIT_LIMIT_MS;
+
+/** All of them stopped by themselves, and in time. */
+function expectGoodEnds(stops: readonly Stop[], reports: readonly string[]): void {
+  expect(stops.filter((stop) => stop.exitMs > limitOf(stop))).toEqual([]);
+  const ends = reports.filter((line) => line.includes(" ended: "));
+  expect(ends.filter((line) => !line.endsWith("ended: exit code 0"))).toEqual([]);
+  expect(ends).toHaveLength(stops.length);
+}
+
+test(
+  "a rolling restart of every service under 100 requests/s loses none, fails none and publishes each post once",
+  async () => {
+    const { api } = tenant;
+    const load = startLoad({ api, perSecond: PER_SECOND, accountIds, label: "rolling" });
+    await eventually(() => load.report().posts.length > 0);
+
+    const stops = await roll(system, serviceNames);
+    const report = await load.stop();
+    tell("rolling restart", { stops, answers: tally(report.samples) });
+
+    expectNoneLost(report);
+    expectGoodEnds(stops, system.reports());
+    expect(report.posts.length).toBeGreaterThan(100);
+    await expectAll({ ...system, api }, report, "published", SETTLE_MS);
+    await expectExactlyOnce(system, report, ["bluesky"]);
+  },
+  TIMEOUT_MS,
+);
+
+/** Keeps every statement on these tables waiting until it is disposed of. */
+async function lockTables(names: readonly string[]): Promise<AsyncDisposable> {
+  const connection = await system.sql.reserve();
+  await connection`begin`;
+  for (const name of names)
+    await connection`lock table ${connection(name)} in access exclusive mode`;
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await connection`rollback`;
+      connection.release();
+    },
+  };
+}
+
+/** A client that begins a request at the gateway and never ends it, and one that never begins. */
+function openLazyConnections(): Disposable {
+  const { url = "" } = system.local().services.gateway[0] ?? {};
+  const { hostname, port } = new URL(url);
+  const [idle, unfinished] = [0, 1].map(() => connect(Number(port), hostname));
+  unfinished?.write("POST /api/v1/posts HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{");
+  for (const socket of [idle, unfinished]) socket?.on("error", () => socket.destroy());
+  return {
+    [Symbol.dispose]: () => {
+      for (const socket of [idle, unfinished]) socket?.destroy();
+    },
+  };
+}
+
+test(
+  "every service ends in time after SIGTERM while requests hang in it, and none of them is left without an answer",
+  async () => {
+    const { api } = tenant;
+    const settled = system.reports().length;
+    const [hanging = ""] = accountIds;
+    // The platform answers long after the longest call.
+    const slow = { platform: "bluesky", operation: "publish", mode: "delay", delayMs: 60_000 };
+    await system.simulator.addFault({ ...slow, times: 4 });
+    const inAir = await api.createPost("hangs in the air", [hanging]);
+    await eventually(async () => {
+      const rows = await system.sql`
+        select 1 from delivery.publish_tasks where status = 'calling' and post_id = ${inAir.id}`;
+      return rows.length > 0;
+    });
+    using _lazy = openLazyConnections();
+    const tables = await lockTables(["posts.posts", "accounts.accounts", "media.media"]);
+    const questions: readonly (readonly [string, string])[] = [
+      ["GET", "/posts?limit=5"],
+      ["GET", "/accounts"],
+      ["POST", `/media/${crypto.randomUUID()}/complete`],
+    ];
+    const asked = questions.flatMap((question) => [1, 2, 3, 4].map(() => api.call(...question)));
+    await eventually(async () => {
+      const [row] = await system.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'`;
+      return (row?.count ?? 0) >= questions.length;
+    });
+
+    // Which of the two holds the call in the air is not known from outside.
+    const stops = await Promise.all([
+      ...serviceNames.map((service) => restart(system, service, 0)),
+      restart(system, "delivery", 1),
+    ]);
+    await tables[Symbol.asyncDispose]();
+    tell("stops while requests hang", stops);
+    expectGoodEnds(stops, system.reports().slice(settled));
+    const answers = await Promise.all(asked);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 404, 503, 504].includes(status))).toEqual([]);
+    await expectAll({ ...system, api }, { posts: [inAir] }, "published", SETTLE_MS);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import type { Api, PostRecord } from "./api.ts";
+
+/** One request as its client saw it. */
+export interface Sample {
+  readonly operation: string;
+  /** 0 = no answer came. */
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly durationMs: number;
+  /** When it was sent, by `performance.now()`. */
+  readonly sentAt: number;
+  /** The code of a refusal, or what broke. */
+  readonly reason: string;
+}
+
+/** What was asked while the load ran, and what was accepted. */
+export interface LoadReport {
+  readonly samples: readonly Sample[];
+  readonly posts: readonly PostRecord[];
+}
+
+/** Requests at a steady rate, whether the ones before are answered or not. Stopping waits for the answers that are still to come. */
+export interface Load {
+  /** Everything so far. */
+  report(): LoadReport;
+  stop(): Promise<LoadReport>;
+}
+
+/** One in so many requests creates a post; the others read. */
+const CREATES_ONE_IN = 5;
+/** A machine that cannot keep up is not buried: what would be more in flight is not sent. */
+const MOST_IN_FLIGHT = 100;
+
+export function startLoad(options: {
+  readonly api: Api;
+  readonly perSecond: number;
+  readonly accountIds: readonly string[];
+  readonly label: string;
+  /** Sends every create again, with its key, until it is accepted: as a client does that wants its post out. */
+  readonly isPersistent?: boolean;
+}): Load {
+  const { api, perSecond, accountIds, label } = options;
+  const samples: Sample[] = [];
+  const posts: PostRecord[] = [];
+  const stopping = new AbortController();
+  const pending = new Set<Promise<void>>();
+
+  const send = async <T>(
+    operation: string,
+    ...[method, path, details]: Parameters<Api["call"]>
+  ): Promise<T | undefined> => {
+    const sentAt = performance.now();
+    const add = (status: number, retryAfter: string | null, reason: string): void => {
+      const durationMs = performance.now() - sentAt;
+      samples.push({ operation, status, retryAfter, durationMs, sentAt, reason });
+    };
+    try {
+      const answer = await api.call<T>(method, path, details);
+      const refusal = (answer.body ?? {}) as { readonly error?: { readonly code: string } };
+      add(answer.status, answer.headers.get("retry-after"), refusal.error?.code ?? "");
+      return answer.status < 300 ? answer.body : undefined;
+    } catch (error) {
+      const cause = error instanceof Error ? (error.cause ?? error) : error;
+      add(0, null, cause instanceof Error ? `${cause.name} ${cause.message}` : String(cause));
+      return undefined;
+    }
+  };
+
+  const create = async (index: number): Promise<void> => {
+    const accountId = accountIds[(index / CREATES_ONE_IN) % accountIds.length] ?? "";
+    const details = {
+      body: { content: `${label} ${index}`, accountIds: [accountId] },
+      headers: { "idempotency-key": crypto.randomUUID() },
+    };
+    for (;;) {
+      const post = await send<PostRecord>("create", "POST", "/posts", details);
+      if (post !== undefined) posts.push(post);
+      if (post !== undefined || options.isPersistent !== true) return;
+      await sleep(500);
+    }
+  };
+
+  const ask = async (index: number): Promise<void> => {
+    if (index % CREATES_ONE_IN === 0) return await create(index);
+    const known = posts.at(-1 - (index % 50));
+    if (known !== undefined && index % 2 === 0) await send("get", "GET", `/posts/${known.id}`);
+    else await send("list", "GET", "/posts?limit=5");
+  };
+
+  const drive = async (): Promise<void> => {
+    const startedAt = performance.now();
+    let sent = 0;
+    while (!stopping.signal.aborted) {
+      const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond);
+      for (; sent < due; sent++) {
+        if (pending.size >= MOST_IN_FLIGHT) continue;
+        const request = ask(sent).finally(() => pending.delete(request));
+        pending.add(request);
+      }
+      await sleep(5);
+    }
+  };
+  const driving = drive();
+  const report = (): LoadReport => ({ samples: [...samples], posts: [...posts] });
+  return {
+    report,
+    stop: async () => {
+      stopping.abort();
+      await driving;
+      await Promise.all(pending);
+      return report();
+    },
+  };
+}
+
+/** Answers by operation and status, with the reason of those that are no success: what a failed test shows. */
+export function tally(samples: readonly Sample[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { operation, status, retryAfter, reason } of samples) {
+    const wait = status === 503 && retryAfter === null ? "without Retry-After" : "";
+    const name = [operation, status || "lost", reason, wait].join(" ").trim();
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Every request was answered, and nothing failed but by 503 with the time to wait. */
+export function expectNoneLost({ samples }: LoadReport): void {
+  const bad = samples.filter(
+    ({ status, retryAfter }) =>
+      status === 0 || (status >= 500 && !(status === 503 && retryAfter !== null)),
+  );
+  expect(tally(bad)).toEqual({});
+}

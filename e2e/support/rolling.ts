@@ -1,0 +1,48 @@
+import type { ServiceName } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
+import { isAlive } from "./process-state.ts";
+import type { System } from "./system.ts";
+
+/** How long one replica took to stop. */
+export interface Stop {
+  readonly service: ServiceName;
+  readonly exitMs: number;
+}
+
+/** What every service but delivery promises from SIGTERM to its end. */
+export const EXIT_LIMIT_MS = 25_000;
+const READY_MS = 60_000;
+/** Longer than any promise, so that a process which breaks it is seen to. */
+const EXIT_MS = 120_000;
+
+async function isReady(url: string): Promise<boolean> {
+  return await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Stops one replica as Kubernetes does, and waits until its successor is there and ready. */
+export async function restart(system: System, service: ServiceName, index: number): Promise<Stop> {
+  const { pid = 0, metricsUrl = "" } = system.local().services[service][index] ?? {};
+  const since = performance.now();
+  process.kill(pid, "SIGTERM");
+  await eventually(() => !isAlive(pid), { timeoutMs: EXIT_MS });
+  const exitMs = performance.now() - since;
+  await eventually(async () => system.pids(service)[index] !== pid && (await isReady(metricsUrl)), {
+    timeoutMs: READY_MS,
+  });
+  return { service, exitMs: Math.round(exitMs) };
+}
+
+/** Replaces the replicas of the services one after the other, each only when the one before it is back. */
+export async function roll(
+  system: System,
+  services: readonly ServiceName[],
+): Promise<readonly Stop[]> {
+  const stops: Stop[] = [];
+  for (const service of services)
+    for (const index of system.pids(service).keys())
+      stops.push(await restart(system, service, index));
+  return stops;
+}
