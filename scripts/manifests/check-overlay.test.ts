@@ -6,7 +6,7 @@ import { checkPeers } from "./check-network.ts";
 import { checkManifests } from "./check-overlay.ts";
 import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { listOverlays, renderOverlay } from "./render.ts";
-import { peersByImports } from "./services.ts";
+import { peersByImports, SERVICES } from "./services.ts";
 
 const renders = new Map<string, readonly Manifest[]>();
 
@@ -30,6 +30,18 @@ test("the settings of each service name the peers that its code has clients of",
   expect(checkPeers()).toEqual([]);
   expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
 });
+
+test.each(SERVICES.filter((service) => service !== "gateway"))(
+  "the migrations of %s read the settings of the database, which is what their Job is held against",
+  (service) => {
+    const source = (file: string) =>
+      readFileSync(join(root, "services", service, "src", file), "utf8");
+    expect(source("migrate.ts")).toContain("readMigrationConfig()");
+    expect(source("config.ts")).toMatch(
+      /function readMigrationConfig\(\) \{\s+return loadConfig\(process\.env, readDatabaseConfig\);/,
+    );
+  },
+);
 
 test("the README lists every Secret that production needs, with its keys", () => {
   const readme = readFileSync(join(root, "deploy/README.md"), "utf8");
@@ -393,8 +405,8 @@ const MUTATIONS: readonly Mutation[] = [
     "less time than the drain takes",
     "Deployment/posts",
     `${POD}.terminationGracePeriodSeconds`,
-    30,
-    /killed after 30 s and may take 35 s/,
+    20,
+    /killed after 20 s and may take 29 s/,
   ),
   change(
     "less time than a call with a film takes",

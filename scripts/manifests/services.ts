@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeSettings, type EnvReader } from "../../packages/shared/src/config.ts";
+import { GRACE_MS } from "../../packages/shared/src/lifecycle.ts";
 import type { Setting } from "../../packages/shared/src/settings.ts";
 import { readSettings as readAccounts } from "../../services/accounts/src/config.ts";
 import { readSettings as readDelivery } from "../../services/delivery/src/config.ts";
@@ -68,12 +69,12 @@ function toSorted(names: readonly (ServiceName | undefined)[]): readonly Service
   return SERVICES.filter((service) => names.includes(service));
 }
 
-/** How long a service may take to stop, as its `main.ts` says. */
+/** How long a service may take to stop, as its `main.ts` says: a number of its own, or the one of all. */
 export function graceMsOf(service: ServiceName): number {
   const file = join(root, "services", service, "src/main.ts");
-  const [, digits] = /graceMs: ([\d_]+)/.exec(readFileSync(file, "utf8")) ?? [];
-  if (digits === undefined) throw new Error(`${file} names no graceMs`);
-  return Number(digits.replaceAll("_", ""));
+  const [, grace] = /graceMs: (GRACE_MS|[\d_]+)/.exec(readFileSync(file, "utf8")) ?? [];
+  if (grace === undefined) throw new Error(`${file} names no graceMs`);
+  return grace === "GRACE_MS" ? GRACE_MS : Number(grace.replaceAll("_", ""));
 }
 
 /** The version of everything that this checkout builds. */
