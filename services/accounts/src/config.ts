@@ -26,6 +26,23 @@ function readMetaApp(read: EnvReader, name: "INSTAGRAM" | "FACEBOOK") {
   };
 }
 
+function readInstagram(read: EnvReader): PlatformSettings["instagram"] {
+  const page = "https://www.instagram.com/oauth/authorize";
+  return {
+    ...readMetaApp(read, "INSTAGRAM"),
+    login: read
+      .about("How people connect: by their Page, or with Instagram itself, which deletes nothing.")
+      .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
+    instagramLogin: {
+      baseUrl: read.about(API).url("INSTAGRAM_LOGIN_BASE_URL", "https://graph.instagram.com"),
+      oauthBaseUrl: read
+        .about("Where Instagram gives out tokens.")
+        .url("INSTAGRAM_LOGIN_OAUTH_BASE_URL", "https://api.instagram.com"),
+      authorizeUrl: read.about(DIALOG).url("INSTAGRAM_LOGIN_AUTHORIZE_URL", page),
+    },
+  };
+}
+
 function readOAuthApp(read: EnvReader, name: string) {
   return {
     clientId: read.about(CLIENT_ID).optionalString(`${name}_CLIENT_ID`),
@@ -48,7 +65,7 @@ function readTiktok(read: EnvReader): PlatformSettings["tiktok"] {
 
 function readPlatforms(read: EnvReader): PlatformSettings {
   return {
-    instagram: readMetaApp(read, "INSTAGRAM"),
+    instagram: readInstagram(read),
     x: {
       baseUrl: read.about(API).url("X_BASE_URL", "https://api.x.com"),
       authorizeUrl: read.about(DIALOG).url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),

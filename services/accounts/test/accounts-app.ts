@@ -74,6 +74,7 @@ export function createApp(
     /** False = the app of x is not there. */
     readonly configured?: boolean;
     readonly deploymentId?: string;
+    readonly instagramLogin?: "facebook" | "instagram";
   } = {},
 ): AccountsApp {
   const { simulatorUrl } = options;
@@ -85,6 +86,12 @@ export function createApp(
       authorizeUrl: `${at("instagram")}/v25.0/dialog/oauth`,
       clientId: "app",
       clientSecret: "secret",
+      login: options.instagramLogin ?? "facebook",
+      instagramLogin: {
+        baseUrl: `${at("instagram")}/login`,
+        oauthBaseUrl: `${at("instagram")}/login`,
+        authorizeUrl: `${at("instagram")}/login/oauth/authorize`,
+      },
     },
     x: {
       baseUrl: at("x"),

@@ -19,6 +19,13 @@ const app = () => ({
   clientSecret: "secret",
 });
 
+const urls = () => ({
+  baseUrl: `${simulator.url}/instagram/login`,
+  oauthBaseUrl: `${simulator.url}/instagram/login`,
+  authorizeUrl: `${simulator.url}/instagram/login/oauth/authorize`,
+});
+const createConnector = () => createInstagramConnector(app(), "facebook", urls());
+
 async function control(path: string, body: unknown): Promise<unknown> {
   const answer = await fetch(`${simulator.url}/_control/${path}`, {
     method: "POST",
@@ -38,21 +45,21 @@ async function login(): Promise<Readonly<Record<string, string>>> {
 
 test("an account is the one behind the Page whose token it is, and the token does not end", async () => {
   const credentials = await login();
-  const result = await createInstagramConnector(app()).connect(credentials, signal);
+  const result = await createConnector().connect(credentials, signal);
+  const tokens = result.kind === "connected" ? result.connection.tokens : undefined;
+  expect(tokens).toEqual({ accessToken: credentials.accessToken });
   expect(result).toMatchObject({
     kind: "connected",
     connection: {
       externalId: expect.stringMatching(/^\d+$/) as string,
       username: "quiet.harbour",
-      tokens: { accessToken: credentials.accessToken },
       attributes: { pageId: expect.stringMatching(/^\d+$/) as string },
     },
   });
-  expect(createInstagramConnector(app()).refresh).toBeUndefined();
 });
 
 test("a token that does not work is refused, a platform that does not answer proves nothing", async () => {
-  const instagram = createInstagramConnector(app());
+  const instagram = createConnector();
   expect(await instagram.connect({ accessToken: "EAAnonsense" }, signal)).toMatchObject({
     kind: "refused",
   });

@@ -35,6 +35,7 @@ beforeAll(async () => {
   files = await MediaServer.start();
   instagram = createInstagramConnector({
     baseUrl: platform.url,
+    loginBaseUrl: `${platform.url}/login`,
     uploadBaseUrl: `${platform.url}/rupload`,
     version: "v25.0",
   });
@@ -183,6 +184,7 @@ describe("publishing on instagram", () => {
   test("a token never goes to an upload address of another place", async () => {
     const elsewhere = createInstagramConnector({
       baseUrl: platform.url,
+      loginBaseUrl: `${platform.url}/login`,
       uploadBaseUrl: "https://rupload.facebook.com",
       version: "v25.0",
     });

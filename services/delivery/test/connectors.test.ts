@@ -56,7 +56,7 @@ function connector(platform: Platform): Connector {
     blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
     youtubeBaseUrl: `${simulator.url}/youtube`,
     tiktokBaseUrl: `${simulator.url}/tiktok`,
-    instagram: NOT_HERE,
+    instagram: { ...NOT_HERE, loginBaseUrl: NOT_HERE.baseUrl },
     facebook: NOT_HERE,
     xMayResend: true,
   });
@@ -165,7 +165,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
       blueskyVideoBaseUrl: "http://127.0.0.1:1",
       youtubeBaseUrl: "http://127.0.0.1:1",
       tiktokBaseUrl: "http://127.0.0.1:1",
-      instagram: NOT_HERE,
+      instagram: { ...NOT_HERE, loginBaseUrl: NOT_HERE.baseUrl },
       facebook: NOT_HERE,
       xMayResend: true,
     })[platform];

@@ -50,6 +50,7 @@ describe.each(["x", "bluesky", "instagram"] as const)("%s", (name) => {
       bluesky: createBlueskyConnector({ baseUrl, videoBaseUrl: baseUrl }),
       instagram: createInstagramConnector({
         baseUrl,
+        loginBaseUrl: `${baseUrl}/login`,
         uploadBaseUrl: `${baseUrl}/rupload`,
         version: "v25.0",
       }),

@@ -36,6 +36,16 @@ export interface GraphEndpoint {
   readonly handle: (call: GraphCall) => Reply;
 }
 
+/** One of the two hosts on which Instagram speaks the Graph API, or Facebook's only one. */
+export interface GraphFlavour {
+  /** Stands for the host's name. */
+  readonly prefix: string;
+  /** Whether it takes tokens of accounts that logged in with Instagram itself; it takes no others then. */
+  readonly isInstagramLogin: boolean;
+}
+
+const FACEBOOK_LOGIN: GraphFlavour = { prefix: "", isInstagramLogin: false };
+
 const VERSION = /^v(?:2[2-6])\.0$/;
 
 /** From the header, as Bearer or OAuth, or the parameter. */
@@ -60,20 +70,39 @@ function answeringText(read: () => string): string {
   return text;
 }
 
-function authenticated(host: GraphHost, endpoint: GraphEndpoint, call: Call, moment: Moment) {
+/** What a permission is called where people log in with Instagram. */
+function scopeOf({ scope }: GraphEndpoint, { isInstagramLogin }: GraphFlavour): string | undefined {
+  return isInstagramLogin ? scope?.replace(/^instagram_/, "instagram_business_") : scope;
+}
+
+function authenticated(
+  host: GraphHost,
+  endpoint: GraphEndpoint & GraphFlavour,
+  call: Call,
+  moment: Moment,
+) {
   const check = host.tokens.check(tokenOf(call), moment.now);
   if (check.kind === "refused") {
     return tokenError(check.subcode);
   }
   const { token } = check;
-  if (endpoint.scope !== undefined && !token.scopes.includes(endpoint.scope)) {
-    return graphError({ code: 200, message: `Requires the ${endpoint.scope} permission` }, 403);
+  if ((token.kind === "instagram") !== endpoint.isInstagramLogin) {
+    return graphError({ code: 190, message: "Invalid OAuth access token - Cannot parse" }, 401);
+  }
+  const scope = scopeOf(endpoint, endpoint);
+  if (scope !== undefined && !token.scopes.includes(scope)) {
+    return graphError({ code: 200, message: `Requires the ${scope} permission` }, 403);
   }
   const account = host.world.accounts.byId(host.platform, token.account);
   return account === undefined ? tokenError(467) : { account, token };
 }
 
-function handle(host: GraphHost, endpoint: GraphEndpoint, call: Call, moment: Moment): Reply {
+function handle(
+  host: GraphHost,
+  endpoint: GraphEndpoint & GraphFlavour,
+  call: Call,
+  moment: Moment,
+): Reply {
   const version = call.params["version"] ?? "";
   if (!VERSION.test(version)) {
     return graphError({ code: 2635, message: `Unknown path components: /${version}` });
@@ -98,15 +127,20 @@ function limitReached({ platform }: GraphHost): Reply {
 }
 
 /** Puts version, token, permission and rate limit, with their headers, around a handler. */
-export function toGraphRoute(host: GraphHost, endpoint: GraphEndpoint): Route {
+export function toGraphRoute(
+  host: GraphHost,
+  endpoint: GraphEndpoint,
+  flavour = FACEBOOK_LOGIN,
+): Route {
   const { method, path, operations, reads, fetches } = endpoint;
   return {
     method,
-    path: `/:version${path}`,
+    path: `${flavour.prefix}/:version${path}`,
     operations,
     ...(reads === undefined ? {} : { reads }),
     ...(fetches === undefined ? {} : { fetches: (call) => addressesOf(call, fetches) }),
-    handle: (call, moment) => answering(() => handle(host, endpoint, call, moment)),
+    handle: (call, moment) =>
+      answering(() => handle(host, { ...endpoint, ...flavour }, call, moment)),
   };
 }
 

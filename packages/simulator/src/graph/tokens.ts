@@ -4,7 +4,8 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const TOKEN_CHARACTERS = 120;
 
-export type TokenKind = "user" | "page";
+/** `instagram` = of an account that logged in with Instagram itself: it works on that host only, and no other one there. */
+export type TokenKind = "user" | "page" | "instagram";
 
 /** A token as it is kept. */
 export interface GraphToken {
@@ -33,19 +34,16 @@ const EXPIRED = 463;
 export class GraphTokens {
   readonly #rows: Table<GraphToken>;
   readonly #secrets: Secrets;
-  readonly #prefix: string;
 
-  /** @param prefix How its tokens begin: `EAA` on graph.facebook.com, `IGAA` on graph.instagram.com. */
-  constructor(store: Store, secrets: Secrets, platform: string, prefix = "EAA") {
+  constructor(store: Store, secrets: Secrets, platform: string) {
     this.#rows = store.table<GraphToken>(`${platform}.tokens`, { keptOnReset: true });
     this.#secrets = secrets;
-    this.#prefix = prefix;
   }
 
   issue(token: Omit<GraphToken, "deadBecause">): string {
-    const text = this.#secrets.issue(
-      `${this.#prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`,
-    );
+    // How they begin on graph.instagram.com and on graph.facebook.com.
+    const prefix = token.kind === "instagram" ? "IGAA" : "EAA";
+    const text = this.#secrets.issue(`${prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     this.#rows.put(text, { ...token, deadBecause: null });
     return text;
   }

@@ -7,6 +7,7 @@ import type { Reply } from "#src/http/call.ts";
 import { listComments, privateReply, replyToComment } from "#src/instagram/comments.ts";
 import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
 import { readInsights } from "#src/instagram/insights.ts";
+import { INSTAGRAM_LOGIN, instagramLoginRoutes } from "#src/instagram/instagram-login.ts";
 import { SCOPES, issueAccount, revokeGrant, toPageView } from "#src/instagram/login.ts";
 import { createNetwork } from "#src/instagram/network.ts";
 import { deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
@@ -54,10 +55,17 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** Instagram over the Graph API with Facebook Login; the upload host is below `/rupload`. */
+/**
+ * Instagram over the Graph API, with Facebook Login and, below `/login`, with its own, which deletes nothing; the upload
+ * host is below `/rupload`.
+ */
 export function createInstagram(world: World): Platform {
   const network = createNetwork(world);
-  const endpoints = [
+  const people = {
+    usernameFault,
+    ensureAccount: (username: string | undefined) => issueAccount(network, username).account,
+  };
+  const common = [
     createContainer(network),
     publishContainer(network),
     listOwnMedia(network),
@@ -66,21 +74,21 @@ export function createInstagram(world: World): Platform {
     listComments(network),
     replyToComment(network),
     privateReply(network),
-    revokeGrant(network),
     readNode(network),
     updateNode(network),
-    deleteNode(network),
   ];
+  const endpoints = [...common, revokeGrant(network), deleteNode(network)];
   return {
     id: "instagram",
     routes: [
       ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
+      ...common.map((endpoint) => toGraphRoute(network, endpoint, INSTAGRAM_LOGIN)),
+      ...instagramLoginRoutes(network, people),
       ruploadRoute(network, network.uploads, UPLOAD_EDGE),
       ...facebookLoginRoutes({
         host: network,
         scopes: SCOPES,
-        usernameFault,
-        ensureAccount: (username) => issueAccount(network, username).account,
+        ...people,
         pageView: (account, accessToken) => toPageView(network, account, accessToken),
       }),
     ],

@@ -1,4 +1,5 @@
 import type { GraphEndpoint } from "#src/graph/endpoint.ts";
+import { issueLongToken } from "#src/instagram/instagram-login.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import type { IssuedAccount } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -57,7 +58,16 @@ export function issueAccount(
     issuedAt: network.world.clock.now(),
     expiresAt: null,
   });
-  return { account, credentials: { accessToken } };
+  const own = issueLongToken(network, account);
+  return {
+    account,
+    credentials: {
+      accessToken,
+      // The same account, when its owner logs in with Instagram itself.
+      instagramAccessToken: own.accessToken,
+      expiresInSeconds: own.expiresInSeconds,
+    },
+  };
 }
 
 /** `DELETE /:user/permissions`: takes the whole grant of the person away, with every account in it. */

@@ -9,8 +9,11 @@ import { accountView, commentView, containerView, mediaView } from "#src/instagr
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** The Page that stands before the account, as its own token sees it. */
-function pageView(network: InstagramNetwork, { account }: GraphCall): View {
+/** Whose token it is: the Page that stands before the account, or the account itself where it logged in by itself. */
+function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
+  if (token.kind === "instagram") {
+    return { ...accountView(account), user_id: account.externalId };
+  }
   const ownership = network.ownerships.get(account.externalId);
   return {
     id: ownership?.pageId,
@@ -22,7 +25,7 @@ function pageView(network: InstagramNetwork, { account }: GraphCall): View {
 function viewOf(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
-    return pageView(network, graphCall);
+    return ownerView(network, graphCall);
   }
   if (id === account.externalId) {
     return accountView(account);

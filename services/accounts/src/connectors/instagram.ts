@@ -1,6 +1,11 @@
 import { createFacebookLogin } from "#src/connectors/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/connectors/graph.ts";
 import { object, text, unavailable } from "#src/connectors/http.ts";
+import {
+  createInstagramLogin,
+  refreshInstagramToken,
+  type InstagramLoginUrls,
+} from "#src/connectors/instagram-login.ts";
 import type { ConnectResult, Connector, LoginValues, Refused } from "#src/domain/connector.ts";
 
 /** The account behind the Page whose token it is, with what the Page itself is called. */
@@ -52,11 +57,27 @@ async function connect(
   return owner.kind === "owner" ? toConnection(owner) : owner;
 }
 
+/** Which of the two logins an app of Meta's is set up for: it has one of them. */
+export type InstagramLogin = "facebook" | "instagram";
+
 /** Instagram with Facebook Login: professional accounts that are linked to a Page, by the Page's token. */
-export function createInstagramConnector(app: GraphApp): Connector {
+function createPageLogin(app: GraphApp): Pick<Connector, "connect" | "authorization"> {
   const own: Connector["connect"] = (login, signal) => connect(app, login, signal);
   return {
     connect: own,
     authorization: createFacebookLogin({ app, scopes: SCOPES, connect: own }),
+  };
+}
+
+/** Accounts that were connected with the other login before keep their tokens, and have them renewed. */
+export function createInstagramConnector(
+  app: GraphApp,
+  login: InstagramLogin,
+  urls: InstagramLoginUrls,
+): Connector {
+  return {
+    ...(login === "facebook" ? createPageLogin(app) : createInstagramLogin(app, urls)),
+    // A Page's token does not end, and comes with nothing to renew it with.
+    refresh: ({ refreshToken }, signal) => refreshInstagramToken(urls, refreshToken, signal),
   };
 }

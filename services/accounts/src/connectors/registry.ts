@@ -1,7 +1,8 @@
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky.ts";
 import { createFacebookConnector } from "#src/connectors/facebook.ts";
-import { createInstagramConnector } from "#src/connectors/instagram.ts";
+import type { InstagramLoginUrls } from "#src/connectors/instagram-login.ts";
+import { createInstagramConnector, type InstagramLogin } from "#src/connectors/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram.ts";
 import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
@@ -17,6 +18,8 @@ export interface PlatformSettings {
     readonly authorizeUrl: string;
     readonly clientId: string | undefined;
     readonly clientSecret: string | undefined;
+    readonly login: InstagramLogin;
+    readonly instagramLogin: InstagramLoginUrls;
   };
   readonly x: {
     readonly baseUrl: string;
@@ -61,9 +64,11 @@ export interface ConfiguredPlatform {
 export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
 function configureInstagram(settings: PlatformSettings["instagram"]) {
-  const { baseUrl, clientId, clientSecret } = settings;
+  const { clientId, clientSecret, login, instagramLogin: urls } = settings;
   if (clientId === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createInstagramConnector({ ...settings, clientId, clientSecret }) };
+  const app = { ...settings, clientId, clientSecret };
+  const { baseUrl } = login === "facebook" ? settings : urls;
+  return { baseUrl, connector: createInstagramConnector(app, login, urls) };
 }
 
 function configureFacebook(settings: PlatformSettings["facebook"]) {

@@ -4,8 +4,10 @@ import {
   createFacebookConnector,
   type FacebookOptions,
 } from "#src/connectors/facebook/facebook.ts";
-import type { GraphApi } from "#src/connectors/graph/graph-call.ts";
-import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
+import {
+  createInstagramConnector,
+  type InstagramOptions,
+} from "#src/connectors/instagram/instagram.ts";
 import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
 import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
@@ -13,7 +15,7 @@ import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
 import type { Connector } from "#src/domain/connector.ts";
 
 export interface ConnectorConfig {
-  readonly instagram: GraphApi;
+  readonly instagram: InstagramOptions;
   readonly facebook: FacebookOptions;
   readonly xBaseUrl: string;
   readonly tiktokBaseUrl: string;

@@ -68,7 +68,7 @@ export class Stage implements AsyncDisposable {
       version: "v25.0",
     });
     return {
-      instagram: graph("instagram"),
+      instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
       xBaseUrl: `${url}/x`,
       tiktokBaseUrl: `${url}/tiktok`,

@@ -5,26 +5,50 @@ import { findTwinMedia } from "#src/connectors/instagram/find-twin.ts";
 import { publishContainer } from "#src/connectors/instagram/publish.ts";
 import { createLimitStep } from "#src/connectors/instagram/publishing-limit.ts";
 import { reconcileByContainer } from "#src/connectors/instagram/reconcile.ts";
-import type { Connector } from "#src/domain/connector.ts";
+import type { AccountAccess, Connector, DeletionOutcome } from "#src/domain/connector.ts";
 
 /** A container is published once, however often it is asked for, so this only keeps an endless failure from going on. */
 const MAX_RESENDS = 5;
 
+export interface InstagramOptions extends GraphApi {
+  /** Where accounts are that logged in with Instagram itself; their tokens work nowhere else. */
+  readonly loginBaseUrl: string;
+}
+
+const NOT_DELETED: DeletionOutcome = {
+  kind: "refused",
+  code: "permission_missing",
+  message: "Instagram deletes nothing for accounts that log in with it itself",
+};
+
+/** Whether the account logged in with Instagram itself and not by its Page. */
+function hasOwnLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
+  return attributes.login === "instagram";
+}
+
 /**
- * Instagram's Content Publishing with Facebook Login: invisible containers, of which one is published, once. Images are
- * fetched from their public address, films are pushed.
+ * Instagram's Content Publishing: invisible containers, of which one is published, once. Images are fetched from their
+ * public address, films are pushed. By which login an account was connected decides the host.
  */
-export function createInstagramConnector(api: GraphApi): Connector {
+export function createInstagramConnector({ loginBaseUrl, ...api }: InstagramOptions): Connector {
+  const ownApi = { ...api, baseUrl: loginBaseUrl };
+  const apiOf = (account: AccountAccess) => (hasOwnLogin(account) ? ownApi : api);
   return {
     platform: "instagram",
     maxResends: MAX_RESENDS,
-    steps: ({ media }) => [createLimitStep(api), ...createContainerSteps(api, media.length)],
-    publish: (publication, handles, guard) => publishContainer(api, publication, handles, guard),
+    steps: (publication) => {
+      const chosen = apiOf(publication);
+      const files = publication.media.length;
+      return [createLimitStep(chosen), ...createContainerSteps(chosen, files)];
+    },
+    publish: (publication, handles, guard) =>
+      publishContainer(apiOf(publication), publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
-      reconcileByContainer({ api, publication, handles, call, signal }),
+      reconcileByContainer({ api: apiOf(publication), publication, handles, call, signal }),
     findTwin: (publication, _handles, call, signal) =>
-      findTwinMedia(api, publication, call, signal),
+      findTwinMedia(apiOf(publication), publication, call, signal),
     canDelete: true,
-    delete: (account, externalId, signal) => deleteMedia(api, account, externalId, signal),
+    delete: async (account, externalId, signal) =>
+      hasOwnLogin(account) ? NOT_DELETED : await deleteMedia(api, account, externalId, signal),
   };
 }

@@ -1,0 +1,160 @@
+import type { GraphFlavour } from "#src/graph/endpoint.ts";
+import { graphError, tokenError } from "#src/graph/errors.ts";
+import { parametersOf } from "#src/graph/parameters.ts";
+import type { GraphToken } from "#src/graph/tokens.ts";
+import { answering } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
+import type { InstagramNetwork } from "#src/instagram/network.ts";
+import { authorizeRoutes } from "#src/oauth/authorize.ts";
+import { AuthorizationCodes } from "#src/oauth/codes.ts";
+import type { Route } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+/** Stands for www.instagram.com, api.instagram.com and graph.instagram.com. */
+export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
+
+/** What an app may ask for; there is no permission to delete. */
+const SCOPES: readonly string[] = [
+  "instagram_business_basic",
+  "instagram_business_content_publish",
+  "instagram_business_manage_comments",
+  "instagram_business_manage_insights",
+  "instagram_business_manage_messages",
+];
+
+const CODE_LIFE_MS = 3_600_000;
+const SHORT_LIFE_MS = 3_600_000;
+const LONG_LIFE_MS = 60 * 86_400_000;
+const MIN_REFRESH_AGE_MS = 86_400_000;
+
+type Grant = Pick<GraphToken, "account" | "user" | "scopes">;
+
+function issue({ tokens }: InstagramNetwork, grant: Grant, now: number, lifeMs: number): string {
+  return tokens.issue({ kind: "instagram", ...grant, issuedAt: now, expiresAt: now + lifeMs });
+}
+
+/** A token of 60 days for an account, as somebody has it who logged in. */
+export function issueLongToken(
+  network: InstagramNetwork,
+  account: Account,
+): { readonly accessToken: string; readonly expiresInSeconds: number } {
+  const user = network.ownerships.get(account.externalId)?.userId ?? "";
+  const grant = { account: account.externalId, user, scopes: SCOPES };
+  const accessToken = issue(network, grant, network.world.clock.now(), LONG_LIFE_MS);
+  return { accessToken, expiresInSeconds: LONG_LIFE_MS / 1000 };
+}
+
+function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, now: number) {
+  const accessToken = issue(network, { account, user, scopes }, now, LONG_LIFE_MS);
+  const expiresIn = LONG_LIFE_MS / 1000;
+  const permissions = scopes.join(",");
+  const body = { access_token: accessToken, token_type: "bearer", expires_in: expiresIn };
+  return { status: 200, body: { ...body, permissions } };
+}
+
+/** The token that is to be exchanged or renewed, if it works here. */
+function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
+  const check = network.tokens.check(text, now);
+  if (check.kind === "refused") return tokenError(check.subcode);
+  return check.token.kind === "instagram"
+    ? check.token
+    : graphError({ code: 190, message: "Invalid OAuth access token - Cannot parse" }, 401);
+}
+
+function route(
+  method: Route["method"],
+  path: string,
+  operation: "login" | "refresh",
+  handle: (call: Call, moment: Moment) => Reply,
+): Route {
+  return {
+    method,
+    path: INSTAGRAM_LOGIN.prefix + path,
+    operations: () => [operation],
+    handle: (call, moment) => answering(() => handle(call, moment)),
+  };
+}
+
+/** `POST /oauth/access_token` on api.instagram.com: a code for a token of an hour. */
+function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route {
+  return route("POST", "/oauth/access_token", "login", (call, { now }) => {
+    const parameters = parametersOf(call);
+    parameters.oneOf("grant_type", ["authorization_code"]);
+    // The simulator knows every app.
+    parameters.required("client_secret");
+    const approval = codes.redeem(
+      {
+        code: parameters.required("code"),
+        clientId: parameters.required("client_id"),
+        redirectUri: parameters.required("redirect_uri"),
+        codeVerifier: "",
+      },
+      now,
+    );
+    const [account] = approval?.accounts ?? [];
+    if (approval === undefined || account === undefined) {
+      const message = "Invalid authorization code";
+      return {
+        status: 400,
+        body: { error_type: "OAuthException", code: 400, error_message: message },
+      };
+    }
+    const user = network.ownerships.get(account)?.userId ?? "";
+    const { scopes } = approval;
+    const accessToken = issue(network, { account, user, scopes }, now, SHORT_LIFE_MS);
+    const permissions = scopes.join(",");
+    return { status: 200, body: { access_token: accessToken, user_id: account, permissions } };
+  });
+}
+
+/** `GET /access_token` on graph.instagram.com: a token of an hour for one of 60 days. */
+function exchangeRoute(network: InstagramNetwork): Route {
+  return route("GET", "/access_token", "login", (call, { now }) => {
+    const parameters = parametersOf(call);
+    parameters.oneOf("grant_type", ["ig_exchange_token"]);
+    parameters.required("client_secret");
+    const given = givenToken(network, parameters.required("access_token"), now);
+    return "status" in given ? given : longReply(network, given, now);
+  });
+}
+
+/** `GET /refresh_access_token`: of a token that is a day old and has not ended. There is nothing else to renew it with. */
+function refreshRoute(network: InstagramNetwork): Route {
+  return route("GET", "/refresh_access_token", "refresh", (call, { now }) => {
+    const parameters = parametersOf(call);
+    parameters.oneOf("grant_type", ["ig_refresh_token"]);
+    const given = givenToken(network, parameters.required("access_token"), now);
+    if ("status" in given) return given;
+    return now - given.issuedAt < MIN_REFRESH_AGE_MS
+      ? graphError({ code: 10, message: "The access token is not 24 hours old yet" }, 403)
+      : longReply(network, given, now);
+  });
+}
+
+/** Where people approve with Instagram itself, and the three token endpoints. */
+export function instagramLoginRoutes(
+  network: InstagramNetwork,
+  people: {
+    readonly usernameFault: (username: string) => string | undefined;
+    readonly ensureAccount: (username: string | undefined) => Account;
+  },
+): readonly Route[] {
+  const { store, secrets, settings } = network.world;
+  const codes = new AuthorizationCodes(store, secrets, "instagram.login", CODE_LIFE_MS);
+  return [
+    ...authorizeRoutes({
+      platform: "instagram",
+      path: `${INSTAGRAM_LOGIN.prefix}/oauth/authorize`,
+      clientParameter: "client_id",
+      scopeSeparator: ",",
+      scopes: SCOPES,
+      pkce: "none",
+      settings,
+      codes,
+      ...people,
+    }),
+    codeRoute(network, codes),
+    exchangeRoute(network),
+    refreshRoute(network),
+  ];
+}
