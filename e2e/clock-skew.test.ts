@@ -1,0 +1,110 @@
+import { fileURLToPath } from "node:url";
+import { serviceNames } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApi, type Api, type PostRecord } from "./support/api.ts";
+import { expectAll } from "./support/burst.ts";
+import { create, inMs, whenPost } from "./support/posts.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+const AHEAD_MS = 5 * 60_000;
+const SETTLE_MS = 60_000;
+const PLATFORMS = ["bluesky", "x", "telegram"];
+/** The second replica of each service is the one whose clock goes wrong. */
+const AHEAD = 1;
+const PRELOAD = fileURLToPath(new URL("support/clock-ahead.ts", import.meta.url));
+
+let system: System;
+/** One client for each gateway. */
+let apis: readonly Api[];
+let accountIds: readonly string[];
+
+beforeAll(async () => {
+  system = await startSystem("postgres", {
+    replicas: 2,
+    replica: (_service, index) =>
+      index === AHEAD ? { env: { NODE_OPTIONS: `--import ${PRELOAD}` } } : {},
+  });
+  const { services, apiKey } = system.local();
+  apis = services.gateway.map(({ url }) => createApi(url, apiKey));
+  const connected = await Promise.all(PLATFORMS.map((platform) => system.connect(platform, 4)));
+  accountIds = connected.flat();
+  for (const service of serviceNames) process.kill(system.pids(service)[AHEAD] ?? 0, "SIGUSR2");
+  for (const service of serviceNames) await whenSkewed(services[service][AHEAD]?.metricsUrl ?? "");
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+/** Services with a database see it themselves; the gateway has none to compare its clock with. */
+async function whenSkewed(url: string): Promise<void> {
+  await eventually(async () => {
+    const answer = await fetch(`${url}/readyz`);
+    const { checks } = (await answer.json()) as { checks: Readonly<Record<string, string>> };
+    if (checks.database !== undefined) expect(checks.database).toMatch(/clock is 300 s off/);
+  });
+}
+
+/** When readers of the platforms saw the posts, by text. */
+async function seenAt(): Promise<ReadonlyMap<string, number>> {
+  const visible = await system.simulator.visible();
+  return new Map(visible.map(({ text, createdAt }) => [text, Date.parse(createdAt)]));
+}
+
+test("with one replica of each service five minutes ahead, nothing goes out before its time", async () => {
+  const delays = [10_000, 12_000, 15_000, AHEAD_MS - 10_000];
+  const posts = await Promise.all(
+    accountIds.map((accountId, index) =>
+      create(apis[index % 2] ?? system.api, {
+        content: `skewed ${index}`,
+        accountIds: [accountId],
+        scheduledAt: inMs(delays[index % delays.length] ?? 0),
+      }),
+    ),
+  );
+  const isSoon = ({ scheduledAt }: (typeof posts)[number]): boolean =>
+    Date.parse(scheduledAt ?? "") < Date.now() + 60_000;
+  const soon = posts.filter(isSoon);
+  const late = posts.filter((post) => !isSoon(post));
+  expect([soon.length, late.length]).toEqual([9, 3]);
+
+  await expectAll(system, { posts: soon }, "published", SETTLE_MS);
+  const seen = await seenAt();
+  const early = soon.filter(
+    ({ content, scheduledAt }) => (seen.get(content) ?? 0) < Date.parse(scheduledAt ?? ""),
+  );
+  expect(early).toEqual([]);
+  expect(late.filter(({ content }) => seen.has(content))).toEqual([]);
+  for (const { id } of late) expect((await system.api.getPost(id)).status).toBe("scheduled");
+});
+
+test("leases, calls in the air and retries go by the database's clock: every post is out once", async () => {
+  const before = { platform: "bluesky", operation: "publish", mode: "drop_before", times: 2 };
+  const after = { platform: "x", operation: "publish", mode: "drop_after_commit", times: 2 };
+  for (const fault of [before, after]) await system.simulator.addFault(fault);
+  const posts: PostRecord[] = await Promise.all(
+    accountIds.map((accountId, index) =>
+      (apis[index % 2] ?? system.api).createPost(`faulty ${index}`, [accountId]),
+    ),
+  );
+  await expectAll(system, { posts }, "published", SETTLE_MS);
+  const texts = (await system.simulator.visible()).map(({ text }) => text);
+  expect(texts.filter((text) => text.startsWith("faulty ")).toSorted()).toEqual(
+    posts.map(({ content }) => content).toSorted(),
+  );
+});
+
+test("a token that a platform gave for an hour is not taken for dead, and an idempotency key holds at both gateways", async () => {
+  const [bluesky = ""] = accountIds;
+  const headers = { "idempotency-key": crypto.randomUUID() };
+  const body = { content: "once at both", accountIds: [bluesky] };
+  const answers = [];
+  for (const api of [...apis, ...apis])
+    answers.push(await api.call<PostRecord>("POST", "/posts", { body, headers }));
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+  await whenPost(system.api, answers[0]?.body.id ?? "", "published", SETTLE_MS);
+  const { body: list } = await system.api.call<{ accounts: readonly { status: string }[] }>(
+    "GET",
+    "/accounts",
+  );
+  expect(new Set(list.accounts.map((account) => account.status))).toEqual(new Set(["active"]));
+});

@@ -1,0 +1,26 @@
+/**
+ * Preloaded into one process (`node --import`): at SIGUSR2 its wall clock jumps ahead, as when somebody sets the time of
+ * a machine. Only from then on, because a process that finds its clock wrong at its start never becomes ready.
+ */
+const AHEAD_MS = 5 * 60_000;
+
+const RealDate = Date;
+let aheadMs = 0;
+
+class ShiftedDate extends RealDate {
+  constructor(...args: readonly unknown[]) {
+    // Without arguments a Date is the present; with some it is what they say.
+    super(...((args.length === 0 ? [RealDate.now() + aheadMs] : args) as [number]));
+  }
+
+  static override now(): number {
+    return RealDate.now() + aheadMs;
+  }
+}
+
+globalThis.Date = ShiftedDate as DateConstructor;
+const { timeOrigin } = performance;
+Object.defineProperty(performance, "timeOrigin", { get: () => timeOrigin + aheadMs });
+process.on("SIGUSR2", () => {
+  aheadMs = AHEAD_MS;
+});

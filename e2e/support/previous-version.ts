@@ -1,0 +1,121 @@
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+/** Kept from run to run, like everything else that a checkout makes for itself. */
+const FOLDER = join(ROOT, ".postrider/previous");
+const LOCKFILE = "pnpm-lock.yaml";
+const PACKAGES = ["packages", "services"];
+
+/** An earlier version of the product, ready to be started. */
+export interface PreviousVersion {
+  readonly commit: string;
+  /** The root of its checkout. */
+  readonly checkout: string;
+}
+
+function git(...args: readonly string[]): string {
+  const options = { cwd: ROOT, encoding: "utf8" } as const;
+  return execFileSync("git", args, { ...options, stdio: ["ignore", "pipe", "ignore"] }).trim();
+}
+
+function findCommit(revision: string): string | undefined {
+  try {
+    return git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function findMergeBase(branch: string): string | undefined {
+  try {
+    return git("merge-base", "HEAD", branch);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The version that this one replaces: what `POSTRIDER_E2E_PREVIOUS` names, else where this branch left main, else the
+ * commit before. A clone of one commit is made one deeper, if its origin can be reached.
+ */
+function choosePrevious(): string | undefined {
+  const named = process.env.POSTRIDER_E2E_PREVIOUS;
+  if (named !== undefined) {
+    const commit = findCommit(named);
+    if (commit === undefined) throw new Error(`POSTRIDER_E2E_PREVIOUS: no commit ${named} here`);
+    return commit;
+  }
+  const head = findCommit("HEAD");
+  if (head === undefined) return undefined;
+  const bases = ["main", "origin/main"].map(findMergeBase);
+  const base = bases.find((commit) => commit !== undefined && commit !== head);
+  return base ?? findCommit("HEAD^1") ?? deepen();
+}
+
+function deepen(): string | undefined {
+  const env = { ...process.env, GIT_TERMINAL_PROMPT: "0" };
+  try {
+    execFileSync("git", ["fetch", "--quiet", "--deepen", "1"], { cwd: ROOT, env, timeout: 30_000 });
+  } catch {
+    return undefined;
+  }
+  return findCommit("HEAD^1");
+}
+
+/** Its packages are ours when it was locked to the same; else they are installed. */
+function addPackages(folder: string): void {
+  const lock = (root: string): string => readFileSync(join(root, LOCKFILE), "utf8");
+  if (lock(folder) !== lock(ROOT)) {
+    const install = ["--yes", "pnpm@10.34.8", "install", "--frozen-lockfile", "--prefer-offline"];
+    execFileSync("npx", install, { cwd: folder, env: { ...process.env, CI: "true" } });
+    return;
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  for (const group of PACKAGES)
+    for (const name of readdirSync(join(folder, group))) {
+      const from = join(ROOT, group, name, "node_modules");
+      // The links are relative: they lead to the other packages of the same checkout.
+      const options = { recursive: true, verbatimSymlinks: true };
+      if (existsSync(from)) cpSync(from, join(folder, group, name, "node_modules"), options);
+    }
+}
+
+function checkOut(commit: string): string {
+  const folder = join(FOLDER, commit);
+  if (existsSync(folder)) return folder;
+  const unfinished = `${folder}.unfinished`;
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  const archive = join(FOLDER, "archive.tar");
+  git("archive", "--output", archive, commit);
+  execFileSync("tar", ["-xf", archive, "-C", unfinished]);
+  rmSync(archive);
+  addPackages(unfinished);
+  renameSync(unfinished, folder);
+  return folder;
+}
+
+/**
+ * Makes the version ready that runs beside this one during an upgrade.
+ *
+ * Where there is no history, for example in an unpacked archive, it is this very version, and says so.
+ */
+export function preparePreviousVersion(): PreviousVersion {
+  const commit = choosePrevious();
+  if (commit !== undefined) return { commit, checkout: checkOut(commit) };
+  process.stderr.write(
+    "mixed versions: no commit before this one can be found here, so this version is mixed with itself\n",
+  );
+  return { commit: "none", checkout: ROOT };
+}
