@@ -188,6 +188,18 @@ describe("a request that two servers may read in two ways is refused:", () => {
     expect(created).toHaveLength(before);
   });
 
+  test.each([
+    ["a tunnel", ["CONNECT a:443 HTTP/1.1", "Host: a"]],
+    ["another protocol", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
+    ["another version", ["GET /livez HTTP/3.0", "Host: a"]],
+    ["an echo", ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"]],
+  ])("%s is not opened", async (_, lines) => {
+    const said = await send(lines);
+    expect(said).not.toMatch(/^HTTP\/1\.1 101 /);
+    expect(said).not.toContain("echoed");
+    expect(said.match(/^HTTP\/1\.1 /gm)?.length ?? 0).toBeLessThanOrEqual(1);
+  });
+
   test("no host", async () => {
     expect(await send(["GET /api/v1/posts HTTP/1.1"])).toMatch(/^HTTP\/1\.1 400 /);
   });

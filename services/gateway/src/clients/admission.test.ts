@@ -377,6 +377,14 @@ test("names that are no ids share one question", async () => {
   expect(wants()).toEqual([[3]]);
 });
 
+test("all addresses of an IPv6 network share their failures", () => {
+  const fail = (address: string) => admit(undefined, undefined, address);
+  for (let count = 0; count < 120; count++)
+    expect(fail(`2001:db8:1:2::${count.toString(16)}`)).toMatchObject({ kind: "unauthenticated" });
+  expect(fail("2001:db8:1:2:ffff::1")).toMatchObject({ kind: "rate_limited" });
+  expect(fail("2001:db8:1:3::1")).toMatchObject({ kind: "unauthenticated" });
+});
+
 test("120 failures a minute are answered per address, then valid keys only", async () => {
   const key = accounts.addKey();
   for (let count = 1; count <= 120; count += 1)

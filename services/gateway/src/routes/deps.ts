@@ -40,7 +40,7 @@ export interface ServerDeps {
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   /** Times and sizes that keep connections from being held for nothing; those that are absent are as in production. */
-  readonly patience?: Partial<Patience>;
+  readonly patience: Partial<Patience>;
   /** How late the event loop may be on average before requests are refused; 250 ms when absent. */
   readonly maxLoopDelayMs?: number;
 }
