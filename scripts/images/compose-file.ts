@@ -14,6 +14,8 @@ export interface ComposeService {
   readonly command?: readonly string[];
   readonly environment?: Variables;
   readonly ports?: readonly string[];
+  readonly tmpfs?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly profiles?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };

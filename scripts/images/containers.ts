@@ -14,17 +14,20 @@ export interface ContainerPlan {
   /** Instead of what the image starts. */
   readonly entrypoint?: readonly string[];
   readonly args?: readonly string[];
-  /** Folders that it may write to, beside /tmp. */
-  readonly writable?: readonly string[];
+  /** Folders in memory that it may write to. */
+  readonly tmpfs?: readonly string[];
+  /** Folders that stay: `name:path`. */
+  readonly volumes?: readonly string[];
 }
 
-/** How a container ended. */
+/** How a container ended that was asked to. */
 export interface ContainerEnd {
+  readonly name: string;
   readonly code: number | null;
-  readonly output: string;
+  readonly durationMs: number;
 }
 
-/** As confined as on a cluster: nothing to write to but memory, no capabilities, no way to get any. */
+/** As confined as on a cluster: nothing to write to but what is named, no capabilities, no way to get any. */
 function runArgs(store: ImageStore, plan: ContainerPlan): string[] {
   // Secrets in a list of processes would be everybody's.
   const file = join(store.folder, `${plan.name}.env`);
@@ -33,14 +36,14 @@ function runArgs(store: ImageStore, plan: ContainerPlan): string[] {
   const [entrypoint, ...first] = plan.entrypoint ?? [];
   const options = [
     ["run", "--rm", "--name", plan.name, "--env-file", file, "--network", "host"],
-    ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096"],
     [
       "--read-only",
       "--read-only-tmpfs=false",
       "--cap-drop=all",
       "--security-opt=no-new-privileges",
     ],
-    ["/tmp", ...(plan.writable ?? [])].flatMap((folder) => ["--tmpfs", folder]),
+    (plan.tmpfs ?? []).flatMap((folder) => ["--tmpfs", folder]),
+    (plan.volumes ?? []).flatMap((volume) => ["--volume", volume]),
     entrypoint === undefined ? [] : ["--entrypoint", entrypoint],
   ].flat();
   return store.podmanArgs(...options, plan.image, ...first, ...(plan.args ?? []));
@@ -50,13 +53,22 @@ function runArgs(store: ImageStore, plan: ContainerPlan): string[] {
 export class Container {
   readonly name: string;
   readonly #child: ChildProcess;
-  readonly #ended: Promise<ContainerEnd>;
+  readonly #chunks: Buffer[] = [];
+  readonly #ended: Promise<number | null>;
 
   constructor(store: ImageStore, plan: ContainerPlan) {
     this.name = plan.name;
     // podman stays in the foreground and hands signals on, so its end is the container's.
-    this.#child = spawn("podman", runArgs(store, plan), { stdio: ["ignore", "pipe", "pipe"] });
-    this.#ended = ended(this.#child);
+    const { env } = store;
+    this.#child = spawn("podman", runArgs(store, plan), { env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
+    this.#ended = once(this.#child, "close").then(([code]) => code as number | null);
+  }
+
+  /** What it has said so far. */
+  get output(): string {
+    return Buffer.concat(this.#chunks).toString("utf8");
   }
 
   get isRunning(): boolean {
@@ -64,25 +76,17 @@ export class Container {
   }
 
   /** Sends SIGTERM and waits. Returns how it ended and after how long. */
-  async stop(): Promise<ContainerEnd & { readonly durationMs: number }> {
+  async stop(): Promise<ContainerEnd> {
     const began = performance.now();
     this.#child.kill("SIGTERM");
-    const end = await this.#ended;
-    return { ...end, durationMs: performance.now() - began };
+    const code = await this.#ended;
+    return { name: this.name, code, durationMs: performance.now() - began };
   }
 
-  /** How it ended by itself. */
-  async wait(): Promise<ContainerEnd> {
+  /** The code with which it ends by itself. */
+  async wait(): Promise<number | null> {
     return await this.#ended;
   }
-}
-
-async function ended(child: ChildProcess): Promise<ContainerEnd> {
-  const chunks: Buffer[] = [];
-  child.stdout?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  child.stderr?.on("data", (chunk: Buffer) => chunks.push(chunk));
-  const [code] = (await once(child, "close")) as [number | null];
-  return { code, output: Buffer.concat(chunks).toString("utf8") };
 }
 
 /**
@@ -92,7 +96,8 @@ async function ended(child: ChildProcess): Promise<ContainerEnd> {
  * @throws Error with what it said, when it fails.
  */
 export async function runOnce(store: ImageStore, plan: ContainerPlan): Promise<string> {
-  const { code, output } = await new Container(store, plan).wait();
-  if (code !== 0) throw new Error(`${plan.name} ended with ${code}:\n${output}`);
-  return output;
+  const container = new Container(store, plan);
+  const code = await container.wait();
+  if (code !== 0) throw new Error(`${plan.name} ended with ${code}:\n${container.output}`);
+  return container.output;
 }

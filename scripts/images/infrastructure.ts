@@ -4,7 +4,6 @@ import { startKafka } from "../../packages/local/src/kafka.ts";
 import { startS3 } from "../../packages/local/src/s3.ts";
 import { makeTestFolder } from "../../packages/local/src/test-folder.ts";
 import { openSql } from "../../packages/shared/src/postgres.ts";
-import type { Variables } from "./compose-file.ts";
 
 /** Postgres, Kafka and an S3 store on the loopback address. Disposing of it ends them. */
 export interface Infrastructure extends AsyncDisposable {
@@ -12,18 +11,21 @@ export interface Infrastructure extends AsyncDisposable {
   readonly places: Readonly<Record<"postgres:5432" | "kafka:9092" | "s3:7070", string>>;
 }
 
-/** Starts what compose.yaml has in containers of others, with the secrets that it would have. */
-export async function startInfrastructure(env: Variables): Promise<Infrastructure> {
+/** Secrets of a deployment that its surroundings know too. */
+export interface InfrastructureSecrets {
+  readonly ownerPassword: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Starts what a deployment has in containers of others. */
+export async function startInfrastructure(secrets: InfrastructureSecrets): Promise<Infrastructure> {
   await using stack = new AsyncDisposableStack();
   const folder = makeTestFolder("images");
   const postgres = stack.use(await startEmbeddedPostgres({ dataDir: join(folder, "postgres") }));
-  await makeOwner(postgres.url, env.OWNER_DATABASE_PASSWORD ?? "");
+  await makeOwner(postgres.url, secrets.ownerPassword);
   const kafka = stack.use(await startKafka({ dataDir: join(folder, "kafka") }));
-  const keys = {
-    accessKeyId: env.S3_ACCESS_KEY_ID ?? "",
-    secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? "",
-  };
-  const s3 = stack.use(await startS3({ dataDir: join(folder, "s3"), keys }));
+  const s3 = stack.use(await startS3({ dataDir: join(folder, "s3"), keys: secrets }));
   const parts = stack.move();
   return {
     places: {

@@ -5,6 +5,8 @@ import { poll } from "../../packages/local/src/poll.ts";
 import { PLATFORM_IDS } from "../../packages/shared/src/platforms/registry.ts";
 
 const PUBLISH_MS = 60_000;
+/** What is busy says so and did nothing: on a machine with other work this is no failure. */
+const BUSY = /"code":\s*"unavailable"|answered 503/;
 const OPEN = new Set(["pending", "publishing"]);
 
 /** A system with simulated platforms, as a client and its operator know it. */
@@ -14,8 +16,28 @@ export interface RunningSystem {
   readonly operate: (...words: readonly string[]) => Promise<unknown>;
 }
 
+async function whenNotBusy<T>(work: () => Promise<T>): Promise<T> {
+  let last: unknown;
+  const done = await poll(
+    async () => {
+      try {
+        return { result: await work() };
+      } catch (error) {
+        if (!BUSY.test(String(error))) throw error;
+        last = error;
+        return undefined;
+      }
+    },
+    { everyMs: 1_000, timeoutMs: PUBLISH_MS },
+  );
+  if (done === undefined)
+    throw new Error(`busy for ${PUBLISH_MS / 1000} s: ${String(last)}`, { cause: last });
+  return done.result;
+}
+
 /** Makes a workspace with a key and an account on every platform, as an operator does. */
-async function makeClient({ baseUrl, simulatorUrl, operate }: RunningSystem) {
+async function makeClient({ baseUrl, simulatorUrl, ...system }: RunningSystem) {
+  const operate = (...words: readonly string[]) => whenNotBusy(() => system.operate(...words));
   const name = ["--name", "Check of the images"];
   const workspace = (await operate("workspace", "create", "--verified", ...name)) as { id: string };
   const of = ["--workspace", workspace.id];
@@ -43,11 +65,12 @@ export async function publishEverywhere(system: RunningSystem): Promise<number> 
   let seen = 0;
   for (const piece of demoPieces(client.accounts, new Date())) {
     const { content, accountIds, file, options } = piece;
-    const mediaIds = file === undefined ? [] : [await uploadFile(client, file)];
-    const { id } = await createPost(client, { content, accountIds, mediaIds, options });
+    const mediaIds = file === undefined ? [] : [await whenNotBusy(() => uploadFile(client, file))];
+    const request = { content, accountIds, mediaIds, options };
+    const { id } = await whenNotBusy(() => createPost(client, request));
     const settled = await poll(
       async () => {
-        const post = await getPost(client, id);
+        const post = await whenNotBusy(() => getPost(client, id));
         return post.targets.some(({ status }) => OPEN.has(status)) ? undefined : post;
       },
       { everyMs: 100, timeoutMs: PUBLISH_MS },

@@ -3,10 +3,11 @@ import { findStablePorts } from "../../packages/local/src/free-port.ts";
 import { poll } from "../../packages/local/src/poll.ts";
 import { databaseServices, serviceNames } from "../../packages/local/src/services.ts";
 import type { ComposeServices, Variables } from "./compose-file.ts";
-import { Container, type ContainerPlan, runOnce } from "./containers.ts";
+import { Container, type ContainerEnd, type ContainerPlan, runOnce } from "./containers.ts";
 import type { ImageStore } from "./image-store.ts";
 
-const READY_MS = 60_000;
+const READY_MS = 120_000;
+const LAST_LINES = 15;
 
 /** Where everything is that compose gives a name. */
 export interface Places {
@@ -45,7 +46,7 @@ export async function choosePlaces(
 }
 
 /** The environment that compose gives a service, with the addresses of this machine. */
-export function environmentHere(name: string, environment: Variables, places: Places): Variables {
+function environmentHere(name: string, environment: Variables, places: Places): Variables {
   const moved = Object.entries(environment).map(([variable, value]) => {
     const host = Object.keys(places.hosts).find((each) => value.includes(each));
     return [variable, host === undefined ? value : value.replace(host, places.hosts[host] ?? "")];
@@ -75,13 +76,15 @@ export class System implements AsyncDisposable {
   #plan(name: string, args?: readonly string[]): ContainerPlan {
     const service = this.#services[name];
     if (service === undefined) throw new Error(`compose has no service ${name}`);
-    const { image, entrypoint, command = [], environment = {} } = service;
+    const { image, entrypoint, command = [], environment = {}, tmpfs = [], volumes = [] } = service;
     return {
       name: args === undefined ? name : `${name}-${randomBytes(4).toString("hex")}`,
       image,
       environment: environmentHere(name, environment, this.places),
       ...(entrypoint === undefined ? {} : { entrypoint }),
       args: args ?? command,
+      tmpfs,
+      volumes,
     };
   }
 
@@ -98,15 +101,14 @@ export class System implements AsyncDisposable {
 
   /** Starts the simulator and all services at once, and waits until every one is ready. */
   async start(): Promise<void> {
-    const simulator = { ...this.#plan("simulator"), writable: ["/data"] };
-    this.#containers.push(new Container(this.#store, simulator));
-    for (const name of serviceNames)
+    for (const name of ["simulator", ...serviceNames])
       this.#containers.push(new Container(this.#store, this.#plan(name)));
-    await Promise.all(serviceNames.map((name) => this.#waitUntilReady(name)));
+    const ready = serviceNames.map((name) => this.#waitUntilReady(name, "/readyz"));
+    await Promise.all([this.#waitUntilReady("simulator", "/_control/faults"), ...ready]);
   }
 
-  async #waitUntilReady(name: string): Promise<void> {
-    const url = `http://127.0.0.1:${this.places.ports[name]?.port}/readyz`;
+  async #waitUntilReady(name: string, path: string): Promise<void> {
+    const url = `http://127.0.0.1:${this.places.ports[name]?.port}${path}`;
     const container = this.#containers.find((each) => each.name === name);
     const isReady = await poll(
       async () => {
@@ -116,8 +118,16 @@ export class System implements AsyncDisposable {
       { everyMs: 50, timeoutMs: READY_MS },
     );
     if (isReady === true) return;
-    const end = await container?.stop();
-    throw new Error(`${name} did not become ready:\n${end?.output.slice(-4000)}`);
+    throw new Error(`${name} did not become ready`);
+  }
+
+  /** Asks every service as compose asks whether it is healthy; throws when one says no. */
+  async checkHealth(): Promise<void> {
+    for (const name of serviceNames) {
+      const [kind, ...command] = this.#services[name]?.healthcheck?.test ?? [];
+      if (kind !== "CMD") throw new Error(`compose does not ask ${name} whether it is healthy`);
+      await this.#store.podman("exec", name, ...command);
+    }
   }
 
   /** Runs the operator's tool in its container and returns its JSON. */
@@ -126,13 +136,17 @@ export class System implements AsyncDisposable {
     return JSON.parse(output) as unknown;
   }
 
-  /** Stops everything at once with SIGTERM; says of each how it ended and after how long. */
-  async stop() {
-    return await Promise.all(
-      this.#containers
-        .splice(0)
-        .map(async (container) => ({ name: container.name, ...(await container.stop()) })),
+  /** The end of what each container has said. */
+  get lastWords(): string {
+    const words = this.#containers.map(
+      ({ name, output }) => `--- ${name}\n${output.split("\n").slice(-LAST_LINES).join("\n")}`,
     );
+    return words.join("\n");
+  }
+
+  /** Stops everything at once with SIGTERM; says of each how it ended and after how long. */
+  async stop(): Promise<readonly ContainerEnd[]> {
+    return await Promise.all(this.#containers.splice(0).map((container) => container.stop()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

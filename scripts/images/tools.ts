@@ -44,6 +44,7 @@ const PACKAGES = {
   buildah: "buildah",
   podman: "podman",
   runc: "runc",
+  catatonit: "catatonit",
   java: "openjdk-17-jre-headless",
   mvn: "maven",
 } as const;
@@ -65,6 +66,9 @@ export function missingTools(path: string, uid: number | undefined): readonly st
   const packages = missing.map(([, name]) => name).join(" ");
   return [
     ...(uid === 0 ? [] : ["only root can build and run images without a daemon"]),
+    ...(["kubectl", "kustomize"].some((program) => isInstalled(program, path))
+      ? []
+      : ["kubectl or kustomize, which renders what is played"]),
     ...(packages === "" ? [] : [`apt-get install --no-install-recommends ${packages}`]),
   ];
 }
