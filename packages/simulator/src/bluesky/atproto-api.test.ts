@@ -76,3 +76,50 @@ test("the network's own client posts a film through the video service", async ()
     { media: [{ kind: "video", sha256: sha256(mp4Bytes()) }] },
   ]);
 });
+
+test("the network's own client renews a session that has ended, and goes on", async () => {
+  const before = agent.session;
+  const { uri } = await agent.post({ text: "Before" });
+  await simulator.control("/clock", { advanceMs: 2 * 3_600_000 });
+  await agent.post({ text: "After" });
+  expect(agent.session?.accessJwt).not.toBe(before?.accessJwt);
+  expect(agent.session?.refreshJwt).not.toBe(before?.refreshJwt);
+  const { records } = (
+    await agent.com.atproto.repo.listRecords({
+      repo: agent.assertDid,
+      collection: "app.bsky.feed.post",
+    })
+  ).data;
+  expect(records.map(({ value }) => value["text"])).toEqual(["After", "Before"]);
+  const rkey = uri.split("/").at(-1) ?? "";
+  const record = { repo: agent.assertDid, collection: "app.bsky.feed.post", rkey };
+  expect((await agent.com.atproto.repo.getRecord(record)).data.uri).toBe(uri);
+
+  await agent.logout();
+  const ended = new AtpAgent({ service: simulator.url, fetch: belowPrefix });
+  if (before === undefined) throw new Error("nobody has logged in");
+  await expect(ended.resumeSession(before)).rejects.toMatchObject({ error: "ExpiredToken" });
+});
+
+test("the network's own client knows every refusal by its name, and sees what it may still do", async () => {
+  const long = { text: "a".repeat(301) };
+  await expect(agent.post(long)).rejects.toMatchObject({ status: 400, error: "InvalidRequest" });
+  const { uri } = await agent.post({ text: "One" });
+  const rkey = uri.split("/").at(-1) ?? "";
+  const place = { repo: agent.assertDid, collection: "app.bsky.feed.post", rkey };
+  const record = { $type: "app.bsky.feed.post", text: "Two", createdAt: new Date().toISOString() };
+  const put = agent.com.atproto.repo.putRecord({ ...place, record, swapRecord: null });
+  await expect(put).rejects.toMatchObject({ status: 400, error: "InvalidSwap" });
+  const { headers } = await agent.com.atproto.repo.deleteRecord(place);
+  expect(headers).toMatchObject({
+    "ratelimit-limit": expect.stringMatching(/^\d+$/) as string,
+    "ratelimit-remaining": expect.stringMatching(/^\d+$/) as string,
+    "ratelimit-reset": expect.stringMatching(/^\d+$/) as string,
+  });
+  await expect(agent.com.atproto.repo.getRecord(place)).rejects.toMatchObject({
+    error: "RecordNotFound",
+  });
+  const wrong = new AtpAgent({ service: simulator.url, fetch: belowPrefix });
+  const login = wrong.login({ identifier: agent.session?.handle ?? "", password: "wrong" });
+  await expect(login).rejects.toMatchObject({ status: 401, error: "AuthenticationRequired" });
+});

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Api, InputFile, InputMediaBuilder } from "grammy";
+import type { GrammyError } from "grammy";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
@@ -60,4 +61,17 @@ test("grammY understands a refusal", async () => {
   await expect(
     api.sendPhoto(channel.externalId, new InputFile(Buffer.from("no image"))),
   ).rejects.toMatchObject({ error_code: 400, description: "Bad Request: IMAGE_PROCESS_FAILED" });
+});
+
+test("grammY is told how long to wait", async () => {
+  const send = (number: number) => api.sendMessage(channel.externalId, `Number ${number}`);
+  for (let number = 0; number < 20; number += 1) await send(number);
+  const refused: unknown = await send(20).catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    error_code: 429,
+    parameters: { retry_after: expect.any(Number) as number },
+  });
+  const { parameters } = refused as GrammyError;
+  await simulator.control("/clock", { advanceMs: (parameters.retry_after ?? 0) * 1000 });
+  expect((await send(20)).message_id).toBe(22);
 });
