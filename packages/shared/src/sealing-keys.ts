@@ -24,16 +24,15 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
 /**
  * A key that was taken out of the configuration too early would make things fail later, one by one.
  *
+ * @param what In the plural, as an operator knows it.
  * @throws Error Names the keys that something is sealed with and that the variable has not.
  */
 export function requireSealingKeys(
   name: string,
   keys: readonly SealingKey[],
-  used: readonly string[],
+  { what, used }: { readonly what: string; readonly used: readonly string[] },
 ): void {
   const missing = used.filter((id) => !keys.some((key) => key.id === id));
   if (missing.length > 0)
-    throw new Error(
-      `what is stored is sealed with keys that ${name} has not: ${missing.join(", ")}`,
-    );
+    throw new Error(`${what} are sealed with keys that ${name} has not: ${missing.join(", ")}`);
 }

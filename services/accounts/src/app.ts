@@ -44,7 +44,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = (await countSealingKeys(sql)).map(({ keyId }) => keyId);
-  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, used);
+  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, brokers: config.kafkaBrokers, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });

@@ -45,7 +45,8 @@ export async function startApp(config: Config): Promise<App> {
   const routes = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  requireSealingKeys("HANDLE_KEYS", config.handles.keys, await listHandleKeys(sql));
+  const used = await listHandleKeys(sql);
+  requireSealingKeys("HANDLE_KEYS", config.handles.keys, { what: "handles", used });
   const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
   const claims = startClaims(config, { sql, logger, peers, onEvents: () => relay.nudge() });
