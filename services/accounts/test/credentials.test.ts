@@ -271,7 +271,8 @@ test("giving an account up wins over a refresh that was under way", async () => 
 
 test("new tokens are written even if the database connection breaks just then", async () => {
   const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
+  // Long enough for the lock below to be there before the answer, on a slow machine too.
+  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 3_000 });
   const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
   await eventually(async () => (await control.countCalls("x", "refresh")) === 1);
   await database.ownerSql.begin(async (tx) => {
