@@ -11,11 +11,10 @@ import { writeRegistryAccess } from "./images/registry-access.ts";
 import { runCompose } from "./images/run-compose.ts";
 import { runPods } from "./images/run-pods.ts";
 import { missingTools } from "./images/tools.ts";
+import { readVersion } from "./manifests/services.ts";
 import { summaryLine } from "./summary-reporter.ts";
 
 const IMAGES = [...serviceNames, "simulator", "cli"];
-/** The tag that the manifests of Kubernetes name. */
-const RELEASE = "0.1.0";
 
 const signal = interruption();
 
@@ -40,7 +39,8 @@ async function buildImages(store: ImageStore, progress: Progress): Promise<void>
   const base = await progress.step("base image", () => buildBaseImage(store, signal));
   for (const { name, image } of missing) {
     await progress.step(`build ${image}`, () => buildImage(store, { name, image, base, access }));
-    await store.podman("tag", image, `postrider/${name}:${RELEASE}`);
+    // The tag that the manifests of Kubernetes name.
+    await store.podman("tag", image, `postrider/${name}:${readVersion()}`);
     const inMegabytes = (bytes: number) => `${Math.round(bytes / 1_000_000)} MB`;
     await progress.step(
       `look into ${image}`,

@@ -5,26 +5,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EnvReader } from "../../packages/shared/src/config.ts";
 import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
-import { readSettings as readAccountsSettings } from "../../services/accounts/src/config.ts";
-import { readSettings as readDeliverySettings } from "../../services/delivery/src/config.ts";
-import { readSettings as readGatewaySettings } from "../../services/gateway/src/config.ts";
-import { readSettings as readMediaSettings } from "../../services/media/src/config.ts";
-import { readSettings as readPostsSettings } from "../../services/posts/src/config.ts";
 import { root } from "../check/run-command.ts";
+import { graceMsOf, READERS, SERVICES, type ServiceName } from "../manifests/services.ts";
 import { type ComposeServices, readCompose, readEnvFile, type Variables } from "./compose-file.ts";
 
-const SETTINGS = {
-  gateway: readGatewaySettings,
-  accounts: readAccountsSettings,
-  posts: readPostsSettings,
-  media: readMediaSettings,
-  delivery: readDeliverySettings,
-} satisfies Record<string, (read: EnvReader) => object>;
-
-type Name = keyof typeof SETTINGS;
-
-const NAMES = Object.keys(SETTINGS) as Name[];
-const WITH_SCHEMA = NAMES.filter((name) => name !== "gateway");
+const WITH_SCHEMA = SERVICES.filter((name) => name !== "gateway");
 const REAL = ["compose.yaml"];
 const SIMULATED = ["compose.yaml", "deploy/compose/simulator.yaml"];
 
@@ -51,9 +36,9 @@ function get(services: ComposeServices, name: string) {
 }
 
 /** What a service's configuration says of the environment that compose gives it. */
-function readAs(name: Name, environment: Variables) {
+function readAs(name: ServiceName, environment: Variables) {
   const read = new EnvReader(environment);
-  SETTINGS[name](read);
+  READERS[name](read);
   const known = new Set(read.settings.map((setting) => setting.name));
   return {
     faults: read.faults,
@@ -68,7 +53,7 @@ describe.each([
 ])("compose %s", (_title, files) => {
   const read = () => readCompose(files, env);
 
-  test.each(NAMES)(
+  test.each(SERVICES)(
     "%s is given every setting that it needs, and none that it does not know",
     (name) => {
       const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
@@ -163,11 +148,9 @@ describe.each([
     },
   );
 
-  test.each(NAMES)("%s is given the time that it needs to stop", (name) => {
-    const main = readFileSync(join(root, "services", name, "src/main.ts"), "utf8");
-    const graceMs = Number(/graceMs: ([\d_]+)/.exec(main)?.[1]?.replaceAll("_", ""));
+  test.each(SERVICES)("%s is given the time that it needs to stop", (name) => {
     const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
-    expect(seconds * 1000).toBeGreaterThan(graceMs);
+    expect(seconds * 1000).toBeGreaterThan(graceMsOf(name));
   });
 });
 
@@ -184,7 +167,7 @@ test("no secret has a default: without .env nothing starts, and with an empty on
 test("every secret of a service comes from .env alone", () => {
   const written = new Set(Object.values(env));
   const services = readCompose(REAL, env);
-  for (const name of NAMES) {
+  for (const name of SERVICES) {
     const { environment = {} } = get(services, name);
     for (const secret of readAs(name, environment).secrets) {
       const value = environment[secret] ?? "";

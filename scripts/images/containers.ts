@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ function runArgs(store: ImageStore, plan: ContainerPlan): string[] {
     (plan.volumes ?? []).flatMap((volume) => ["--volume", volume]),
     entrypoint === undefined ? [] : ["--entrypoint", entrypoint],
   ].flat();
-  return store.podmanArgs(...options, plan.image, ...first, ...(plan.args ?? []));
+  return [...options, plan.image, ...first, ...(plan.args ?? [])];
 }
 
 /** A container that runs until it is stopped. */
@@ -59,8 +59,7 @@ export class Container {
   constructor(store: ImageStore, plan: ContainerPlan) {
     this.name = plan.name;
     // podman stays in the foreground and hands signals on, so its end is the container's.
-    const { env } = store;
-    this.#child = spawn("podman", runArgs(store, plan), { env, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child = store.spawnPodman(runArgs(store, plan));
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
     this.#ended = once(this.#child, "close").then(([code]) => code as number | null);

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,8 @@ export interface ImageConfig {
   readonly User: string;
   readonly Config: { readonly Env: readonly string[]; readonly Entrypoint: readonly string[] };
 }
+
+const PODMAN = "podman";
 
 /** Works where cgroups and limits belong to somebody else, as on a machine that is a container itself. */
 const CONTAINERS_CONF = `[containers]
@@ -43,11 +46,6 @@ export class ImageStore implements AsyncDisposable {
     this.#env = { ...process.env, TMPDIR: temporary, CONTAINERS_CONF: conf };
   }
 
-  /** The environment in which `podmanArgs` are right. */
-  get env(): NodeJS.ProcessEnv {
-    return this.#env;
-  }
-
   /** Builds an image. Programs of the build run in a chroot, which needs no daemon and no namespaces. */
   async build(args: readonly string[]): Promise<void> {
     const options = { env: this.#env, signal: this.#signal };
@@ -56,14 +54,20 @@ export class ImageStore implements AsyncDisposable {
   }
 
   /** The arguments with which podman works on this store and not on the machine's. */
-  podmanArgs(...args: readonly string[]): string[] {
+  #podmanArgs(args: readonly string[]): string[] {
     return [...this.#storage, "--tmpdir", join(this.folder, "state"), ...args];
   }
 
   /** Runs podman on this store and returns what it printed. */
   async podman(...args: readonly string[]): Promise<string> {
     const options = { env: this.#env, signal: this.#signal };
-    return await execute("podman", this.podmanArgs(...args), options);
+    return await execute(PODMAN, this.#podmanArgs(args), options);
+  }
+
+  /** Starts podman on this store; what it prints is for the caller. */
+  spawnPodman(args: readonly string[]): ChildProcess {
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    return spawn(PODMAN, this.#podmanArgs(args), { env: this.#env, stdio: [...stdio] });
   }
 
   /** Whether an image is there already. */
@@ -91,7 +95,7 @@ export class ImageStore implements AsyncDisposable {
   /** Ends all containers and removes everything, interrupted or not. */
   async [Symbol.asyncDispose](): Promise<void> {
     const clean = async (...args: string[]) =>
-      await execute("podman", this.podmanArgs(...args), { env: this.#env });
+      await execute(PODMAN, this.#podmanArgs(args), { env: this.#env });
     try {
       // In this order: what is left uses what follows.
       await clean("pod", "rm", "--all", "--force");
