@@ -101,6 +101,7 @@ export class ImageStore implements AsyncDisposable {
       await clean("pod", "rm", "--all", "--force");
       await clean("rm", "--all", "--force", "--time=1");
       await clean("volume", "rm", "--all", "--force");
+      await clean("secret", "rm", "--all");
     } finally {
       if (!this.#isKept) await this.#removeFolder();
     }
