@@ -1,9 +1,12 @@
 /**
  * One RPC hop between two of our services: the stock Connect client and server against the lean ones of
- * `packages/shared/connect`, same message, same machine, 50 calls in flight. Prints a Markdown table.
+ * `packages/shared/connect`, without and with spans that are recorded and exported on both sides, same message, same
+ * machine, 50 calls in flight. Prints a Markdown table, and what a span costs that nobody records.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient, type Client, type ConnectRouter } from "@connectrpc/connect";
@@ -13,6 +16,8 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { createLogger } from "@postrider/shared/logger";
+import { openSpan } from "@postrider/shared/tracing";
+import { startExport } from "@postrider/shared/tracing/export";
 import fastify from "fastify";
 import { cpuSeconds } from "./measure.ts";
 
@@ -42,8 +47,23 @@ const post = {
 const routes = (router: ConnectRouter) =>
   router.service(PostService, { getPost: () => ({ post }) });
 
-async function serve(kind: string): Promise<void> {
-  const logger = createLogger({ service: "bench", level: "silent" });
+const logger = createLogger({ service: "bench", level: "silent" });
+
+/** Every call is recorded: that is the most that it can cost. */
+function record(endpoint: string): AsyncDisposable {
+  return startExport({ endpoint, headers: {}, ratio: 1, service: "bench", logger });
+}
+
+/** Takes spans and forgets them. */
+function serveSink(): void {
+  const sink = createServer((request, response) => {
+    request.resume().on("end", () => response.end("{}"));
+  });
+  sink.listen(0, "127.0.0.1", () => process.send?.((sink.address() as AddressInfo).port));
+}
+
+async function serve(kind: string, endpoint: string | undefined): Promise<void> {
+  if (endpoint !== undefined) record(endpoint);
   const app =
     kind === "lean"
       ? await createServiceServer({ internalSecret: SECRET, logger, routes })
@@ -60,8 +80,12 @@ async function call(client: Client<typeof PostService>, calls: number): Promise<
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
-async function measurePair(kind: string): Promise<string> {
-  const server = fork(fileURLToPath(import.meta.url), [kind]);
+async function measurePair(kind: string, endpoint?: string): Promise<string> {
+  await using _recording = endpoint === undefined ? undefined : record(endpoint);
+  const server = fork(
+    fileURLToPath(import.meta.url),
+    endpoint === undefined ? [kind] : [kind, endpoint],
+  );
   const [baseUrl] = (await once(server, "message")) as [string];
   const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
   const client =
@@ -76,16 +100,37 @@ async function measurePair(kind: string): Promise<string> {
     Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / CALLS),
   );
   server.kill();
-  return `| ${kind} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
+  const name = endpoint === undefined ? kind : `${kind}, spans exported`;
+  return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
 
-const kind = process.argv[2];
+/** Nanoseconds. */
+function measureUnrecorded(): number {
+  const spans = 1_000_000;
+  const options = { kind: "client", attributes: { "rpc.system": "connect_rpc" } } as const;
+  const startedAt = performance.now();
+  for (let count = 0; count < spans; count += 1) {
+    const span = openSpan("postrider.posts.v1.PostService/GetPost", options);
+    span.set({ "rpc.connect_rpc.error_code": "ok" });
+    span.end();
+  }
+  return ((performance.now() - startedAt) * 1e6) / spans;
+}
+
+const [, , kind, endpoint] = process.argv;
 if (kind === undefined) {
-  const rows = [await measurePair("stock"), await measurePair("lean")];
+  const sink = fork(fileURLToPath(import.meta.url), ["sink"]);
+  const [port] = (await once(sink, "message")) as [number];
+  const rows = [
+    await measurePair("stock"),
+    await measurePair("lean"),
+    await measurePair("lean", `http://127.0.0.1:${port}`),
+  ];
+  sink.kill();
   process.stdout.write(
     `| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`,
   );
+  process.stdout.write(`A span that nobody records: ${Math.round(measureUnrecorded())} ns\n`);
   process.exit(0);
-} else {
-  await serve(kind);
-}
+} else if (kind === "sink") serveSink();
+else await serve(kind, endpoint);
