@@ -23,8 +23,11 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   // The two above do not see a client that stops between parsing a statement and binding it: that is neither an idle
   // transaction nor a running statement, and its locks would stay for as long as the client does.
   await tx.unsafe(`alter role ${name} set transaction_timeout = '15s'`);
-  await tx.unsafe(`create schema if not exists ${role.service}`);
-  await tx.unsafe(`alter schema ${role.service} owner to ${name}`);
+  // An owner that is no superuser, as managed databases give out, may make a role but not what belongs to it.
+  const [may] = await tx<{ set: boolean }[]>`select pg_has_role(${name}, 'set') as set`;
+  if (may?.set !== true)
+    await tx.unsafe(`grant ${name} to current_user with inherit false, set true`);
+  await tx.unsafe(`create schema if not exists ${role.service} authorization ${name}`);
   await tx.unsafe(`grant usage on schema bus to ${name}`);
   await tx.unsafe(`grant select, insert, delete on bus.records to ${name}`);
   await tx.unsafe(`grant usage on sequence bus.record_ids to ${name}`);
