@@ -2,19 +2,30 @@ import type { EnvReader } from "#src/config.ts";
 import type { Logger } from "#src/logger.ts";
 import type { TracingConfig } from "#src/tracing/export.ts";
 
-/** A name and a value in which what is special is percent-encoded. */
-const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>(?:[^%]|%[0-9A-Fa-f]{2})*)$/;
+const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;
+
+/** Undefined when it is no `name=value` with a value that is percent-encoded. */
+function parseHeader(entry: string): [name: string, value: string] | undefined {
+  const { name, value } = HEADER.exec(entry)?.groups ?? {};
+  if (name === undefined || value === undefined) return undefined;
+  try {
+    return [name, decodeURIComponent(value)];
+  } catch {
+    return undefined;
+  }
+}
 
 /** `name=value,…`. Entries are never repeated in a message: they prove who sends. */
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
-  const name = "OTEL_EXPORTER_OTLP_HEADERS";
+  const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
     .secret("Sent along with spans, as `name=value,…` with values percent-encoded.")
-    .list(name)
-    .map((entry, index): [string, string] => {
-      const groups = HEADER.exec(entry)?.groups;
-      if (groups === undefined) read.fail(name, `has no name=value at place ${index + 1}`);
-      return [groups?.name ?? "", decodeURIComponent(groups?.value ?? "")];
+    .list(variable)
+    .flatMap((entry, index) => {
+      const header = parseHeader(entry);
+      if (header !== undefined) return [header];
+      read.fail(variable, `has no name=value at place ${index + 1}`);
+      return [];
     });
   return Object.fromEntries(entries);
 }

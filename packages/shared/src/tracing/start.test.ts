@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { ConfigError, loadConfig } from "#src/config.ts";
+import { readTracingConfig } from "#src/tracing/start.ts";
+
+function read(env: Readonly<Record<string, string>>) {
+  return loadConfig(env, (reader) => ({ tracing: readTracingConfig(reader) })).tracing;
+}
+
+test("without an endpoint nothing is traced, whatever else is set", () => {
+  expect(read({})).toBeUndefined();
+  expect(
+    read({ OTEL_EXPORTER_OTLP_HEADERS: "nonsense", OTEL_TRACES_SAMPLER_ARG: "7" }),
+  ).toBeUndefined();
+});
+
+test("an endpoint alone records every trace that begins here", () => {
+  expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" })).toEqual({
+    endpoint: "http://collector:4318",
+    headers: {},
+    ratio: 1,
+  });
+});
+
+test("headers are read as OpenTelemetry writes them", () => {
+  expect(
+    read({
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20a=b, x-tenant=t1",
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    }),
+  ).toMatchObject({ headers: { authorization: "Bearer a=b", "x-tenant": "t1" }, ratio: 0.1 });
+});
+
+test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
+  "no message repeats %s",
+  (header) => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      OTEL_EXPORTER_OTLP_HEADERS: `x=1,${header}`,
+    };
+
+    expect(() => read(env)).toThrow(
+      new ConfigError(["OTEL_EXPORTER_OTLP_HEADERS has no name=value at place 2"]),
+    );
+  },
+);
+
+test("an address that is none and a part that is none are refused", () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318", OTEL_TRACES_SAMPLER_ARG: "2" };
+
+  expect(() => read(env)).toThrow(/ENDPOINT is no http address.*\n.*SAMPLER_ARG is above 1/);
+});
