@@ -1,0 +1,141 @@
+import { serviceNames } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectAll, expectExactlyOnce } from "./support/burst.ts";
+import { tell } from "./support/figures.ts";
+import { expectNoneLost, startLoad, tally, type Load, type Sample } from "./support/load.ts";
+import { startSystem, type BusKind, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/** The promise is about 60 s and more: `POSTRIDER_E2E_OUTAGE_SECONDS=60`. What differs is over after a few. */
+const OUTAGE_MS = Number(process.env.POSTRIDER_E2E_OUTAGE_SECONDS ?? 3) * 1000;
+const TIMEOUT_MS = 240_000 + 2 * OUTAGE_MS;
+const PER_SECOND = 20;
+const SETTLE_MS = 120_000;
+/** For so long after the last sign of the database a gateway may go on with what it knows and has been granted. */
+const NOTICE_MS = 1_000;
+/** Refused at once, and not when some deadline is over; on a machine that is busy with other things "at once" takes longer. */
+const QUICK_MS = 3_000;
+const ACCOUNTS = 20;
+
+const allPids = (system: System) =>
+  Object.fromEntries(serviceNames.map((service) => [service, system.pids(service)]));
+
+async function isAllReady(system: System): Promise<boolean> {
+  const urls = Object.values(system.local().services).flatMap((replicas) =>
+    replicas.map(({ metricsUrl }) => metricsUrl),
+  );
+  const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)));
+  return answers.every(({ ok }) => ok);
+}
+
+interface Outage {
+  readonly samples: readonly Sample[];
+  readonly readyAfterMs: number;
+}
+
+/** Takes the part down for a while, under load, and returns what was asked meanwhile. */
+async function outageOf(
+  system: System,
+  load: Load,
+  part: "postgres" | "kafka",
+  signal: NodeJS.Signals,
+): Promise<Outage> {
+  await eventually(() => load.report().posts.length >= PER_SECOND, { timeoutMs: 60_000 });
+  const { pid = 0 } = system.local()[part] ?? {};
+  const release = system.hold(part);
+  process.kill(pid, signal);
+  await eventually(() => system.reports().some((line) => line.includes(`process ${pid}) ended`)), {
+    timeoutMs: 30_000,
+  });
+  const since = performance.now();
+  await eventually(() => performance.now() - since > OUTAGE_MS, { timeoutMs: 2 * OUTAGE_MS });
+  const until = performance.now();
+  release();
+  await eventually(() => system.local()[part]?.pid !== pid, { timeoutMs: 60_000 });
+  const backAt = performance.now();
+  await eventually(() => isAllReady(system), { timeoutMs: 60_000 });
+  const readyAfterMs = Math.round(performance.now() - backAt);
+  const { samples } = await load.stop();
+  const isDuring = ({ sentAt }: Sample): boolean => sentAt > since + NOTICE_MS && sentAt < until;
+  return { samples: samples.filter(isDuring), readyAfterMs };
+}
+
+/** The slowest answers, for whoever reads the figures. */
+function durationsOf(samples: readonly Sample[]) {
+  const sorted = samples.map(({ durationMs }) => Math.round(durationMs)).toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
+  let system: System;
+  let tenant: Tenant;
+  let accountIds: readonly string[];
+  beforeAll(async () => {
+    system = await startSystem(bus, { replicas: 2 });
+    tenant = await openTenant(system, ["--monthly-quota", "100000", "--daily-quota", "100000"]);
+    accountIds = await Promise.all(
+      Array.from({ length: ACCOUNTS }, () => tenant.connect("bluesky")),
+    );
+  }, TIMEOUT_MS);
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const begin = (label: string): Load => {
+    const { api } = tenant;
+    return startLoad({ api, perSecond: PER_SECOND, accountIds, label, isPersistent: true });
+  };
+
+  /** What was accepted before, meanwhile and afterwards is out once, and nobody had to be started again for it. */
+  const expectDelivered = async (
+    load: Load,
+    pids: ReturnType<typeof allPids>,
+    label: string,
+  ): Promise<void> => {
+    const report = load.report();
+    await expectAll({ ...system, api: tenant.api }, report, "published", SETTLE_MS);
+    await expectExactlyOnce(system, report, ["bluesky"]);
+    const visible = await system.simulator.visible("bluesky");
+    expect(visible.filter(({ text }) => text.startsWith(`${label} `))).toHaveLength(
+      report.posts.length,
+    );
+    expect(allPids(system)).toEqual(pids);
+  };
+
+  const refuses = (...signals: readonly NodeJS.Signals[]) =>
+    test.each(signals)(
+      "while Postgres is down (%s) requests are refused at once with the time to wait, and afterwards everything goes on by itself",
+      async (signal) => {
+        const label = `postgres ${signal}`;
+        const pids = allPids(system);
+        const load = begin(label);
+        const { samples, readyAfterMs } = await outageOf(system, load, "postgres", signal);
+        tell(label, { ...durationsOf(samples), answers: tally(samples), readyAfterMs });
+        expect(samples.length).toBeGreaterThan(0);
+        expectNoneLost({ samples, posts: [] });
+        expect(new Set(samples.map(({ status }) => status))).toEqual(new Set([503]));
+        expect(samples.filter(({ durationMs }) => durationMs > QUICK_MS)).toEqual([]);
+        await expectDelivered(load, pids, label);
+      },
+      TIMEOUT_MS,
+    );
+
+  const holdsBack = () =>
+    test(
+      "while Kafka is down nothing is refused, and afterwards all of it is published",
+      async () => {
+        const label = "kafka down";
+        const pids = allPids(system);
+        const load = begin(label);
+        const { samples, readyAfterMs } = await outageOf(system, load, "kafka", "SIGKILL");
+        tell(label, { ...durationsOf(samples), answers: tally(samples), readyAfterMs });
+        expect(samples.length).toBeGreaterThan(0);
+        expect(samples.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
+        await expectDelivered(load, pids, label);
+      },
+      TIMEOUT_MS,
+    );
+
+  if (bus === "postgres") refuses("SIGKILL", "SIGINT");
+  else holdsBack();
+});
