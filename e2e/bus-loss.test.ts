@@ -24,7 +24,7 @@ describe.each<BusKind>(["postgres", "kafka"])(
 
     test("with all records gone in mid-run, the sweep finishes all 200 posts", async () => {
       const release = system.hold("delivery");
-      process.kill(system.pids("delivery")[0] ?? 0, "SIGKILL");
+      for (const pid of system.pids("delivery")) process.kill(pid, "SIGKILL");
       const burst = await publishBurst(system, { count: POSTS, label: "truncate", accounts });
       await eventually(
         async () => (await system.sql`select 1 from posts.outbox limit 1`).length === 0,
@@ -40,7 +40,7 @@ describe.each<BusKind>(["postgres", "kafka"])(
       await expectAll(system, burst, "published", 60_000);
       const before = await system.simulator.publishCalls();
       const release = system.hold("delivery");
-      process.kill(system.pids("delivery")[0] ?? 0, "SIGTERM");
+      for (const pid of system.pids("delivery")) process.kill(pid, "SIGTERM");
       await eventually(
         async () => {
           await rewindGroup(system, "delivery", "posts.events.v1");
@@ -78,14 +78,14 @@ describe("with every event shuffled, doubled and one in ten dropped", () => {
       await system.connect("telegram", 10),
     ];
     const releaseDelivery = system.hold("delivery");
-    process.kill(system.pids("delivery")[0] ?? 0, "SIGKILL");
+    for (const pid of system.pids("delivery")) process.kill(pid, "SIGKILL");
     const burst = await publishBurst(system, { count: POSTS, label: "scramble", accounts });
     await eventually(
       async () => (await system.sql`select 1 from posts.outbox limit 1`).length === 0,
     );
 
     const releasePosts = system.hold("posts");
-    process.kill(system.pids("posts")[0] ?? 0, "SIGKILL");
+    for (const pid of system.pids("posts")) process.kill(pid, "SIGKILL");
     expect(await scramble(system, "posts.events.v1")).toBeGreaterThanOrEqual(POSTS);
     // delivery cannot ask for contents while posts is down, so it only makes its tasks; then the way back is scrambled.
     releaseDelivery();
@@ -100,7 +100,7 @@ describe("with every event shuffled, doubled and one in ten dropped", () => {
       { timeoutMs: 60_000 },
     );
     const releaseAgain = system.hold("posts");
-    process.kill(system.pids("posts")[0] ?? 0, "SIGKILL");
+    for (const pid of system.pids("posts")) process.kill(pid, "SIGKILL");
     await scramble(system, "delivery.events.v1");
     releaseAgain();
 

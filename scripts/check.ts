@@ -11,11 +11,17 @@ import { summaryLine } from "./summary-reporter.ts";
  * the processor; the tests follow alone, for they measure time. The last line is the sum of both.
  */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+  const { values } = parseArgs({
+    options: {
+      quick: { type: "boolean", default: false },
+      /** So many of each service in those end-to-end tests that do not care: see `e2e/support/system.ts`. */
+      replicas: { type: "string", default: "1" },
+    },
+  });
   const startedAt = performance.now();
   const steps = await runSteps(STEPS, Math.min(2, availableParallelism()), print);
   const projects = values.quick ? ["unit", "integration"] : ["unit", "integration", "e2e"];
-  const tests = await runTests(projects);
+  const tests = await runTests(projects, { POSTRIDER_E2E_REPLICAS: values.replicas });
   const counts = {
     passed: steps.passed + tests.passed,
     failed: steps.failed + tests.failed,

@@ -5,13 +5,16 @@ import type { TestCounts } from "../summary-reporter.ts";
 import { root, runInForeground } from "./run-command.ts";
 
 /** Runs the named vitest projects once and counts their tests. A run that tells no counts is one failure. */
-export async function runTests(projects: readonly string[]): Promise<TestCounts> {
+export async function runTests(
+  projects: readonly string[],
+  extra: NodeJS.ProcessEnv = {},
+): Promise<TestCounts> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
   const file = join(folder, "counts.json");
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", ...projects.flatMap((project) => ["--project", project])];
   try {
-    const ok = await runInForeground(process.execPath, args, { TEST_COUNTS_FILE: file });
+    const ok = await runInForeground(process.execPath, args, { ...extra, TEST_COUNTS_FILE: file });
     const counts = readCounts(file);
     return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
   } finally {
