@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
 
@@ -17,6 +18,11 @@ function readPlatforms(read: EnvReader) {
     tiktokBaseUrl: api.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
     telegramBaseUrl: api.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
     blueskyBaseUrl: api.url("BLUESKY_BASE_URL", "https://bsky.social"),
+    outboundAllow: readOutboundAllow(
+      read.about(
+        "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
+      ),
+    ),
     blueskyVideoBaseUrl: uploads.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
     // The API and the uploads answer on one host.
     youtubeBaseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),

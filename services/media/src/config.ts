@@ -44,7 +44,7 @@ export function readSettings(read: EnvReader) {
       .seconds("MEDIA_ORPHAN_SECONDS", 7_200),
     outboundAllow: readOutboundAllow(
       read.about(
-        "Private addresses that imports may reach all the same, as `ip:port` or `ip:port-port`.",
+        "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
       ),
     ),
     postsUrl: readPeerUrl(read, "posts"),

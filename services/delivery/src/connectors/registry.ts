@@ -1,3 +1,5 @@
+import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
 import {
@@ -22,6 +24,8 @@ export interface ConnectorConfig {
   readonly telegramBaseUrl: string;
   readonly blueskyBaseUrl: string;
   readonly blueskyVideoBaseUrl: string;
+  /** Private addresses whose pages may be read for the cards of links. */
+  readonly outboundAllow?: readonly AllowedAddress[];
   readonly youtubeBaseUrl: string;
   /** Whether a post on X may be sent once more after its absence was proved. */
   readonly xMayResend: boolean;
@@ -39,6 +43,7 @@ export function createConnectors(config: ConnectorConfig): Partial<Record<Platfo
     bluesky: createBlueskyConnector({
       baseUrl: config.blueskyBaseUrl,
       videoBaseUrl: config.blueskyVideoBaseUrl,
+      pages: new OutboundClient({ allow: config.outboundAllow ?? [] }),
     }),
   };
 }

@@ -1,5 +1,6 @@
 import { deleteRecord } from "#src/connectors/bluesky/delete.ts";
 import { findTwinRecord } from "#src/connectors/bluesky/find-twin.ts";
+import type { PageReader } from "#src/connectors/bluesky/link-card.ts";
 import { createRecordStep } from "#src/connectors/bluesky/record.ts";
 import { createImageStep } from "#src/connectors/bluesky/upload-image.ts";
 import { createVideoStep } from "#src/connectors/bluesky/upload-video.ts";
@@ -16,6 +17,11 @@ import type {
   SendGuard,
   Verdict,
 } from "#src/domain/connector.ts";
+
+export interface BlueskyOptions extends BlueskyUrls {
+  /** For the cards of links; without it there are none. */
+  readonly pages?: PageReader;
+}
 
 /** With the DID, which stays when the handle changes. */
 function toPermalink({ externalId }: Publication, rkey: string): string {
@@ -38,11 +44,11 @@ function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: strin
 }
 
 /** Every file is there before the record names it. */
-function prepareSteps(urls: BlueskyUrls, publication: Publication): readonly PrepareStep[] {
+function prepareSteps(urls: BlueskyOptions, publication: Publication): readonly PrepareStep[] {
   const uploads = publication.media.map(({ kind }, index) =>
     kind === "video" ? createVideoStep(urls, index) : createImageStep(urls.baseUrl, index),
   );
-  return [...uploads, createRecordStep(urls.baseUrl, publication)];
+  return [...uploads, createRecordStep(urls, publication)];
 }
 
 async function publish(
@@ -91,7 +97,7 @@ async function reconcile(
  * Bluesky over XRPC: `putRecord` with our own record key. The same record under the same key is a no-op that answers like
  * the first time, so an unknown outcome is settled by reading it back or writing it again.
  */
-export function createBlueskyConnector(options: BlueskyUrls): Connector {
+export function createBlueskyConnector(options: BlueskyOptions): Connector {
   return {
     platform: "bluesky",
     maxResends: Number.MAX_SAFE_INTEGER,

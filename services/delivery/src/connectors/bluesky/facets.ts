@@ -43,6 +43,11 @@ function findTags(text: string): readonly Facet[] {
   });
 }
 
+/** Where the first link of the text leads. */
+export function findFirstLink(text: string): string | undefined {
+  return findLinks(text)[0]?.features[0]?.uri;
+}
+
 /** `@handle` in the text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({

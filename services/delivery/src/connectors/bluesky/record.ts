@@ -1,5 +1,6 @@
 import { readBlob } from "#src/connectors/bluesky/blob-state.ts";
-import { createFacets, findMentions } from "#src/connectors/bluesky/facets.ts";
+import { createFacets, findFirstLink, findMentions } from "#src/connectors/bluesky/facets.ts";
+import { fetchCard, type PageReader } from "#src/connectors/bluesky/link-card.ts";
 import { createTid } from "#src/connectors/bluesky/tid.ts";
 import { COLLECTION, hostOf, isForeign } from "#src/connectors/bluesky/xrpc.ts";
 import { callPlatform } from "#src/connectors/http.ts";
@@ -11,6 +12,12 @@ import type {
   Publication,
   PublicationMedia,
 } from "#src/domain/connector.ts";
+
+/** Where the account's repository answers by default, and how pages are read; without it links have no cards. */
+interface RecordOptions {
+  readonly baseUrl: string;
+  readonly pages?: PageReader;
+}
 
 type PostRecord = Readonly<Record<string, unknown>>;
 
@@ -56,24 +63,38 @@ function toEmbed({ media }: Publication, handles: Handles): PostRecord {
   return { embed: { $type: "app.bsky.embed.images", images } };
 }
 
+/** What stands below a text without files: a card of the page that it links to, if that can be had. */
+async function createCard(
+  pages: PageReader | undefined,
+  { text: words, media }: Publication,
+  signal: AbortSignal,
+): Promise<PostRecord> {
+  const uri = findFirstLink(words);
+  if (pages === undefined || uri === undefined || media.length > 0) return {};
+  const external = await fetchCard(pages, uri, signal);
+  return external === undefined ? {} : { embed: { $type: "app.bsky.embed.external", external } };
+}
+
 function read({ record }: Handles): PostRecord | undefined {
   return record === undefined ? undefined : (JSON.parse(record) as PostRecord);
 }
 
 async function createRecord(
-  baseUrl: string,
+  { baseUrl, pages }: RecordOptions,
   publication: Publication,
   now: Date,
   signal: AbortSignal,
 ): Promise<PostRecord | Failure> {
   const dids = await resolveMentions(baseUrl, publication, signal);
   if ("kind" in dids) return dids;
+  const card = await createCard(pages, publication, signal);
   const facets = createFacets(publication.text, dids);
   return {
     $type: COLLECTION,
     text: publication.text,
     createdAt: now.toISOString(),
     ...(facets.length === 0 ? {} : { facets }),
+    ...card,
   };
 }
 
@@ -81,17 +102,19 @@ async function createRecord(
  * Chooses the record key and fixes the whole record, so that every later call repeats the very same write. If the platform
  * names a file differently after it was uploaded again, the record follows, under the same key: it is never there twice.
  */
-export function createRecordStep(baseUrl: string, post: Publication): PrepareStep {
+export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
     name: "record",
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
+      // A card is what it was when the record was made.
+      if (post.media.length === 0) return true;
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },
     run: async (publication, handles, signal) => {
       const now = new Date();
-      const record = read(handles) ?? (await createRecord(baseUrl, publication, now, signal));
+      const record = read(handles) ?? (await createRecord(options, publication, now, signal));
       if ("kind" in record) return record as Failure;
       return {
         rkey: handles.rkey ?? createTid(now, Math.random()),

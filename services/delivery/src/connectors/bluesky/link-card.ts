@@ -1,0 +1,114 @@
+import type { OutboundClient } from "@postrider/shared/http/outbound-client";
+
+/** Reads pages that customers name: public addresses only, and those that the operator lets through. */
+export type PageReader = Pick<OutboundClient, "send">;
+
+/** What stands below a post about the page that it links to; Bluesky fetches nothing itself (platforms reference 7.1). */
+export interface LinkCard {
+  readonly uri: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+/** A page that is slower, or whose head is longer, has no card: the post does not wait for somebody else's server. */
+const TOTAL_MS = 3_000;
+const MAX_BYTES = 256 * 1024;
+const MAX_REDIRECTS = 3;
+const MAX_TITLE = 300;
+const MAX_DESCRIPTION = 1_000;
+
+/** What may be as long as it likes is bounded: a page is anybody's, and no page may keep us busy. */
+const META = /<meta\s[^<>]{1,4000}>/gi;
+const ATTRIBUTE = /([a-z:_-]{1,40})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
+const TITLE = /<title[^<>]{0,200}>([^<]{0,4000})<\/title>/i;
+const ENTITY = /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(amp|lt|gt|quot|apos|nbsp));/gi;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+};
+
+function decodeEntity(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+  const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
+
+function clean(text: string, maxLength: number): string {
+  const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
+  // Half of a character at the end is none.
+  return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
+}
+
+/** What the page says of itself, by the names that it uses for it; of several of one name the first. */
+function readMeta(html: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [tag] of html.matchAll(META)) {
+    const attributes = new Map(
+      [...tag.matchAll(ATTRIBUTE)].map(([, name = "", ...values]) => [
+        name.toLowerCase(),
+        values.find((value) => value !== undefined) ?? "",
+      ]),
+    );
+    const name = (attributes.get("property") ?? attributes.get("name") ?? "").toLowerCase();
+    const content = attributes.get("content");
+    if (name !== "" && content !== undefined && !found.has(name)) found.set(name, content);
+  }
+  return found;
+}
+
+/** The card of a page, from what it says of itself. */
+export function toCard(uri: string, html: string): LinkCard {
+  const meta = readMeta(html);
+  const title = meta.get("og:title") ?? meta.get("twitter:title") ?? TITLE.exec(html)?.[1] ?? "";
+  const description =
+    meta.get("og:description") ?? meta.get("twitter:description") ?? meta.get("description") ?? "";
+  return {
+    uri,
+    title: clean(title, MAX_TITLE) || new URL(uri).hostname,
+    description: clean(description, MAX_DESCRIPTION),
+  };
+}
+
+async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/**
+ * Asks the page for its card. A page that cannot be had, or is none, has no card, and the post goes out with its link all
+ * the same.
+ *
+ * @throws The reason of the signal, so that a process that stops does not settle for less.
+ */
+export async function fetchCard(
+  client: PageReader,
+  uri: string,
+  signal: AbortSignal,
+): Promise<LinkCard | undefined> {
+  try {
+    await using answer = await client.send({
+      method: "GET",
+      url: uri,
+      headers: { accept: "text/html" },
+      redirects: MAX_REDIRECTS,
+      totalMs: TOTAL_MS,
+      signal,
+    });
+    const type = answer.headers["content-type"];
+    const isPage = typeof type === "string" && /^text\/html\b/i.test(type);
+    return answer.status === 200 && isPage ? toCard(uri, await readHead(answer.body)) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
