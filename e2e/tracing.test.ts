@@ -184,6 +184,35 @@ test("without a receiver spans are lost, and nothing else", async () => {
   expect(system.logs()).not.toContain("ECONNREFUSED 127.0.0.1:9");
 });
 
+test("without an endpoint the trace's id is in logs, tasks and events all the same", async () => {
+  await using system = await startSystem("postgres");
+  const tenant = await openTenant(system);
+  const accountIds = [await tenant.connect("x")];
+  const traceparent = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`;
+  const { body: given } = await tenant.api.call<{ id: string }>("POST", "/posts", {
+    body: { content: "with a trace", accountIds },
+    headers: { traceparent },
+  });
+  const { id: begun } = await create(tenant.api, { content: "without one", accountIds });
+  for (const id of [given.id, begun]) await whenTargets(tenant.api, id, "published");
+
+  const rows = await system.sql<{ postId: string; cause: { traceparent: string } }[]>`
+    select post_id as "postId", cause from delivery.publish_tasks`;
+  const causes = new Map(rows.map(({ postId, cause }) => [postId, cause.traceparent]));
+  expect(causes.get(given.id)).toBe(traceparent);
+  expect(causes.get(begun)).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  await eventually(async () => {
+    const events = await system.sql<{ count: number }[]>`
+      select count(*)::int as count
+      from bus.records
+      where headers ->> 'traceparent' = ${traceparent}
+      and headers ->> 'ce_type' like '%.PostPublished'`;
+    expect(events).toEqual([{ count: 1 }]);
+  });
+  for (const header of [traceparent, causes.get(begun) ?? ""])
+    await eventually(() => system.logs().includes(`"trace_id":"${header.slice(3, 35)}"`));
+});
+
 /** What a process loads of OpenTelemetry that has everything of all services and stands as they do, by package. */
 async function listLoaded(tracing: object | undefined): Promise<readonly string[]> {
   const root = fileURLToPath(new URL("..", import.meta.url));
