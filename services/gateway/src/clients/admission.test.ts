@@ -462,6 +462,24 @@ test("what was let through in an outage is paid back from the next grants", asyn
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
+test("a debt that grows while the first answer after an outage is on its way refuses nobody", async () => {
+  const key = accounts.addKey();
+  await admitted(key);
+  spendPrepaid(key);
+  await pass(2);
+  accounts.state = "refusing";
+  expect(await kindsOf(10, key)).toEqual({ admitted: 10 });
+  accounts.state = "up";
+  accounts.latencyMs = 400;
+  await pass(100);
+  const first = admit(key);
+  await pass(3);
+  for (let count = 0; count < 50; count += 1)
+    expect(admit(key)).toMatchObject({ kind: "admitted" });
+  await pass(402);
+  expect(await first).toMatchObject({ kind: "admitted" });
+});
+
 test("a debt is no reason to refuse a key that has not been seen lately", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);

@@ -145,7 +145,9 @@ class BatchedAdmission implements Admission {
     // All grants of a batch first: questions about one workspace share what it got.
     const learnt = sent.map(({ question: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
-      const kept = debt > 0 ? 0 : want;
+      // Where there is more to be had, a debt that has grown meanwhile waits for it: it refuses nobody.
+      const isShort = grant === undefined || grant.remaining === 0;
+      const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.learn({ source, askedAt, kept }, grant, time) };
     });
     sent.forEach(({ question: { source, waiters } }, index) => {
