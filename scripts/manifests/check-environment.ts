@@ -1,5 +1,5 @@
 import { describeSettings, EnvReader } from "../../packages/shared/src/config.ts";
-import { readDatabaseConfig } from "../../packages/shared/src/service.ts";
+import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { type ContainerEnvironment, readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
@@ -15,7 +15,6 @@ const ROLES = ["ACCOUNTS", "POSTS", "MEDIA", "DELIVERY"] as const;
 
 /** What our programs that have no reader of their own need, by how they are started. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  "cli topics create": ["KAFKA_BROKERS"],
   "cli database provision": [
     "DATABASE_URL",
     ...ROLES.map((service) => `${service}_DATABASE_PASSWORD`),
@@ -27,9 +26,10 @@ function programOf({ image, container }: Given): string {
   return [image, ...(container.command ?? []), ...(container.args ?? [])].join(" ");
 }
 
-/** What reads the environment of a service, or of its migrations. */
+/** What reads the environment of a service, of its migrations, or of what makes the topics. */
 function readerOf(program: string): ((read: EnvReader) => object) | undefined {
   if (isService(program)) return READERS[program];
+  if (program === "cli topics create") return readBusConfig;
   const [image = "", ...command] = program.split(" ");
   const isMigration = isService(image) && command.join(" ") === "node src/migrate.ts";
   return isMigration ? readDatabaseConfig : undefined;

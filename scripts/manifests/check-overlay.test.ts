@@ -518,7 +518,7 @@ const MUTATIONS: readonly Mutation[] = [
   change(
     "a secret that the local overlay forgets",
     "Deployment/delivery",
-    `${MAIN}.env.2.valueFrom.secretKeyRef.name`,
+    `${MAIN}.env.3.valueFrom.secretKeyRef.name`,
     "handle-keys",
     /has no HANDLE_KEYS/,
     "local",

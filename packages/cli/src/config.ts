@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { shownSecret } from "@postrider/shared/connect/shown-secret";
 
@@ -84,7 +85,7 @@ function readDatabaseSetup(read: EnvReader) {
 function readBusSetup(read: EnvReader) {
   const brokers = read.list("KAFKA_BROKERS");
   if (brokers.length === 0) read.fail("KAFKA_BROKERS", "is required");
-  return { brokers };
+  return { brokers, security: readKafkaSecurity(read) };
 }
 
 /** What the roles are made with: the owner's connection and a password for each; throws when something is missing. */

@@ -11,7 +11,10 @@ export interface BrokerPlace {
  * Both group delays are 0: the broker's defaults make a consumer wait 3 s to join and every offset commit wait 5 to 10 ms.
  * Topics are made on purpose only, so that a misspelt one is an error here as in production.
  */
-export function brokerProperties({ port, controllerPort, logDir }: BrokerPlace): string {
+export function brokerProperties(
+  { port, controllerPort, logDir }: BrokerPlace,
+  others: Readonly<Record<string, string>> = {},
+): string {
   const properties = {
     "process.roles": "broker,controller",
     "node.id": "1",
@@ -39,6 +42,7 @@ export function brokerProperties({ port, controllerPort, logDir }: BrokerPlace):
     "broker.heartbeat.interval.ms": "400",
     "num.network.threads": "2",
     "num.io.threads": "2",
+    ...others,
   };
   return Object.entries(properties)
     .map(([name, value]) => `${name}=${value}\n`)

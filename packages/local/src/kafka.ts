@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { environment } from "#src/config.ts";
 import { findStablePorts } from "#src/free-port.ts";
 import { ensureKafkaJars, type JavaEnvironment, javaProgram } from "#src/kafka-jars.ts";
-import { brokerProperties } from "#src/kafka-properties.ts";
+import { brokerProperties, type BrokerPlace } from "#src/kafka-properties.ts";
 import type { RunningPart } from "#src/running-part.ts";
 import { startServerProcess } from "#src/server-process.ts";
 
@@ -26,6 +26,8 @@ export interface KafkaOptions {
   readonly port?: number;
   /** Where it writes its messages; `<dataDir>.log` when absent. */
   readonly logFile?: string;
+  /** Properties of the broker beside our own, or in their place. */
+  readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
   /** Finds Java and Maven. */
   readonly env?: JavaEnvironment;
 }
@@ -53,10 +55,8 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   const java = { program: javaProgram(env), env, flags: [...jvmFlags, "-cp", classPath] };
   const properties = join(dataDir, "server.properties");
   mkdirSync(dataDir, { recursive: true });
-  writeFileSync(
-    properties,
-    brokerProperties({ port, controllerPort, logDir: join(dataDir, "log") }),
-  );
+  const place = { port, controllerPort, logDir: join(dataDir, "log") };
+  writeFileSync(properties, brokerProperties(place, options.properties?.(place)));
   await format(java, dataDir, properties);
   const broker = await startServerProcess({
     name: "Kafka",

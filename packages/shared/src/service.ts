@@ -1,4 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { EnvReader } from "#src/config.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
@@ -47,6 +48,7 @@ export interface DatabaseConfig {
 export interface BusConfig {
   readonly bus: "postgres" | "kafka";
   readonly kafkaBrokers: readonly string[];
+  readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
 /** Each opens a door that only tests and trials need: to private addresses, to simulated accounts, to dying on demand. */
@@ -123,7 +125,7 @@ export function readBusConfig(read: EnvReader): BusConfig {
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
   if (bus === "kafka" && kafkaBrokers.length === 0)
     read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
-  return { bus, kafkaBrokers };
+  return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
 /** What every process of ours stands on; disposed of last. */

@@ -100,6 +100,7 @@ async function startEvents(config: Config, sql: Sql, logger: Logger) {
   const bus = await openBus({
     bus: config.bus,
     brokers: config.kafkaBrokers,
+    security: config.kafkaSecurity,
     sql,
     databaseUrl: config.databaseUrl,
     service: config.service,

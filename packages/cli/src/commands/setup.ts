@@ -12,11 +12,11 @@ async function provision(): Promise<Result> {
 }
 
 async function createTopics(): Promise<Result> {
-  const { brokers } = loadBusSetup();
+  const kafka = loadBusSetup();
   // The Kafka client takes a while to load, and no other command needs it.
   const { ensureTopics } = await import("@postrider/shared/bus/kafka");
   const logger = createLogger({ service: "cli", level: "silent" });
-  await ensureTopics({ brokers, clientId: "postrider-cli", logger }, TOPICS);
+  await ensureTopics({ ...kafka, clientId: "postrider-cli", logger }, TOPICS);
   return { json: { topics: TOPICS }, text: `topics are there: ${TOPICS.join(", ")}` };
 }
 

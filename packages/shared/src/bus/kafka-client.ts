@@ -1,9 +1,12 @@
 import { Kafka, logLevel, type Admin, type LogEntry } from "kafkajs";
+import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { Logger } from "#src/logger.ts";
 
 export interface KafkaClientOptions {
   /** `host:port` of some brokers; the others are learnt from them. */
   readonly brokers: readonly string[];
+  /** Undefined = in clear and without a login, as in a network of our own. */
+  readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger: Logger;
 }
@@ -13,8 +16,9 @@ const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
 /** A client with bounded waits, whose messages go to our logger. */
-export function openKafka({ brokers, clientId, logger }: KafkaClientOptions): Kafka {
+export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
+    ...toKafkaConfig(security),
     clientId,
     brokers: [...brokers],
     connectionTimeout: 2_000,

@@ -1,4 +1,5 @@
 import type { Bus } from "#src/bus.ts";
+import type { KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
@@ -17,6 +18,7 @@ export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
   /** Host and port of each broker to begin with; unused with Postgres. */
   readonly brokers: readonly string[];
+  readonly security?: KafkaSecurity | undefined;
   readonly sql: Sql;
   /** The service's own connection string, direct rather than through a transaction pooler. */
   readonly databaseUrl: string;
@@ -39,6 +41,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { createKafkaBus } = await import("#src/bus/kafka.ts");
   return createKafkaBus({
     brokers: options.brokers,
+    security: options.security,
     sql,
     clientId: `postrider-${options.service}`,
     logger,
