@@ -18,6 +18,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
+          // A slow machine is no failure: what may take only so long asserts that itself.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
