@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../../packages/local/src/embedded-postgres.ts";
 import { startKafka } from "../../packages/local/src/kafka.ts";
@@ -22,6 +23,7 @@ export interface InfrastructureSecrets {
 export async function startInfrastructure(secrets: InfrastructureSecrets): Promise<Infrastructure> {
   await using stack = new AsyncDisposableStack();
   const folder = makeTestFolder("images");
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
   const postgres = stack.use(await startEmbeddedPostgres({ dataDir: join(folder, "postgres") }));
   await makeOwner(postgres.url, secrets.ownerPassword);
   const kafka = stack.use(await startKafka({ dataDir: join(folder, "kafka") }));
