@@ -19,7 +19,7 @@ let bluesky: string;
 let telegram: string;
 
 beforeAll(async () => {
-  system = await startSystem("postgres");
+  system = await startSystem("postgres", { replicas: 2 });
   tenant = await openTenant(system);
   x = await tenant.connect("x");
   bluesky = await tenant.connect("bluesky");

@@ -6,7 +6,7 @@ import { addDays, daysOfChange, firstShowing } from "./support/wall-clock.ts";
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem("postgres");
+  system = await startSystem("postgres", { replicas: 2 });
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
