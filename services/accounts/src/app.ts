@@ -46,13 +46,7 @@ export async function startApp(config: Config): Promise<App> {
   const used = (await countSealingKeys(sql)).map(({ keyId }) => keyId);
   requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
   await insertDeployment(sql, deploymentId);
-  const bus = await openBus({
-    ...config,
-    brokers: config.kafkaBrokers,
-    security: config.kafkaSecurity,
-    sql,
-    logger,
-  });
+  const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   nudge = () => relay.nudge();
   const watching = startWatchDeployment(deps);

@@ -62,13 +62,7 @@ export async function startApp(config: Config): Promise<App> {
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const bus = await openBus({
-    ...config,
-    brokers: config.kafkaBrokers,
-    security: config.kafkaSecurity,
-    sql,
-    logger,
-  });
+  const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
   started.relay = relay;
   const jobs = startJobs(config, { sql, store, logger });

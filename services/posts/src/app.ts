@@ -115,15 +115,7 @@ function createAppRoutes(options: {
 }
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {
-  const bus = await openBus({
-    bus: config.bus,
-    brokers: config.kafkaBrokers,
-    security: config.kafkaSecurity,
-    sql,
-    databaseUrl: config.databaseUrl,
-    service: config.service,
-    logger,
-  });
+  const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({
     sql,
     bus,

@@ -17,8 +17,8 @@ export type Topic = (typeof TOPICS)[number];
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
   /** Host and port of each broker to begin with; unused with Postgres. */
-  readonly brokers: readonly string[];
-  readonly security?: KafkaSecurity | undefined;
+  readonly kafkaBrokers: readonly string[];
+  readonly kafkaSecurity?: KafkaSecurity | undefined;
   readonly sql: Sql;
   /** The service's own connection string, direct rather than through a transaction pooler. */
   readonly databaseUrl: string;
@@ -40,8 +40,8 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");
   return createKafkaBus({
-    brokers: options.brokers,
-    security: options.security,
+    brokers: options.kafkaBrokers,
+    security: options.kafkaSecurity,
     sql,
     clientId: `postrider-${options.service}`,
     logger,
