@@ -240,17 +240,19 @@ describe("keys and workspaces:", () => {
       "--scopes",
       "all",
     );
-    const status = async () =>
-      (
-        await fetch(`${system.local().baseUrl}/api/v1/accounts`, {
-          headers: { authorization: `Bearer ${key}` },
-        })
-      ).status;
-    expect(await status()).toBe(200);
+    // Each gateway remembers keys for itself.
+    const statuses = async () =>
+      await Promise.all(
+        system.local().services.gateway.map(async ({ url }) => {
+          const headers = { authorization: `Bearer ${key}` };
+          return (await fetch(`${url}/api/v1/accounts`, { headers })).status;
+        }),
+      );
+    expect(new Set(await statuses())).toEqual(new Set([200]));
     await system.operate("key", "revoke", id);
-    const revokedAt = performance.now();
-    while ((await status()) === 200) expect(performance.now() - revokedAt).toBeLessThan(5000);
-    expect(await status()).toBe(401);
+    await eventually(async () => (await statuses()).every((status) => status === 401), {
+      timeoutMs: 5000,
+    });
   });
 
   test("the budget of a workspace is never passed, and 429 says when to come back", async () => {

@@ -4,8 +4,8 @@ import { setImmediate as pollPhaseOver, setTimeout as sleep } from "node:timers/
 import type { FastifyInstance } from "fastify";
 
 const LOOK_EVERY_MS = 25;
-/** When nobody has come or asked during so many looks, what is still connected is idle. */
-const QUIET_LOOKS = 12;
+/** When nobody has come or asked during so many looks, what is still connected is idle, and no client is merely stalled. */
+const QUIET_LOOKS = 30;
 /** Without a connection, and without traffic for so long, hardly anybody is on the way here: fewer looks will do. */
 const LONELY_MS = 1_000;
 const LONELY_LOOKS = 2;
