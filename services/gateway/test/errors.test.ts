@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
@@ -692,6 +694,26 @@ describe("what does not even reach a route", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
     expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
+  });
+
+  test("a body that is much too long is answered also to a client that sends all of it first", async () => {
+    admission = admitted();
+    const { port } = app.server.address() as AddressInfo;
+    const answers = Array.from({ length: 10 }, async () => {
+      const client = httpRequest({
+        port,
+        host: "127.0.0.1",
+        method: "POST",
+        path: "/api/v1/posts",
+        agent: false,
+        headers: { "content-type": "application/json" },
+      });
+      client.end(JSON.stringify({ content: "x".repeat(8 * MEBIBYTE) }));
+      const [answer] = (await once(client, "response")) as [IncomingMessage];
+      return [answer.statusCode, await text(answer)];
+    });
+    for (const answer of await Promise.all(answers))
+      expect(answer).toEqual([413, expect.stringContaining('"payload_too_large"')]);
   });
 
   test("too many headers get an error like all others", async () => {

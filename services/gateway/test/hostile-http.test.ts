@@ -11,7 +11,7 @@ import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fix
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
 /** Times that a test can wait for; a byte comes far more often than any of them ends. */
-const PATIENCE = { headersMs: 300, requestMs: 600, stallMs: 400, minBytesPerSecond: 1_000 };
+const PATIENCE = { headersMs: 800, requestMs: 1_000, stallMs: 600, minBytesPerSecond: 1_000 };
 const DRIP_MS = 20;
 
 let media: MediaStandIn;
@@ -147,9 +147,9 @@ test("an upload is not blamed for media that does not read", async () => {
     void mayRead.then(() => request.resume());
     request.once("end", () => response.writeHead(204).end());
   });
+  const body = randomBytes(16 * 1024 * 1024);
   const socket = await dial();
   const said = text(socket);
-  const body = randomBytes(16 * 1024 * 1024);
   socket.write(
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );

@@ -19,6 +19,7 @@ import { addOpenLimit } from "#src/routes/hooks/open-limit.ts";
 import { addQueryRules } from "#src/routes/hooks/query.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
+import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -127,6 +128,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addKnownPaths(app);
   addQueryRules(app);
   addBodyRules(app);
+  addUnreadBodies(app);
   addProbes(app, deps.health);
   await registerDescription(app, deps);
   registerDocs(app);

@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
-import { finished } from "node:stream/promises";
 import type { Patience } from "#src/routes/deps.ts";
-
-/** How long a body that nobody wants may still come, so that its sender gets to read why. */
-const LINGER_MS = 5_000;
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
@@ -53,22 +48,4 @@ function endWhenSlow(
   }, stallMs);
   timer.unref();
   for (const end of ["end", "close"]) request.once(end, () => clearInterval(timer));
-}
-
-/**
- * An answer to a request of which not everything has come. The sender reads all of it at once, but the exchange ends only
- * when the rest is here and thrown away, or takes too long: a connection that is closed on bytes nobody has read is reset,
- * and the answer is lost with it.
- */
-export function answerUnread(request: IncomingMessage, text: string): Readable {
-  async function* answer(): AsyncGenerator<string> {
-    yield text;
-    request.resume();
-    try {
-      await finished(request, { signal: AbortSignal.timeout(LINGER_MS) });
-    } catch {
-      request.socket.destroy();
-    }
-  }
-  return Readable.from(answer(), { objectMode: false });
 }

@@ -2,7 +2,7 @@ import { notFound } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { HIDDEN } from "#src/routes/schema.ts";
-import { answerUnread, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
+import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
 interface Upload {
   readonly Params: { readonly uploadPath: string };
@@ -31,15 +31,6 @@ export function registerUploads(app: FastifyInstance, { mediaBytes, longBodies }
     scope.removeAllContentTypeParsers();
     // The handler reads the connection itself.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
-    scope.addHook<string | undefined>("onSend", (request, reply, text, sent) => {
-      const isUnread = !request.raw.complete && !request.raw.destroyed;
-      if (text === undefined || !isUnread) {
-        sent(null, text);
-        return;
-      }
-      reply.header("content-length", Buffer.byteLength(text));
-      sent(null, answerUnread(request.raw, text));
-    });
     scope.put<Upload>("/uploads/:uploadPath", OPTIONS, async (request, reply) => {
       const { uploadPath } = request.params;
       const token = tokenOf(request);
