@@ -125,7 +125,7 @@ test("an upload that comes steadily takes longer than all these times together",
   const socket = await dial();
   const said = text(socket);
   const piece = randomBytes(500);
-  const pieces = 100;
+  const pieces = 150;
   socket.write(
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${piece.length * pieces}\r\n\r\n`,
   );
