@@ -5,6 +5,7 @@ import { GRACE_MS } from "../../packages/shared/src/lifecycle.ts";
 import type { Setting } from "../../packages/shared/src/settings.ts";
 import { readSettings as readAccounts } from "../../services/accounts/src/config.ts";
 import { readSettings as readDelivery } from "../../services/delivery/src/config.ts";
+import { STOP_GRACE_MS } from "../../services/delivery/src/connectors/upload-time.ts";
 import { readSettings as readGateway } from "../../services/gateway/src/config.ts";
 import { readSettings as readMedia } from "../../services/media/src/config.ts";
 import { readSettings as readPosts } from "../../services/posts/src/config.ts";
@@ -69,12 +70,16 @@ function toSorted(names: readonly (ServiceName | undefined)[]): readonly Service
   return SERVICES.filter((service) => names.includes(service));
 }
 
-/** How long a service may take to stop, as its `main.ts` says: a number of its own, or the one of all. */
+/** How long a service may take to stop, by the name that its `main.ts` gives. */
+const GRACES: Readonly<Record<string, number>> = { GRACE_MS, STOP_GRACE_MS };
+
+/** How long a service may take to stop, as its `main.ts` says. */
 export function graceMsOf(service: ServiceName): number {
   const file = join(root, "services", service, "src/main.ts");
-  const [, grace] = /graceMs: (GRACE_MS|[\d_]+)/.exec(readFileSync(file, "utf8")) ?? [];
-  if (grace === undefined) throw new Error(`${file} names no graceMs`);
-  return grace === "GRACE_MS" ? GRACE_MS : Number(grace.replaceAll("_", ""));
+  const [, grace] = /graceMs: ([A-Z_]+)/.exec(readFileSync(file, "utf8")) ?? [];
+  const graceMs = GRACES[grace ?? ""];
+  if (graceMs === undefined) throw new Error(`${file} names no graceMs that is known here`);
+  return graceMs;
 }
 
 /** The version of everything that this checkout builds. */

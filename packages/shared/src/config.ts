@@ -161,9 +161,10 @@ export class EnvReader {
     return value;
   }
 
-  /** A variable in seconds (fractions allowed, at least `minSeconds`), returned in milliseconds. */
-  seconds(name: string, defaultSeconds: number, minSeconds = 0): number {
-    const rule = { default: defaultSeconds, min: minSeconds };
+  /** A variable in seconds (fractions allowed, from `minSeconds` to `maxSeconds`), returned in milliseconds. */
+  seconds(name: string, defaultSeconds: number, minSeconds = 0, maxSeconds?: number): number {
+    const limits = maxSeconds === undefined ? {} : { max: maxSeconds };
+    const rule = { default: defaultSeconds, min: minSeconds, ...limits };
     this.#record(name, describeRange("seconds", rule), defaultSeconds);
     return Math.round(this.number(name, rule) * 1000);
   }

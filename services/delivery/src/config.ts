@@ -5,6 +5,7 @@ import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { readSealingKeys } from "@postrider/shared/sealing-keys";
 import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import { MAX_VISIBLE_CALL_MS } from "#src/connectors/upload-time.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
@@ -58,7 +59,7 @@ function readPublishing(read: EnvReader) {
       .about(
         "How long the call may last that makes a post visible; uploads get more by their size.",
       )
-      .seconds("VISIBLE_CALL_SECONDS", 60, 0.1),
+      .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
       .about("How long work of a process that died is left to it.")
       .seconds("LEASE_SECONDS", 60, 0.1),

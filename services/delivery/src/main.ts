@@ -1,6 +1,6 @@
 import { runProcess } from "@postrider/shared/lifecycle";
 import { startApp } from "#src/app.ts";
 import { readConfig } from "#src/config.ts";
+import { STOP_GRACE_MS } from "#src/connectors/upload-time.ts";
 
-// A visible call in the air is waited for: 60 s, over 4 minutes with 50 MB of media, and what it takes to write its outcome.
-await runProcess(() => startApp(readConfig()), { graceMs: 300_000 });
+await runProcess(() => startApp(readConfig()), { graceMs: STOP_GRACE_MS });

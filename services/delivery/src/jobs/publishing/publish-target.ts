@@ -1,5 +1,5 @@
 import { failpoint } from "@postrider/shared/failpoints";
-import { withUploadTime } from "#src/connectors/upload-time.ts";
+import { visibleCallTime } from "#src/connectors/upload-time.ts";
 import type { Failure, Handles, Outcome, Publication, SendGuard } from "#src/domain/connector.ts";
 import { hashContent } from "#src/domain/content-hash.ts";
 import { createSendGuard } from "#src/domain/send-guard.ts";
@@ -75,7 +75,7 @@ async function call(
   const { settings, clocks } = shop.deps;
   failpoint("delivery.before-mark");
   // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
-  const callMs = withUploadTime(settings.visibleCallMs, bytes);
+  const callMs = visibleCallTime(settings.visibleCallMs, bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await shop.marker.mark({
     targetId: task.targetId,
