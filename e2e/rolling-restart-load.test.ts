@@ -3,15 +3,19 @@ import { serviceNames } from "@postrider/local/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectAll, expectExactlyOnce } from "./support/burst.ts";
-import { tell } from "./support/figures.ts";
-import { expectNoneLost, startLoad, tally } from "./support/load.ts";
+import { announce, tell } from "./support/figures.ts";
+import { expectServed, measureCapacity, startLoad, tally } from "./support/load.ts";
 import { EXIT_LIMIT_MS, restart, roll, type Stop } from "./support/rolling.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const TIMEOUT_MS = 600_000;
 const SETTLE_MS = 120_000;
-const PER_SECOND = 100;
+const MOST_PER_SECOND = 100;
+/** Of what the machine can do when nothing is restarted: five processes come up while the load goes on. */
+const SHARE_OF_CAPACITY = 0.25;
+/** Whoever answers nothing for so long is not kept up with. */
+const IN_FLIGHT_SECONDS = 10;
 const ACCOUNTS = 30;
 const VISIBLE_CALL_SECONDS = 8;
 /** What delivery promises beyond its longest visible call. */
@@ -39,20 +43,35 @@ function expectGoodEnds(stops: readonly Stop[], reports: readonly string[]): voi
   expect(ends).toHaveLength(stops.length);
 }
 
+/** 100 requests/s where the machine has room for four times as many; a slower one is asked for less, and says so. */
+async function chooseRate(): Promise<number> {
+  const { perSecond: capacity, report } = await measureCapacity({ api: tenant.api, accountIds });
+  await expectAll({ ...system, api: tenant.api }, report, "published", SETTLE_MS);
+  const affordable = Math.floor(capacity * SHARE_OF_CAPACITY);
+  const rate = Math.max(1, Math.min(MOST_PER_SECOND, affordable));
+  announce(`rolling restart: ${rate} requests/s planned, ${Math.round(capacity)}/s measured`);
+  return rate;
+}
+
 test(
-  "a rolling restart of every service under 100 requests/s loses none, fails none and publishes each post once",
+  "a rolling restart of every service under load (100 requests/s, fewer on a slow machine) loses none, refuses at most 1 % with the time to wait and publishes each post once",
   async () => {
     const { api } = tenant;
-    const load = startLoad({ api, perSecond: PER_SECOND, accountIds, label: "rolling" });
+    const perSecond = await chooseRate();
+    const mostInFlight = perSecond * IN_FLIGHT_SECONDS;
+    const load = startLoad({ api, perSecond, mostInFlight, accountIds, label: "rolling" });
     await eventually(() => load.report().posts.length > 0);
 
     const stops = await roll(system, serviceNames);
     const report = await load.stop();
-    tell("rolling restart", { stops, answers: tally(report.samples) });
+    const { planned, notSent, samples } = report;
+    announce(`rolling restart: ${planned} planned at ${perSecond}/s, ${notSent} of them not sent`);
+    tell("rolling restart", { stops, answers: tally(samples) });
 
-    expectNoneLost(report);
+    expectServed(report);
     expectGoodEnds(stops, system.reports());
-    expect(report.posts.length).toBeGreaterThan(100);
+    // One in five of them creates.
+    expect(report.posts.length).toBeGreaterThan(planned / 10);
     await expectAll({ ...system, api }, report, "published", SETTLE_MS);
     await expectExactlyOnce(system, report, ["bluesky"]);
   },

@@ -17,6 +17,10 @@ export interface Sample {
 
 /** What was asked while the load ran, and what was accepted. */
 export interface LoadReport {
+  /** So many requests were due by the rate. */
+  readonly planned: number;
+  /** So many of them were left out, because too many others waited for their answers. */
+  readonly notSent: number;
   readonly samples: readonly Sample[];
   readonly posts: readonly PostRecord[];
 }
@@ -30,8 +34,12 @@ export interface Load {
 
 /** One in so many requests creates a post; the others read. */
 const CREATES_ONE_IN = 5;
-/** A machine that cannot keep up is not buried: what would be more in flight is not sent. */
+/** A machine that cannot keep up is not buried: what would be more in flight is not sent, and counted. */
 const MOST_IN_FLIGHT = 100;
+/** Of the planned requests. */
+const LEAST_SENT = 0.9;
+/** Of all answers: a rolling restart is no excuse for more refusals. */
+const MOST_REFUSED = 0.01;
 
 export function startLoad(options: {
   readonly api: Api;
@@ -40,8 +48,9 @@ export function startLoad(options: {
   readonly label: string;
   /** Sends every create again, with its key, until it is accepted: as a client does that wants its post out. */
   readonly isPersistent?: boolean;
+  readonly mostInFlight?: number;
 }): Load {
-  const { api, perSecond, accountIds, label } = options;
+  const { api, perSecond, accountIds, label, mostInFlight = MOST_IN_FLIGHT } = options;
   const samples: Sample[] = [];
   const posts: PostRecord[] = [];
   const stopping = new AbortController();
@@ -89,21 +98,30 @@ export function startLoad(options: {
     else await send("list", "GET", "/posts?limit=5");
   };
 
+  let planned = 0;
+  let notSent = 0;
   const drive = async (): Promise<void> => {
     const startedAt = performance.now();
-    let sent = 0;
     while (!stopping.signal.aborted) {
       const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond);
-      for (; sent < due; sent++) {
-        if (pending.size >= MOST_IN_FLIGHT) continue;
-        const request = ask(sent).finally(() => pending.delete(request));
+      for (; planned < due; planned++) {
+        if (pending.size >= mostInFlight) {
+          notSent++;
+          continue;
+        }
+        const request = ask(planned).finally(() => pending.delete(request));
         pending.add(request);
       }
       await sleep(5);
     }
   };
   const driving = drive();
-  const report = (): LoadReport => ({ samples: [...samples], posts: [...posts] });
+  const report = (): LoadReport => ({
+    planned,
+    notSent,
+    samples: [...samples],
+    posts: [...posts],
+  });
   return {
     report,
     stop: async () => {
@@ -113,6 +131,31 @@ export function startLoad(options: {
       return report();
     },
   };
+}
+
+const WARM_UP_MS = 1_000;
+const MEASURE_MS = 2_000;
+const CLIENTS = 16;
+
+/**
+ * How many requests of this kind are answered with success in a second when a few clients ask as fast as they can, and
+ * what they created. What a test plans below that is its own to keep, on a slow machine too.
+ */
+export async function measureCapacity(
+  options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
+): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
+  // More than any machine answers: only the number in flight holds it back.
+  const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
+  const load = startLoad({ ...options, ...fast });
+  await sleep(WARM_UP_MS);
+  const since = performance.now();
+  await sleep(MEASURE_MS);
+  const until = performance.now();
+  const report = await load.stop();
+  const answered = report.samples.filter(({ sentAt, status }) => {
+    return sentAt > since && sentAt < until && status >= 200 && status < 300;
+  });
+  return { perSecond: (answered.length / (until - since)) * 1000, report };
 }
 
 /** Answers by operation and status, with the reason of those that are no success: what a failed test shows. */
@@ -127,10 +170,23 @@ export function tally(samples: readonly Sample[]): Readonly<Record<string, numbe
 }
 
 /** Every request was answered, and nothing failed but by 503 with the time to wait. */
-export function expectNoneLost({ samples }: LoadReport): void {
+export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   const bad = samples.filter(
     ({ status, retryAfter }) =>
       status === 0 || (status >= 500 && !(status === 503 && retryAfter !== null)),
   );
   expect(tally(bad)).toEqual({});
+}
+
+/** What was planned was sent, and answered with success but for a few that were told when to come again. */
+export function expectServed(report: LoadReport): void {
+  const { planned, notSent, samples } = report;
+  expect(planned - notSent).toBeGreaterThanOrEqual(planned * LEAST_SENT);
+  expectNoneLost(report);
+  const refused = samples.filter(({ status }) => status === 503);
+  const others = samples.filter(({ status }) => status !== 503 && (status < 200 || status > 299));
+  expect(tally(others)).toEqual({});
+  expect(refused.length, JSON.stringify(tally(refused))).toBeLessThanOrEqual(
+    samples.length * MOST_REFUSED,
+  );
 }
