@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createAgeGauge, createGauge, renderMetrics } from "#src/telemetry.ts";
+import { createAgeGauge, createCounter, createGauge, renderMetrics } from "#src/telemetry.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date"] });
@@ -38,6 +38,15 @@ test("an age of which somebody else tells is not told here any more", async () =
   gauge.forget(({ partition }) => partition === "1");
 
   expect(await read("test_lag_seconds")).toEqual(['{partition="0"} 1']);
+});
+
+test("series that are known before anything is counted begin at 0, and no others do", async () => {
+  const counter = createCounter("test_known_total", "For this test.", ["code"], [{ code: "a" }]);
+  expect(await read("test_known_total")).toEqual(['{code="a"} 0']);
+
+  counter.inc({ code: "a" });
+  counter.inc({ code: "b" });
+  expect(await read("test_known_total")).toEqual(['{code="a"} 1', '{code="b"} 1']);
 });
 
 test("a clock that was set back makes no age negative", async () => {

@@ -52,13 +52,21 @@ export function listMetrics(): readonly RegisteredMetric[] {
   });
 }
 
-/** A counter; name it `<noun>_total`. */
+/**
+ * A counter; name it `<noun>_total`.
+ *
+ * @param known Series that are there from the start, at 0. One that is born with its first count shows no increase by it,
+ *   so whatever an alert waits for has to be among them.
+ */
 export function createCounter<L extends string>(
   name: string,
   help: string,
   labelNames: readonly L[] = [],
+  known: readonly Readonly<Record<L, string>>[] = [],
 ): Counter<L> {
-  return new Counter({ name, help, labelNames });
+  const counter = new Counter({ name, help, labelNames });
+  for (const labels of known) counter.inc(labels, 0);
+  return counter;
 }
 
 /**

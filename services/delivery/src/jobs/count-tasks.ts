@@ -3,28 +3,29 @@ import { startLoop } from "@postrider/shared/loop";
 import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry";
-import { countTasks } from "#src/db/task-counts.ts";
+import { countTasks, TASK_STATES } from "#src/db/task-counts.ts";
 
 const EVERY_MS = 15_000;
 
 const tasks = createGauge(
   "delivery_tasks",
-  "Tasks of all processes that have not come to an end: due and waiting, in work, or with an unknown outcome.",
+  "Tasks of all processes that have not come to an end: waiting though due, held back by a pause or by their account, in work, or with an unknown outcome.",
   ["platform", "state"],
 );
 const oldest = createAgeGauge(
   "delivery_oldest_due_seconds",
-  "How long the longest waiting task has been due.",
+  "How long the longest waiting of those tasks has been due that nothing holds back.",
   ["platform"],
 );
 
 async function count(sql: Sql): Promise<void> {
-  const counts = new Map((await countTasks(sql)).map((each) => [each.platform, each]));
+  const counts = await countTasks(sql);
   for (const platform of PLATFORM_IDS) {
-    const found = counts.get(platform);
-    for (const state of ["due", "working", "unknown"] as const)
-      tasks.set({ platform, state }, found?.[state] ?? 0);
-    oldest.set({ platform }, found?.oldestDueAt ?? undefined);
+    const found = new Map(
+      counts.filter((each) => each.platform === platform).map((each) => [each.state, each]),
+    );
+    for (const state of TASK_STATES) tasks.set({ platform, state }, found.get(state)?.count ?? 0);
+    oldest.set({ platform }, found.get("due")?.claimableSince ?? undefined);
   }
 }
 

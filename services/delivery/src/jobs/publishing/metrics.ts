@@ -1,20 +1,29 @@
+import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
 import {
   createAgeGauge,
   createCounter,
   createDurationHistogram,
 } from "@postrider/shared/telemetry";
+import type { TargetErrorCode } from "#src/domain/connector.ts";
 import type { Settlement } from "#src/domain/settle.ts";
+
+/** Reasons of which the first one is worth an alert, so their series are there before it. */
+const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
   "delivery_attempts_total",
   "Attempts that ended, by how; `unknown` are those whose effect on the platform is not known.",
   ["platform", "outcome"],
+  PLATFORM_IDS.map((platform) => ({ platform, outcome: "unknown" })),
 );
 
 const targetsTotal = createCounter(
   "delivery_targets_total",
   "Targets that came to an end, by their status and, when failed, the reason.",
   ["platform", "status", "code"],
+  PLATFORM_IDS.flatMap((platform) =>
+    ALARMING.map((code) => ({ platform, status: "failed", code })),
+  ),
 );
 
 /** How long tasks were ready before a worker took them. */

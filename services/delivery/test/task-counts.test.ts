@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "@postrider/shared/postgres";
+import { expect, test } from "vitest";
+import { holdAccounts } from "#src/db/account-gates.ts";
+import { claimTasks } from "#src/db/claims.ts";
+import { deletePause, insertPause } from "#src/db/pauses.ts";
+import { countTasks } from "#src/db/task-counts.ts";
+import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
+
+const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");
+const LATER = new Date("2026-01-05T10:00:00.000Z");
+
+function claim(sql: Sql, limit = 50) {
+  return claimTasks(sql, {
+    owner: randomUUID(),
+    leaseMs: 60_000,
+    limit,
+    platforms: ["x"],
+    isSuspect: false,
+    maxPerPlatform: 64,
+    maxPerWorkspace: 32,
+  });
+}
+
+/** Lets a task have been ready since an instant. */
+async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
+  await sql`
+    update publish_tasks
+    set wake_at = ${at.toISOString()}
+    where target_id = ${targetId}`;
+}
+
+/** Two tasks of two accounts, of which the first has been waiting for longer. */
+async function requestTwo(sql: Sql) {
+  const world = new World();
+  const [first, second] = [world.addTarget(), world.addTarget()] as const;
+  await request(sql, first, second);
+  await wakeAt(sql, first, LONG_AGO);
+  await wakeAt(sql, second, LATER);
+  return { world, first, second };
+}
+
+/** What is told of `x`: how many in each state, and since when the first that could be claimed waits. */
+async function read(sql: Sql) {
+  const counts = await countTasks(sql);
+  return {
+    states: Object.fromEntries(counts.map(({ state, count }) => [state, count])),
+    since: counts.find(({ state }) => state === "due")?.claimableSince ?? null,
+  };
+}
+
+test("the task that has been ready for longest says since when a platform waits", async () => {
+  await using database = await openDatabase();
+  await requestTwo(database.sql);
+
+  expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
+});
+
+test("an account that rests makes nothing late", async () => {
+  await using database = await openDatabase();
+  const { first } = await requestTwo(database.sql);
+  const hold = (until: Date) => database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
+
+  await hold(new Date(Date.now() - 1_000));
+  expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
+
+  await hold(new Date(Date.now() + 60_000));
+  expect(await read(database.sql)).toEqual({ states: { due: 1, gated: 1 }, since: LATER });
+});
+
+test.each([
+  ["account", (target: TestTarget) => target.accountId],
+  ["workspace", (target: TestTarget) => target.workspaceId],
+] as const)("an operator's pause of one %s makes nothing late", async (kind, keyOf) => {
+  await using database = await openDatabase();
+  const { first } = await requestTwo(database.sql);
+
+  await insertPause(database.sql, kind, keyOf(first));
+  expect(await read(database.sql)).toEqual({ states: { due: 1, paused: 1 }, since: LATER });
+
+  await deletePause(database.sql, kind, keyOf(first));
+  expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
+});
+
+test("an operator's pause of a platform makes nothing late, and not its accounts' rest either", async () => {
+  await using database = await openDatabase();
+  const { first } = await requestTwo(database.sql);
+  const until = new Date(Date.now() + 60_000);
+  await database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
+
+  await insertPause(database.sql, "platform", "x");
+
+  expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
+});
+
+test("hundreds of posts of one account make nothing late while one of them is worked for", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountId = randomUUID();
+  const crowd = Array.from({ length: 200 }, () => world.addTarget({ accountId }));
+  await request(sql, ...crowd);
+  await sql`update publish_tasks set wake_at = ${LONG_AGO.toISOString()}`;
+  expect(await read(sql)).toEqual({ states: { due: 200 }, since: LONG_AGO });
+
+  const [taken] = await claim(sql);
+  expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: null });
+
+  // Its process died: nobody works for the account any more.
+  await sql`
+    update publish_tasks
+    set wake_at = now()
+    where target_id = ${taken?.targetId ?? ""}`;
+  expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: LONG_AGO });
+});
+
+test("a target that waits for what became of its older generation makes nothing late", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { first } = await requestTwo(sql);
+  await sql`update publish_tasks set status = 'unknown' where target_id = ${first.targetId}`;
+  first.generation = 2;
+  await request(sql, first);
+
+  expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
+});
+
+test("what is said to wait is what a claim takes", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { world, first, second } = await requestTwo(sql);
+  const third = world.addTarget();
+  await request(sql, third);
+  await insertPause(sql, "account", first.accountId);
+  expect((await read(sql)).since).toEqual(LATER);
+
+  const taken = await claim(sql, 1);
+
+  expect(taken.map(({ targetId }) => targetId)).toEqual([second.targetId]);
+});
