@@ -8,6 +8,7 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 interface Bucket {
+  /** Below zero after charges for more than there was. */
   readonly left: number;
   readonly at: number;
 }
@@ -16,6 +17,10 @@ interface Bucket {
 export interface AddressBudgets {
   /** Takes one from the address. False when it has had too many; nothing is taken then. */
   take(address: string, now: number): boolean;
+  /** Whether one could be taken. */
+  has(address: string, now: number): boolean;
+  /** Takes one that has been used already, if need be on credit: what many did at the same time is waited for afterwards. */
+  charge(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   /** Seconds, at least 1, after which one can be taken again. */
   retryAfterSeconds(address: string, now: number): number;
@@ -32,13 +37,18 @@ export function createAddressBudgets(quota = FAILURES_A_MINUTE): AddressBudgets 
     if (bucket === undefined) return quota;
     return Math.min(quota, bucket.left + ((now - bucket.at) * quota) / WINDOW_MS);
   };
+  const has = (address: string, now: number): boolean => leftOf(networkOf(address), now) >= 1;
+  const charge = (address: string, now: number): void => {
+    const network = networkOf(address);
+    putYoungest(buckets, network, { left: leftOf(network, now) - 1, at: now }, MAX_ADDRESSES);
+  };
   return {
+    has,
+    charge,
     take: (address, now) => {
-      const network = networkOf(address);
-      const left = leftOf(network, now);
-      if (left < 1) return false;
-      putYoungest(buckets, network, { left: left - 1, at: now }, MAX_ADDRESSES);
-      return true;
+      const isLeft = has(address, now);
+      if (isLeft) charge(address, now);
+      return isLeft;
     },
     stateOf: (address, now) => {
       const left = leftOf(networkOf(address), now);
@@ -46,12 +56,15 @@ export function createAddressBudgets(quota = FAILURES_A_MINUTE): AddressBudgets 
         policy: "address",
         quota,
         windowSeconds: 60,
-        remaining: Math.floor(left),
+        remaining: Math.max(0, Math.floor(left)),
         resetSeconds: Math.ceil(((quota - left) * 60) / quota),
       };
     },
     retryAfterSeconds: (address, now) =>
       Math.max(1, Math.ceil(((1 - leftOf(networkOf(address), now)) * 60) / quota)),
-    sweep: (now) => dropOldest(buckets, (bucket) => bucket.at + WINDOW_MS <= now),
+    sweep: (now) => {
+      const isWhole = ({ left, at }: Bucket) => at + ((quota - left) * WINDOW_MS) / quota <= now;
+      dropOldest(buckets, isWhole);
+    },
   };
 }

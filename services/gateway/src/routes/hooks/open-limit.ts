@@ -1,24 +1,17 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
-import { createAddressBudgets } from "#src/clients/admission/address-budgets.ts";
 import { setRateLimit } from "#src/routes/hooks/rate-limit-headers.ts";
+import { openSweptBudgets } from "#src/routes/hooks/swept-budgets.ts";
 
 /** Requests a minute, and at once, of one remote address: a whole office may connect accounts and read the description. */
 const REQUESTS_A_MINUTE = 300;
-const SWEEP_MS = 1_000;
 
 /**
  * What needs no key and costs more than it looks, pages and the description, is limited per remote address. Probes are
- * not, nor are bytes of media: whoever comes for those has something that says that they may.
+ * not; of bytes of media only what fails is: whoever comes for those has something that says that they may.
  */
 export function addOpenLimit(app: FastifyInstance): void {
-  const budgets = createAddressBudgets(REQUESTS_A_MINUTE);
-  const timer = setInterval(() => budgets.sweep(performance.now()), SWEEP_MS);
-  timer.unref();
-  app.addHook("onClose", (_app, done) => {
-    clearInterval(timer);
-    done();
-  });
+  const budgets = openSweptBudgets(app, REQUESTS_A_MINUTE);
   app.addHook("onRequest", (request, reply, done) => {
     if (request.routeOptions.config?.isOpen !== true) {
       done();

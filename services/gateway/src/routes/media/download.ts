@@ -5,6 +5,7 @@ import { parseRange } from "#src/domain/byte-range.ts";
 import { toContentDisposition } from "#src/domain/content-disposition.ts";
 import { matchesAny } from "#src/domain/entity-tags.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
+import { openFailureLimit } from "#src/routes/hooks/failure-limit.ts";
 import type { MediaClaims } from "#src/routes/media/links.ts";
 import { HIDDEN } from "#src/routes/schema.ts";
 
@@ -83,12 +84,18 @@ async function sendBytes(
 
 /**
  * `GET /media/{token}` sends the bytes of media to who has its address, without a key, cookie or redirect and beside the
- * request budget. Whatever is wrong with the address, there is nothing here.
+ * request budget. Whatever is wrong with the address, there is nothing here, and who comes with too many wrong ones waits;
+ * right ones are sent all the same.
  */
 export function registerDownload(app: FastifyInstance, deps: Deps): void {
+  const failures = openFailureLimit(app);
   const download = async (request: FastifyRequest<Download>, reply: FastifyReply) => {
     const claims = deps.links.read(request.params.token);
-    if (claims === undefined) throw notFound();
+    if (claims === undefined) {
+      failures.check(request.ip, reply);
+      failures.count(request.ip);
+      throw notFound();
+    }
     const file = await getFile(deps, claims);
     setHeaders(reply, file);
     if (matchesAny(request.headers["if-none-match"], file.etag)) return reply.status(304).send();

@@ -1,6 +1,7 @@
-import { notFound } from "@postrider/shared/errors";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import { notFound, ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ServerDeps } from "#src/routes/deps.ts";
+import { openFailureLimit, type FailureLimit } from "#src/routes/hooks/failure-limit.ts";
 import { HIDDEN } from "#src/routes/schema.ts";
 import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
@@ -22,22 +23,46 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   return query.token;
 }
 
+/** Whether it says that nobody may upload here; who breaks off leaves before media could have said so. */
+function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
+  const isUnknown = error instanceof ServiceError && error.reason === "not_found";
+  return isUnknown || (raw.destroyed && !raw.complete);
+}
+
+async function receive(
+  { mediaBytes, longBodies, failures }: Deps & { readonly failures: FailureLimit },
+  request: FastifyRequest<Upload>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  // A connection that has ended has no address any more.
+  const address = request.ip;
+  failures.check(address, reply);
+  try {
+    const { uploadPath } = request.params;
+    const token = tokenOf(request);
+    longBodies.add(request.raw, reply.raw);
+    await mediaBytes.upload({ uploadPath, token, requestId: request.id, source: request.raw });
+    return reply.status(204).send();
+  } catch (error) {
+    if (isFailure(error, request)) failures.count(address);
+    throw error;
+  }
+}
+
 /**
  * `PUT /uploads/{uploadPath}` takes the bytes of an upload, without a key and beside the request budget: the grant says
- * who may. Nothing is collected here: what media does not take, the client cannot send.
+ * who may. Whether it does only media knows, which is not asked for an address that came with too many invented ones.
+ * Nothing is collected here: what media does not take, the client cannot send.
  */
-export function registerUploads(app: FastifyInstance, { mediaBytes, longBodies }: Deps): void {
+export function registerUploads(app: FastifyInstance, deps: Deps): void {
+  const failures = openFailureLimit(app);
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     // The handler reads the connection itself.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
-    scope.put<Upload>("/uploads/:uploadPath", OPTIONS, async (request, reply) => {
-      const { uploadPath } = request.params;
-      const token = tokenOf(request);
-      longBodies.add(request.raw, reply.raw);
-      await mediaBytes.upload({ uploadPath, token, requestId: request.id, source: request.raw });
-      return reply.status(204).send();
-    });
+    scope.put<Upload>("/uploads/:uploadPath", OPTIONS, (request, reply) =>
+      receive({ ...deps, failures }, request, reply),
+    );
     scope.options("/uploads/:uploadPath", OPTIONS, (_request, reply) => reply.status(204).send());
     done();
   });
