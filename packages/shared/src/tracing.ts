@@ -48,10 +48,21 @@ const UNRECORDED: Span = {
 };
 
 let tracer: Tracer | undefined;
+let ratio = 1;
 
-/** From here on spans are recorded by `recorder`; undefined ends that. */
-export function recordSpans(recorder: Tracer | undefined): void {
+/** From here on spans are recorded by `recorder`, of traces from outside the part `ofOutside`; undefined ends that. */
+export function recordSpans(recorder: Tracer | undefined, ofOutside = 1): void {
   tracer = recorder;
+  ratio = ofOutside;
+}
+
+/**
+ * The header of a span outside, with a decision of ours in place of the sender's: nobody makes us record more than we set
+ * out to. By chance and not by the trace's id, since the sender has chosen that one too.
+ */
+export function sampleAnew(traceparent: string): string {
+  const isSampled = tracer !== undefined && Math.random() < ratio;
+  return fromSpanReference({ ...toSpanReference(traceparent), isSampled });
 }
 
 /** Whether spans are recorded, for code that would have to prepare something for them. */

@@ -15,7 +15,7 @@ export interface TracingConfig {
   readonly endpoint: string;
   /** Sent along, for receivers that want to know who sends. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of the traces that begin here which is recorded, 0 to 1. What began elsewhere is recorded as was decided there. */
+  /** The part of the traces that begin here or come from outside which is recorded, 0 to 1. Other services decide for theirs. */
   readonly ratio: number;
 }
 
@@ -59,7 +59,7 @@ export function startExport(
       }),
     ],
   });
-  recordSpans(provider.getTracer("postrider"));
+  recordSpans(provider.getTracer("postrider"), ratio);
   return {
     [Symbol.asyncDispose]: async () => {
       recordSpans(undefined);

@@ -38,7 +38,7 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("The part of the traces that begin here which is recorded.")
+    .about("The part of the traces that is recorded, whatever the client asks for.")
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }

@@ -2,13 +2,13 @@ import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/server-s
 import { runInContext } from "@postrider/shared/request-context";
 import { createDurationHistogram } from "@postrider/shared/telemetry";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/traceparent";
-import type { Span } from "@postrider/shared/tracing";
+import { sampleAnew, type Span } from "@postrider/shared/tracing";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/domain/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
-/** A request's part in a trace: the client's, or one that begins here. */
+/** A request's part in a trace: the client's, or one that begins here. Whether it is recorded we say ourselves. */
 interface RequestTrace {
   readonly span: Span;
   /** What goes on from here names it, also while nobody records: the trace's id is in every log line. */
@@ -23,7 +23,8 @@ const durations = createDurationHistogram(
 
 function beginTrace(request: FastifyRequest): RequestTrace {
   const { traceparent: header } = request.headers;
-  const parent = typeof header === "string" ? parseTraceparent(header) : undefined;
+  const sent = typeof header === "string" ? parseTraceparent(header) : undefined;
+  const parent = sent && sampleAnew(sent);
   const span = openRequestSpan(request, parent);
   return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
 }

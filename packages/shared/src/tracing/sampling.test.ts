@@ -1,0 +1,59 @@
+import { afterEach, expect, test } from "vitest";
+import { createLogger } from "#src/logger.ts";
+import { fromSpanReference, toSpanReference } from "#src/traceparent.ts";
+import { openSpan, sampleAnew } from "#src/tracing.ts";
+import { startExport } from "#src/tracing/export.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const IDS = { traceId: TRACE, spanId: "00f067aa0ba902b7" };
+const SAMPLED = fromSpanReference({ ...IDS, isSampled: true });
+const UNSAMPLED = fromSpanReference({ ...IDS, isSampled: false });
+
+let recording: AsyncDisposable | undefined;
+
+afterEach(async () => {
+  await recording?.[Symbol.asyncDispose]();
+  recording = undefined;
+});
+
+/** Nobody takes the spans. */
+function record(ratio: number): void {
+  const logger = createLogger({ service: "test", level: "silent" });
+  const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
+  recording = startExport({ ...config, service: "test", logger });
+}
+
+/** What goes on from the span of a request that came with the header. */
+function passOn(header: string) {
+  const { traceparent = "" } = openSpan("GET /", { kind: "server", parent: sampleAnew(header) });
+  return toSpanReference(traceparent);
+}
+
+test.each([
+  [0, SAMPLED, false],
+  [0, UNSAMPLED, false],
+  [1, SAMPLED, true],
+  [1, UNSAMPLED, true],
+])("of all traces the part %d is recorded, whatever %s asks for", (ratio, header, isSampled) => {
+  record(ratio);
+  expect(passOn(header)).toMatchObject({ traceId: TRACE, isSampled });
+});
+
+test("one trace's id, chosen by the sender, gets no more recorded than the part", () => {
+  record(0.1);
+  const passed = Array.from({ length: 2_000 }, () => passOn(SAMPLED));
+  const recorded = passed.filter(({ isSampled }) => isSampled);
+  expect(recorded.length).toBeGreaterThan(100);
+  expect(recorded.length).toBeLessThan(300);
+  expect(new Set(passed.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
+});
+
+test("who records nothing asks nobody else to", () => {
+  expect(sampleAnew(SAMPLED)).toBe(UNSAMPLED);
+});
+
+test("what one of ours has decided is kept", () => {
+  record(0);
+  const { traceparent = "" } = openSpan("process", { kind: "consumer", parent: SAMPLED });
+  expect(toSpanReference(traceparent).isSampled).toBe(true);
+});
