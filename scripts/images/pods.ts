@@ -31,14 +31,7 @@ export function playablePod(pod: PodSpec): object {
     } = container as Record<string, unknown>;
     return rest;
   };
-  const {
-    containers,
-    initContainers,
-    volumes = [],
-    ...rest
-  } = pod as PodSpec & {
-    readonly volumes?: readonly { readonly name: string }[];
-  };
+  const { containers, initContainers, volumes = [], ...rest } = pod;
   return {
     ...rest,
     hostNetwork: true,

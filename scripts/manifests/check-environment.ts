@@ -3,7 +3,7 @@ import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/ser
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { type ContainerEnvironment, readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
-import { isService, READERS, settingsOf } from "./services.ts";
+import { isService, READERS } from "./services.ts";
 
 /** What Node itself reads. */
 const NODE_VARIABLES = new Set(["NODE_OPTIONS"]);
@@ -117,11 +117,13 @@ function portFaults(
     .map((port) => `listens on ${port}, which is none of its ports: ${declared.join(", ")}`);
 }
 
-/** Services that read the same setting are told the same, and a default is not what the others are told. */
+/** Who read the same setting are told the same, and a default is not what the others are told. */
 function checkAgreement(given: readonly Given[]): readonly string[] {
-  const services = given.flatMap(({ where, image, container, environment }) => {
-    const isRunning = isService(image) && container.command === undefined;
-    return isRunning ? [{ where, settings: settingsOf(image), environment }] : [];
+  const services = given.flatMap((one) => {
+    const read = readerOf(programOf(one));
+    // Migrations alone read settings that only they are told.
+    const isCompared = read !== undefined && read !== readDatabaseConfig;
+    return isCompared ? [{ ...one, settings: describeSettings(read) }] : [];
   });
   const first = new Map<string, { readonly where: string; readonly value: string }>();
   for (const { where, environment } of services) {

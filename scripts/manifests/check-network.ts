@@ -1,3 +1,4 @@
+import { checkNamespaces, leadsToNamespace } from "./check-namespaces.ts";
 import { type Manifest, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 import { type Place, placesOf, resolvePlace } from "./places.ts";
@@ -16,6 +17,7 @@ const PRIVATE = [
   "100.64.0.1",
   "127.0.0.1",
   "169.254.169.254",
+  "169.254.170.23",
   "172.16.0.1",
   "192.168.0.1",
   "::1",
@@ -37,6 +39,7 @@ export function checkNetwork(manifests: readonly Manifest[]): readonly string[] 
   return [
     ...workloads.flatMap((workload) => checkGuarded(workload, network)),
     ...workloads.flatMap((workload) => checkOpen(workload, network)),
+    ...workloads.flatMap((workload) => checkNamespaces(workload, manifests, network)),
     ...workloads.flatMap((workload) =>
       checkWays(workload, { workloads, network, manifests }).map(
         (fault) => `${workload.kind}/${workload.name}: ${fault}`,
@@ -78,7 +81,8 @@ function checkWays(workload: Workload, around: Surroundings): readonly string[] 
   const faults: string[] = [];
   for (const place of places) {
     const found = resolvePlace(place, around.manifests);
-    if (found === undefined) outside.push(place);
+    const isElsewhere = leadsToNamespace(workload, place, around.network);
+    if (found === undefined) outside.push(...(isElsewhere ? [] : [place]));
     else if (found.length === 0)
       faults.push(`${place.setting}: no Service is ${place.host}:${place.port}`);
     else inside.push(...found);
@@ -131,18 +135,11 @@ function portsOf({ pod }: Workload): readonly number[] {
   );
 }
 
-/** Only the gateway's clients come from anywhere. */
+/** Only the gateway's clients come from anywhere: `checkNamespaces` says when. */
 function checkOpen(to: Workload, network: Network): readonly string[] {
-  const wanted = to.name === "gateway" ? [8080] : [];
-  const open = portsOf(to).filter((port) => network.isOpen(to, port));
-  return [
-    ...open
-      .filter((port) => !wanted.includes(port))
-      .map((port) => `${to.name}:${port} is open to everybody`),
-    ...wanted
-      .filter((port) => !open.includes(port))
-      .map((port) => `${to.name}:${port} is closed to clients`),
-  ];
+  return portsOf(to)
+    .filter((port) => network.isOpen(to, port) && !(to.name === "gateway" && port === 8080))
+    .map((port) => `${to.name}:${port} is open to everybody`);
 }
 
 /** Outside of the cluster: the places of the settings, and everything public for those who need it. */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { root } from "../check/run-command.ts";
 import { checkPeers } from "./check-network.ts";
 import { checkManifests } from "./check-overlay.ts";
+import { readListed } from "./check-secrets.ts";
 import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { listOverlays, renderOverlay } from "./render.ts";
 import { peersByImports, SERVICES } from "./services.ts";
@@ -43,17 +44,17 @@ test.each(SERVICES.filter((service) => service !== "gateway"))(
   },
 );
 
-test("the README lists every Secret that production needs, with its keys", () => {
-  const readme = readFileSync(join(root, "deploy/README.md"), "utf8");
-  const rows = readme.split("\n").filter((line) => /^ +\| `/.test(line));
-  const references = workloadsOf(render("production"))
+test("the README lists the Secrets that production needs, with their keys, and no other", () => {
+  const manifests = render("production");
+  const references = workloadsOf(manifests)
     .flatMap(containersOf)
     .flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []));
-  expect(references.length).toBeGreaterThan(20);
-  for (const { name, key } of references) {
-    const row = rows.find((each) => each.includes(`\`${name}\``));
-    expect(row, name).toContain(`\`${key}\``);
-  }
+  const ofPods = references.map(({ name, key }) => `${name} ${key}`);
+  const [tls] = (find(manifests, "Ingress/gateway")["spec"]?.["tls"] ?? []) as Loose[];
+  const ofIngress = ["tls.crt", "tls.key"].map((key) => `${String(tls?.["secretName"])} ${key}`);
+  const listed = readListed().map(({ name, key }) => `${name} ${key}`);
+  expect(listed.length).toBeGreaterThan(20);
+  expect(new Set(listed)).toEqual(new Set([...ofPods, ...ofIngress]));
 });
 
 /** An object as the parser gave it, to be broken. */
@@ -89,6 +90,9 @@ function set(object: Loose, path: string, value: unknown): void {
 
 const POD = "spec.template.spec";
 const MAIN = `${POD}.containers.0`;
+const DIGEST = `sha256:${"0a".repeat(32)}`;
+const CONFIG = "ConfigMap/process-config";
+const ENDPOINT = "data.OTEL_EXPORTER_OTLP_ENDPOINT";
 
 interface Mutation {
   readonly what: string;
@@ -687,6 +691,155 @@ const MUTATIONS: readonly Mutation[] = [
     /Deployment\/gateway: may come in to postgres:5432 without need/,
     "local",
   ),
+
+  // Jobs, which cannot be changed.
+  change(
+    "a Job that reads a hashed ConfigMap",
+    "Job/posts-migrate-0-1-0",
+    `${POD}.initContainers.0.envFrom.0.configMapRef.name`,
+    "bus-config-884fdf2hf4",
+    /Job\/posts-migrate-0-1-0 cannot follow the hash of ConfigMap\/bus-config-884fdf2hf4/,
+  ),
+  change(
+    "a Job that reads a hashed Secret",
+    "Job/posts-migrate-0-1-0",
+    `${MAIN}.env.0.valueFrom.secretKeyRef.name`,
+    "posts-database-884fdf2hf4",
+    /cannot follow the hash of Secret\/posts-database/,
+    "local",
+  ),
+  change(
+    "a Job that mounts a hashed ConfigMap",
+    "Job/posts-migrate-0-1-0",
+    `${POD}.volumes`,
+    [{ name: "trust", configMap: { name: "trust-884fdf2hf4" } }],
+    /cannot follow the hash of ConfigMap\/trust/,
+  ),
+  change(
+    "a service that reads what has no hash for the sake of Jobs",
+    "Deployment/posts",
+    `${MAIN}.envFrom.1.configMapRef.name`,
+    "topics-config",
+    /ConfigMap\/topics-config can change without a new pod/,
+  ),
+  change(
+    "Jobs that are told of other brokers than the services",
+    "ConfigMap/topics-config",
+    "data.KAFKA_BROKERS",
+    "kafka-9.example.internal:9092",
+    /Job\/posts-migrate-0-1-0 topics: KAFKA_BROKERS differs from that of Deployment/,
+  ),
+  change(
+    "Jobs that are not told how the services log in to Kafka",
+    "ConfigMap/bus-config",
+    "data.KAFKA_TLS",
+    "true",
+    /Job\/posts-migrate-0-1-0 topics: KAFKA_TLS differs from that of Deployment/,
+  ),
+
+  // Secrets, under the names that operators are told.
+  change(
+    "a Secret under another name",
+    "Deployment/gateway",
+    `${MAIN}.env.0.valueFrom.secretKeyRef.name`,
+    "internal",
+    /Deployment\/gateway: INTERNAL_SECRET comes from internal INTERNAL_SECRET, which/,
+  ),
+  change(
+    "a key under another name",
+    "Deployment/delivery",
+    `${MAIN}.env.3.valueFrom.secretKeyRef.key`,
+    "KEYS",
+    /Secret delivery-handle-keys HANDLE_KEYS is in deploy\/README.md, and nothing reads it/,
+  ),
+
+  // Ways to and from other namespaces.
+  change(
+    "names over TCP only",
+    "NetworkPolicy/to-dns",
+    "spec.egress.0.ports.0",
+    undefined,
+    /Deployment\/posts: resolves no names over UDP/,
+  ),
+  change(
+    "no way in for Prometheus",
+    "NetworkPolicy/monitoring",
+    "spec.ingress",
+    [],
+    /posts: nobody may scrape/,
+  ),
+  change(
+    "Prometheus at another port",
+    "NetworkPolicy/monitoring",
+    "spec.ingress.0.ports.0.port",
+    9464,
+    /posts: nobody may scrape/,
+  ),
+  change(
+    "no way out for traces",
+    "NetworkPolicy/monitoring",
+    "spec.egress",
+    [],
+    /posts: goes out to no collector/,
+  ),
+  change(
+    "a collector in a namespace that no policy names",
+    CONFIG,
+    ENDPOINT,
+    "http://collector.tracing:4318",
+    /posts: reaches outside port 4318 not, and needs it/,
+  ),
+  change(
+    "proxies that are believed, and a way in past them",
+    "NetworkPolicy/gateway",
+    "spec.ingress.0.from",
+    undefined,
+    /everybody may come in and say by X-Forwarded-For/,
+  ),
+  change(
+    "proxies that are believed, and a way in for all namespaces",
+    "NetworkPolicy/gateway",
+    "spec.ingress.0.from.0.namespaceSelector",
+    {},
+    /everybody may come in and say by X-Forwarded-For/,
+  ),
+  change(
+    "no way in for clients",
+    "NetworkPolicy/gateway",
+    "spec.ingress",
+    [],
+    /gateway: is closed to clients/,
+  ),
+
+  // Autoscalers and images.
+  change(
+    "an autoscaler that does not say what it goes by",
+    "HorizontalPodAutoscaler/posts",
+    "spec.metrics",
+    undefined,
+    /posts does not say what it goes by/,
+  ),
+  change(
+    "an autoscaler without a number to go by",
+    "HorizontalPodAutoscaler/posts",
+    "spec.metrics.0.resource.target.averageValue",
+    undefined,
+    /posts does not say what it goes by/,
+  ),
+  change(
+    "an image of another version beside its digest",
+    "Deployment/posts",
+    `${MAIN}.image`,
+    `registry.example.com/postrider/posts:0.0.9@${DIGEST}`,
+    /not of this version/,
+  ),
+  change(
+    "a digest that is none",
+    "Deployment/posts",
+    `${MAIN}.image`,
+    "registry.example.com/postrider/posts@sha256:0a",
+    /whatever is newest/,
+  ),
 ];
 
 describe("what is broken is named", () => {
@@ -695,4 +848,82 @@ describe("what is broken is named", () => {
     set(find(manifests, object), path, to);
     expect(checkManifests(overlay, manifests).join("\n")).toMatch(fault);
   });
+
+  test.each<readonly [string, string]>([
+    ["NetworkPolicy/to-dns", "Deployment/posts: resolves no names over UDP"],
+    ["NetworkPolicy/to-dns", "Job/posts-migrate-0-1-0: resolves no names over TCP"],
+    ...SERVICES.flatMap((service): (readonly [string, string])[] => [
+      ["NetworkPolicy/monitoring", `Deployment/${service}: nobody may scrape its metrics`],
+      ["NetworkPolicy/monitoring", `Deployment/${service}: goes out to no collector on 4318`],
+    ]),
+  ])("without %s: %s", (object, fault) => {
+    for (const [overlay] of renders) {
+      const manifests = render(overlay);
+      const missing = find(manifests, object) as unknown as Manifest;
+      const others = manifests.filter((manifest) => manifest !== missing);
+      expect(checkManifests(overlay, others)).toContain(fault);
+    }
+  });
 });
+
+describe("what the README recommends is taken", () => {
+  test.each<readonly [string, readonly (readonly [string, string, unknown])[]]>([
+    [
+      "an image by its digest",
+      [["Deployment/posts", `${MAIN}.image`, `registry.example.com/postrider/posts@${DIGEST}`]],
+    ],
+    [
+      "an image by tag and digest, in a registry with a port",
+      [["Deployment/posts", `${MAIN}.image`, `localhost:5000/postrider/posts:0.1.0@${DIGEST}`]],
+    ],
+    [
+      "a collector in the namespace of monitoring",
+      [[CONFIG, ENDPOINT, "http://collector.monitoring:4318"]],
+    ],
+    [
+      "a collector under its whole name",
+      [[CONFIG, ENDPOINT, "http://collector.monitoring.svc.cluster.local:4318"]],
+    ],
+    [
+      "monitoring in another namespace",
+      [
+        ["NetworkPolicy/monitoring", "spec.egress.0.to.0.namespaceSelector", namespaced("watch")],
+        [
+          "NetworkPolicy/monitoring",
+          "spec.ingress.0.from.0.namespaceSelector",
+          namespaced("watch"),
+        ],
+        [CONFIG, ENDPOINT, "http://collector.watch:4318"],
+      ],
+    ],
+    [
+      "another Ingress controller",
+      [["NetworkPolicy/gateway", "spec.ingress.0.from.0.namespaceSelector", namespaced("traefik")]],
+    ],
+    [
+      "a load balancer outside of the cluster",
+      [["NetworkPolicy/gateway", "spec.ingress.0.from.0", { ipBlock: { cidr: "10.1.0.0/16" } }]],
+    ],
+    [
+      "clients from everywhere, when no proxy is believed",
+      [
+        ["NetworkPolicy/gateway", "spec.ingress.0.from", undefined],
+        ["ConfigMap/gateway-config", "data.TRUSTED_PROXIES", undefined],
+      ],
+    ],
+    [
+      "brokers that speak TLS",
+      ["bus", "topics"].map(
+        (name) => [`ConfigMap/${name}-config`, "data.KAFKA_TLS", "true"] as const,
+      ),
+    ],
+  ])("%s", (_what, changes) => {
+    const manifests = render("production");
+    for (const [object, path, to] of changes) set(find(manifests, object), path, to);
+    expect(checkManifests("production", manifests)).toEqual([]);
+  });
+});
+
+function namespaced(name: string) {
+  return { matchLabels: { "kubernetes.io/metadata.name": name } };
+}

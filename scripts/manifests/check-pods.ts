@@ -65,11 +65,14 @@ function containerFaults({ securityContext = {}, resources }: Container): readon
   });
 }
 
+/** A digest names one image for ever, of whatever version; a tag beside it is held to its word. */
 function imageFaults({ image }: Container): readonly string[] {
-  const [, tag] = /:([^:/]+)$/.exec(image) ?? [];
+  const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
+  const isOfThisVersion = tag === readVersion() || (tag === undefined && digest !== undefined);
   return broken({
-    [`${image} is whatever is newest`]: tag !== undefined && tag !== "latest",
-    [`${image} is not of this version`]: ownImage(image) === undefined || tag === readVersion(),
+    [`${image} is whatever is newest`]:
+      digest !== undefined || (tag !== undefined && tag !== "latest"),
+    [`${image} is not of this version`]: ownImage(image) === undefined || isOfThisVersion,
   });
 }
 

@@ -75,6 +75,11 @@ export interface PodSpec {
   readonly enableServiceLinks?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly unknown[];
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly configMap?: { readonly name: string };
+    readonly secret?: { readonly secretName: string };
+  }[];
   readonly hostNetwork?: boolean;
   readonly securityContext?: {
     readonly runAsNonRoot?: boolean;
@@ -124,6 +129,44 @@ export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[]
 /** All containers of a pod, those that come first included. */
 export function containersOf({ pod }: Workload): readonly Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers];
+}
+
+/** Where settings of a pod come from. */
+interface Source {
+  readonly kind: "ConfigMap" | "Secret";
+  readonly name: string;
+}
+
+/** The ConfigMaps and Secrets that a pod's variables and volumes come from. */
+export function referencesOf(workload: Workload): readonly Source[] {
+  const containers = containersOf(workload);
+  const sources = [
+    ...containers.flatMap(({ envFrom = [] }) => envFrom),
+    ...(workload.pod.volumes ?? []).map(({ configMap, secret }) => ({
+      configMapRef: configMap,
+      secretRef: secret && { name: secret.secretName },
+    })),
+  ];
+  const keys = containers.flatMap(({ env = [] }) =>
+    env.flatMap(({ valueFrom }) => valueFrom ?? []),
+  );
+  return [
+    ...toSources("ConfigMap", [
+      ...sources.map(({ configMapRef }) => configMapRef),
+      ...keys.map(({ configMapKeyRef }) => configMapKeyRef),
+    ]),
+    ...toSources("Secret", [
+      ...sources.map(({ secretRef }) => secretRef),
+      ...keys.map(({ secretKeyRef }) => secretKeyRef),
+    ]),
+  ];
+}
+
+function toSources(
+  kind: Source["kind"],
+  references: readonly ({ readonly name: string } | undefined)[],
+): readonly Source[] {
+  return references.flatMap((one) => (one === undefined ? [] : [{ kind, name: one.name }]));
 }
 
 /** As faults name it: `Service/posts`. */

@@ -22,6 +22,9 @@ interface Port {
   readonly protocol?: string;
 }
 
+/** Kubernetes gives every namespace this label, with its name. */
+const NAMESPACE = "kubernetes.io/metadata.name";
+
 /** One rule, whichever way it points: `from` and `to` are `peers` here. */
 interface Rule {
   readonly peers: readonly Peer[] | undefined;
@@ -65,13 +68,39 @@ export class Network {
     return rules.some((rule) => rule.peers !== undefined && leadsTo(rule, from.labels, port, to));
   }
 
-  /** Whether everybody may come in to a port of a pod, from outside of the cluster too. */
+  /** Whether everybody may come in to a port of a pod, all other pods of the cluster at least. */
   isOpen(to: Workload, port: number): boolean {
     const rules = this.#rules(to.labels, "Ingress");
     return (
       rules === undefined ||
-      rules.some(({ peers, ports }) => peers === undefined && includesPort(ports, port, to))
+      rules.some(
+        ({ peers, ports }) =>
+          (peers === undefined || peers.some(isEverybody)) && includesPort(ports, port, to),
+      )
     );
+  }
+
+  /** Whether some namespaces, or some addresses, may come in to a port of a pod because a rule names them. */
+  isOpenToSome(to: Workload, port: number): boolean {
+    const rules = this.#rules(to.labels, "Ingress") ?? [];
+    return rules.some(
+      ({ peers, ports }) =>
+        peers?.some((peer) => peer.namespaceSelector !== undefined || peer.ipBlock !== undefined) &&
+        includesPort(ports, port, to),
+    );
+  }
+
+  /** The namespaces that rules name: those from which one comes in to a port of a pod, or into which a pod goes out to it. */
+  namespaces(
+    pod: Workload,
+    direction: Direction,
+    port: number,
+    protocol?: string,
+  ): readonly string[] {
+    return (this.#rules(pod.labels, direction) ?? [])
+      .filter(({ ports }) => includesPort(ports, port, pod, protocol))
+      .flatMap(({ peers = [] }) => peers)
+      .flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels?.[NAMESPACE] ?? []);
   }
 
   /** Whether pods reach a port of an address outside of the cluster. */
@@ -134,14 +163,23 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: 
   );
 }
 
+/** Every pod of the cluster, or every address. */
+function isEverybody({ namespaceSelector, podSelector, ipBlock }: Peer): boolean {
+  if (ipBlock !== undefined) return ipBlock.cidr.endsWith("/0");
+  return [namespaceSelector, podSelector ?? {}].every(
+    (selector) => selector !== undefined && Object.keys(selector).length === 0,
+  );
+}
+
 function includesPort(
   ports: readonly Port[] | undefined,
   wanted: number,
   to: Workload | undefined,
+  wantedProtocol = "TCP",
 ): boolean {
   if (ports === undefined) return true;
   return ports.some(({ port, endPort, protocol = "TCP" }) => {
-    if (protocol !== "TCP") return false;
+    if (protocol !== wantedProtocol) return false;
     const from = typeof port === "string" ? portNamed(port, to) : (port ?? 1);
     const until = endPort ?? (port === undefined ? 65_535 : from);
     return from <= wanted && wanted <= until;
