@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sampleJpeg } from "@postrider/local/sample-media";
+import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload } from "./support/media.ts";
@@ -14,8 +15,10 @@ const PROCESS = [
   "nodejs_eventloop_utilization",
   "nodejs_heap_size_used_bytes",
   "postrider_build_info",
+  "postrider_ready",
   "process_cpu_seconds_total",
   "process_resident_memory_bytes",
+  "process_start_time_seconds",
 ];
 const RPC = ["rpc_server_duration_seconds"];
 const DATABASE = [
@@ -153,6 +156,33 @@ test.each(Object.keys(PROMISED))("%s tells all that operators are promised", asy
   expect(samples?.length).toBeGreaterThan(0);
 });
 
+test("every process that can work says so", async () => {
+  await eventually(async () => {
+    const found = await readExpositions(system);
+    const ready = [...found].map(([service, { samples }]) => [
+      service,
+      samples.find(({ name }) => name === "postrider_ready")?.value,
+    ]);
+    expect(Object.fromEntries(ready)).toEqual(
+      Object.fromEntries(Object.keys(PROMISED).map((service) => [service, 1])),
+    );
+  });
+});
+
+test("what has never happened is told as 0 where its first time is worth an alert", async () => {
+  const { samples } = (await readExpositions(system)).get("delivery") ?? {};
+  const zeroes = (label: string, value: string) =>
+    samples
+      ?.filter((sample) => sample.labels[label] === value && sample.value === 0)
+      .map(({ name, labels }) => `${name} ${labels.platform}`)
+      .toSorted();
+  const ofAll = (name: string) => [...PLATFORM_IDS].toSorted().map((each) => `${name} ${each}`);
+
+  expect(zeroes("code", "missed")).toEqual(ofAll("delivery_targets_total"));
+  expect(zeroes("code", "outcome_unknown")).toEqual(ofAll("delivery_targets_total"));
+  expect(zeroes("outcome", "unknown")).toEqual(ofAll("delivery_attempts_total"));
+});
+
 test("what a post went through is counted where it happened", async () => {
   const found = await readExpositions(system);
   const value = (service: string, name: string, labels: Readonly<Record<string, string>>) =>
@@ -180,6 +210,8 @@ test("what a post went through is counted where it happened", async () => {
     value("delivery", "delivery_attempts_total", { platform: "x", outcome: "published" }),
   ).toBe(1);
   expect(value("delivery", "database_up", {})).toBe(1);
+  for (const service of found.keys())
+    expect(value(service, "postrider_ready", {}), service).toBe(1);
   expect(value("posts", "consumer_lag_seconds", {})).toBeLessThan(30);
   expect(value("delivery", "delivery_claim_age_seconds", {})).toBeLessThan(5);
 });

@@ -2,7 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { listMetrics, type RegisteredMetric } from "../../packages/shared/src/telemetry.ts";
+import { PLATFORM_IDS } from "../../packages/shared/src/platforms/registry.ts";
+import {
+  listMetrics,
+  renderMetrics,
+  type RegisteredMetric,
+} from "../../packages/shared/src/telemetry.ts";
 import { parseQuery } from "./promql.ts";
 import { queryFaults, type Query } from "./query-faults.ts";
 
@@ -77,6 +82,33 @@ test("every rule asks for metrics and labels that the code registers", () => {
   expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
+/** Series that are told before anything has happened. */
+async function seriesAtStart(): Promise<readonly string[]> {
+  const { body } = await renderMetrics();
+  return body.split("\n").filter((line) => line.endsWith(" 0"));
+}
+
+test("what a rule waits for the increase of is there at 0 for every platform before it happens", async () => {
+  const told = await seriesAtStart();
+  const awaited = ruleQueries
+    .flatMap(({ text }) => parseQuery(text).increases)
+    .filter(({ equals }) => Object.keys(equals).length > 0)
+    .flatMap(({ metric, equals }) =>
+      PLATFORM_IDS.map((platform) => ({ metric, labels: { ...equals, platform } })),
+    );
+  const missing = awaited.filter(
+    ({ metric, labels }) =>
+      !told.some(
+        (line) =>
+          line.startsWith(`${metric}{`) &&
+          Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)),
+      ),
+  );
+
+  expect(awaited).toHaveLength(3 * PLATFORM_IDS.length);
+  expect(missing).toEqual([]);
+});
+
 test("every metric of ours is on the dashboard or in a rule", () => {
   const asked = new Set(
     [...panelQueries, ...ruleQueries]
@@ -134,7 +166,7 @@ test("every rule says how urgent it is, what is wrong, and where it is written w
     expect(["critical", "warning"], alert).toContain(labels.severity);
     expect(annotations.summary, alert).toMatch(/^\S.{10,}\.$/);
     // A rule that counts over time has waited already.
-    expect(since !== undefined || /increase\(|offset /.test(expr), alert).toBe(true);
+    expect(since !== undefined || /increase\(|changes\(|offset /.test(expr), alert).toBe(true);
     const { anchor } = RUNBOOK.exec(annotations.runbook_url)?.groups ?? {};
     expect(anchorsOf(page), alert).toContain(anchor);
   }

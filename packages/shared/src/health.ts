@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from "fastify";
 import type { Sql } from "#src/postgres.ts";
 import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
-import { renderMetrics } from "#src/telemetry.ts";
+import { createGauge, renderMetrics } from "#src/telemetry.ts";
 
 /** Resolves when the thing is in order and rejects with a short reason when it is not. */
 export type Check = () => Promise<void>;
@@ -13,6 +13,8 @@ const CHECK_TIMEOUT_MS = 500;
 const MAX_CLOCK_SKEW_MS = 30_000;
 /** Nobody asks this port for anything that is long. */
 const OPS_REQUEST_MS = 5_000;
+
+const readyGauge = createGauge("postrider_ready", "1 while the process can work, as on `/readyz`.");
 
 /** Readiness of one process: its checks, and a switch that turns it off for good while it drains. */
 export interface Health {
@@ -88,6 +90,8 @@ export function createOpsServer(health: Health): FastifyInstance {
   });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
+    // Asked now and not when somebody last probed: Prometheus may be the only one that looks.
+    readyGauge.set((await readHealth(health)).ready ? 1 : 0);
     const { contentType, body } = await renderMetrics();
     return await reply.type(contentType).send(body);
   });
