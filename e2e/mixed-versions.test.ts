@@ -4,9 +4,9 @@ import { createApi, type Api } from "./support/api.ts";
 import { expectAll, expectExactlyOnce, publishBurst } from "./support/burst.ts";
 import { hasCaughtUp } from "./support/bus-loss.ts";
 import { expectNoQuotaDrift } from "./support/drift.ts";
-import { tell } from "./support/figures.ts";
+import { announce } from "./support/figures.ts";
 import { prepareMixedPosts } from "./support/mixed-posts.ts";
-import { preparePreviousVersion } from "./support/previous-version.ts";
+import { findPreviousVersion } from "./support/previous-version.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 const TIMEOUT_MS = 300_000;
@@ -18,13 +18,17 @@ const EACH = 4;
 /** The second replica of each service is still the previous version. */
 const PREVIOUS = 1;
 
+const previous = findPreviousVersion();
+/** A run that mixed nothing must not look like one that did. */
+const reach = previous.commit === undefined ? " (no earlier version here: this one twice)" : "";
+
 let system: System;
 /** One client for each gateway: the new one, then the previous one. */
 let apis: readonly Api[];
 
 beforeAll(async () => {
-  const { commit, checkout } = preparePreviousVersion();
-  tell("mixed with", commit);
+  announce(`mixed versions: this one and ${previous.commit ?? `itself${reach}`}`);
+  const checkout = previous.prepare();
   system = await startSystem("postgres", {
     replicas: 2,
     replica: (_service, index) => (index === PREVIOUS ? { checkout } : {}),
@@ -52,7 +56,7 @@ async function expectAtRest(): Promise<void> {
 }
 
 test(
-  "replicas of this version and of the one before it publish each post once, whichever gateway takes it",
+  `replicas of this version and of the one before it publish each post once, whichever gateway takes it${reach}`,
   async () => {
     const accounts = await Promise.all(PLATFORMS.map((platform) => system.connect(platform, 10)));
     const bursts = await Promise.all(
@@ -76,7 +80,7 @@ test(
 );
 
 test(
-  "what is scheduled, edited, retried and deleted through either of them ends as it was asked",
+  `what is scheduled, edited, retried and deleted through either of them ends as it was asked${reach}`,
   async () => {
     // One after the other: a refusal that one of them waits for must not meet the other's posts.
     for (const [index, api] of apis.entries()) {

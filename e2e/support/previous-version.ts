@@ -19,9 +19,10 @@ const PACKAGES = ["packages", "services"];
 
 /** An earlier version of the product, ready to be started. */
 export interface PreviousVersion {
-  readonly commit: string;
-  /** The root of its checkout. */
-  readonly checkout: string;
+  /** Undefined where no version before this one can be found: then it is this very version. */
+  readonly commit: string | undefined;
+  /** Makes it ready to be started, and returns the root of its checkout. */
+  prepare(): string;
 }
 
 function git(...args: readonly string[]): string {
@@ -107,15 +108,13 @@ function checkOut(commit: string): string {
 }
 
 /**
- * Makes the version ready that runs beside this one during an upgrade.
+ * Finds the version that runs beside this one during an upgrade.
  *
- * Where there is no history, for example in an unpacked archive, it is this very version, and says so.
+ * Where there is no history, in an unpacked archive or in a clone of one commit whose origin is out of reach, there is
+ * only this very version. Whoever must not be content with that names a commit in `POSTRIDER_E2E_PREVIOUS`: when that
+ * is not here, it is an error.
  */
-export function preparePreviousVersion(): PreviousVersion {
+export function findPreviousVersion(): PreviousVersion {
   const commit = choosePrevious();
-  if (commit !== undefined) return { commit, checkout: checkOut(commit) };
-  process.stderr.write(
-    "mixed versions: no commit before this one can be found here, so this version is mixed with itself\n",
-  );
-  return { commit: "none", checkout: ROOT };
+  return { commit, prepare: () => (commit === undefined ? ROOT : checkOut(commit)) };
 }
