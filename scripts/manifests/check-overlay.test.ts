@@ -797,6 +797,13 @@ const MUTATIONS: readonly Mutation[] = [
     /everybody may come in and say by X-Forwarded-For/,
   ),
   change(
+    "proxies that are believed, and an empty list of who comes in",
+    "NetworkPolicy/gateway",
+    "spec.ingress.0.from",
+    [],
+    /everybody may come in and say by X-Forwarded-For/,
+  ),
+  change(
     "proxies that are believed, and a way in for all namespaces",
     "NetworkPolicy/gateway",
     "spec.ingress.0.from.0.namespaceSelector",

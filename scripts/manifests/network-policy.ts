@@ -135,10 +135,17 @@ export class Network {
     if (own.length === 0) return undefined;
     return direction === "Ingress"
       ? own.flatMap(({ ingress = [] }) =>
-          ingress.map(({ from, ports }) => ({ peers: from, ports })),
+          ingress.map(({ from, ports }) => ({ peers: someOrAll(from), ports: someOrAll(ports) })),
         )
-      : own.flatMap(({ egress = [] }) => egress.map(({ to, ports }) => ({ peers: to, ports })));
+      : own.flatMap(({ egress = [] }) =>
+          egress.map(({ to, ports }) => ({ peers: someOrAll(to), ports: someOrAll(ports) })),
+        );
   }
+}
+
+/** To a cluster an empty list is as good as none: everything. */
+function someOrAll<T>(list: readonly T[] | undefined): readonly T[] | undefined {
+  return list?.length === 0 ? undefined : list;
 }
 
 function leadsTo({ peers, ports }: Rule, labels: Labels, port: number, to: Workload): boolean {
