@@ -1,0 +1,51 @@
+import { createLogger } from "@postrider/shared/logger";
+import { findContext } from "@postrider/shared/request-context";
+import { eventually } from "@postrider/shared/testing/poll";
+import { isTracing } from "@postrider/shared/tracing";
+import { startTracing } from "@postrider/shared/tracing/start";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestServer } from "./fixture.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CLIENT_SPAN = "00f067aa0ba902b7";
+
+let app: FastifyInstance;
+let passedOn: string | undefined;
+
+beforeAll(async () => {
+  const listAccounts = () => {
+    passedOn = findContext()?.traceparent;
+    return { accounts: [] };
+  };
+  app = await createTestServer({ accounts: { listAccounts } });
+});
+afterAll(() => app.close());
+
+async function ask(flags: string): Promise<string | undefined> {
+  const headers = { traceparent: `00-${TRACE}-${CLIENT_SPAN}-${flags}` };
+  const { statusCode } = await app.inject({ url: "/api/v1/accounts", headers });
+  expect(statusCode).toBe(200);
+  return passedOn;
+}
+
+test.each([
+  [0, "01", "00"],
+  [1, "00", "01"],
+])(
+  "with the ratio %d a client's flag %s goes on as %s, in its trace",
+  async (ratio, sent, kept) => {
+    const logger = createLogger({ service: "test", level: "silent" });
+    // Nobody takes the spans.
+    const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
+    await using _tracing = startTracing(config, { service: "gateway", logger });
+    await eventually(() => isTracing());
+    expect(await ask(sent)).toMatch(
+      new RegExp(`^00-${TRACE}-(?!${CLIENT_SPAN})[0-9a-f]{16}-${kept}$`),
+    );
+  },
+);
+
+test("while nothing is recorded the trace goes on, and asks nobody to record it", async () => {
+  expect(await ask("01")).toBe(`00-${TRACE}-${CLIENT_SPAN}-00`);
+});
