@@ -121,6 +121,7 @@ test("a target that waits for what became of its older generation makes nothing 
   await sql`update publish_tasks set status = 'unknown' where target_id = ${first.targetId}`;
   first.generation = 2;
   await request(sql, first);
+  await wakeAt(sql, first, LONG_AGO);
 
   expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
 });
