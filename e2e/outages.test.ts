@@ -117,7 +117,8 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
         const pids = allPids(system);
         const load = begin(label);
         const { samples, readyAfterMs } = await outageOf(system, load, "postgres", signal);
-        tell(label, { ...durationsOf(samples), answers: tally(samples), readyAfterMs });
+        const { notSent } = load.report();
+        tell(label, { ...durationsOf(samples), answers: tally(samples), notSent, readyAfterMs });
         expect(samples.length).toBeGreaterThan(0);
         expectNoneLost({ samples });
         expect(new Set(samples.map(({ status }) => status))).toEqual(new Set([503]));
@@ -135,7 +136,8 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
         const pids = allPids(system);
         const load = begin(label);
         const { samples, readyAfterMs } = await outageOf(system, load, "kafka", "SIGKILL");
-        tell(label, { ...durationsOf(samples), answers: tally(samples), readyAfterMs });
+        const { notSent } = load.report();
+        tell(label, { ...durationsOf(samples), answers: tally(samples), notSent, readyAfterMs });
         expect(samples.length).toBeGreaterThan(0);
         expect(samples.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
         await expectDelivered(load, pids, label);
