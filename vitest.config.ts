@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/longest-first.ts";
 import { summaryReporter } from "./scripts/summary-reporter.ts";
 
 /**
@@ -12,6 +13,7 @@ export default defineConfig({
     passWithNoTests: true,
     // One more than the cores of a small machine: many of the tests on real servers wait more than they work.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -1,0 +1,22 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take a minute or more, mostly waiting. Begun last, they would keep the run waiting for them alone. */
+const LONGEST = [
+  "services/delivery/test/fault-matrix.test.ts",
+  "services/delivery/test/tiktok-never-twice.test.ts",
+  "services/delivery/test/process.test.ts",
+  "services/delivery/test/fault-matrix-mutations.test.ts",
+];
+
+function rankOf({ moduleId }: TestSpecification): number {
+  const rank = LONGEST.findIndex((file) => moduleId.endsWith(file));
+  return rank === -1 ? LONGEST.length : rank;
+}
+
+/** The order of test files: those that take longest first, the others as vitest has them. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
+  }
+}
