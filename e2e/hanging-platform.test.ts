@@ -9,13 +9,14 @@ const OTHERS = ["telegram", "bluesky"];
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 10;
 const POSTS = 160;
-const HOUR_SECONDS = "3600";
+/** The longest there is, and longer than the test. */
+const CALL_SECONDS = "295";
 
 let system: System;
 
 beforeAll(async () => {
   // Who waits for that platform waits until the end of the test.
-  system = await startSystem("postgres", { env: { VISIBLE_CALL_SECONDS: HOUR_SECONDS } });
+  system = await startSystem("postgres", { env: { VISIBLE_CALL_SECONDS: CALL_SECONDS } });
 });
 afterAll(async () => {
   // Its calls end with it; nobody has to wait for them.
