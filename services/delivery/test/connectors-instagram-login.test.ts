@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import type { Connector, Publication } from "#src/domain/connector.ts";
+import { instagramAt } from "./instagram-fixture.ts";
 import { mp4Media, type TestMedia } from "./media-fixture.ts";
 import { signal, TestPlatform } from "./platform-fixture.ts";
 import { jpegMedia, MediaServer } from "./served-media.ts";
@@ -12,12 +12,7 @@ let instagram: Connector;
 beforeAll(async () => {
   platform = await TestPlatform.start("instagram");
   files = await MediaServer.start();
-  instagram = createInstagramConnector({
-    baseUrl: platform.url,
-    loginBaseUrl: `${platform.url}/login`,
-    uploadBaseUrl: `${platform.url}/rupload`,
-    version: "v25.0",
-  });
+  instagram = instagramAt(platform.url);
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();

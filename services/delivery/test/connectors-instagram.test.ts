@@ -1,6 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import type {
   Connector,
   Handles,
@@ -20,6 +19,7 @@ import {
   toDeletionRecord,
   World,
 } from "./fixture.ts";
+import { instagramAt } from "./instagram-fixture.ts";
 import { mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
 import { addTargetOf, guard, signal, TestPlatform } from "./platform-fixture.ts";
 import { jpegMedia, MediaServer } from "./served-media.ts";
@@ -33,12 +33,7 @@ let instagram: Connector;
 beforeAll(async () => {
   platform = await TestPlatform.start("instagram");
   files = await MediaServer.start();
-  instagram = createInstagramConnector({
-    baseUrl: platform.url,
-    loginBaseUrl: `${platform.url}/login`,
-    uploadBaseUrl: `${platform.url}/rupload`,
-    version: "v25.0",
-  });
+  instagram = instagramAt(platform.url);
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
@@ -182,12 +177,7 @@ describe("publishing on instagram", () => {
   });
 
   test("a token never goes to an upload address of another place", async () => {
-    const elsewhere = createInstagramConnector({
-      baseUrl: platform.url,
-      loginBaseUrl: `${platform.url}/login`,
-      uploadBaseUrl: "https://rupload.facebook.com",
-      version: "v25.0",
-    });
+    const elsewhere = instagramAt(platform.url, "https://rupload.facebook.com");
     const { failure } = await platform.prepare(elsewhere, await createPublication([FILM]));
     expect(failure).toMatchObject({ kind: "refused", code: "app_configuration" });
     expect(await platform.calls()).not.toContainEqual(expect.stringMatching(/^POST \d+$/));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
-import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
 import { createXConnector } from "#src/connectors/x/x.ts";
 import type { Connector, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
+import { instagramAt } from "./instagram-fixture.ts";
 import { pngMedia } from "./media-fixture.ts";
 import { signal, TestPlatform } from "./platform-fixture.ts";
 import { jpegMedia, MediaServer } from "./served-media.ts";
@@ -48,12 +48,7 @@ describe.each(["x", "bluesky", "instagram"] as const)("%s", (name) => {
     connector = {
       x: createXConnector({ baseUrl, mayResend: true }),
       bluesky: createBlueskyConnector({ baseUrl, videoBaseUrl: baseUrl }),
-      instagram: createInstagramConnector({
-        baseUrl,
-        loginBaseUrl: `${baseUrl}/login`,
-        uploadBaseUrl: `${baseUrl}/rupload`,
-        version: "v25.0",
-      }),
+      instagram: instagramAt(baseUrl),
     }[name];
   });
   afterAll(() => platform[Symbol.asyncDispose]());
