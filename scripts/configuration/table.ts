@@ -1,4 +1,4 @@
-import type { Setting } from "../../packages/shared/src/settings.ts";
+import type { Setting } from "../../packages/shared/src/config/settings.ts";
 
 /** A process and everything that it reads from its environment. */
 export interface Reader {

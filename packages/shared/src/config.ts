@@ -5,7 +5,7 @@ import {
   SettingList,
   type Setting,
   type SettingNote,
-} from "#src/settings.ts";
+} from "#src/config/settings.ts";
 
 /** Every fault of an environment at once, so that an operator mends it in one go. */
 export class ConfigError extends Error {

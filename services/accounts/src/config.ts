@@ -1,9 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { readPublicUrl } from "@postrider/shared/addresses";
+import type { PlatformSettings } from "@postrider/platforms/authorization/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { readSealingKeys } from "@postrider/shared/sealing-keys";
-import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
-import type { PlatformSettings } from "#src/connectors/registry.ts";
+import { readPublicUrl } from "@postrider/shared/config/addresses";
+import {
+  readBusConfig,
+  readDatabaseConfig,
+  readProcessConfig,
+} from "@postrider/shared/process/service";
+import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 

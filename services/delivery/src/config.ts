@@ -1,11 +1,15 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { readPeerUrl, readPublicUrl } from "@postrider/shared/addresses";
+import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/upload-time";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
-import { readSealingKeys } from "@postrider/shared/sealing-keys";
-import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
-import { MAX_VISIBLE_CALL_MS } from "#src/connectors/upload-time.ts";
+import {
+  readBusConfig,
+  readDatabaseConfig,
+  readProcessConfig,
+} from "@postrider/shared/process/service";
+import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { Handles, PrepareStep } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Handles, PrepareStep } from "#src/domain/connector.ts";
-import type { StoredHandles } from "#src/domain/held-task.ts";
-import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
+import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
+import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
 import {
   openDatabase,
   readHandles,

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { readPeerUrl, readPublicUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { readProcessConfig } from "@postrider/shared/service";
+import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
+import { readProcessConfig } from "@postrider/shared/process/service";
 
 /** Origins as browsers write them, because they are compared as texts. */
 function readOrigins(read: EnvReader, name: string): readonly string[] {

@@ -1,10 +1,14 @@
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readPeerUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
+import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
-import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import {
+  readBusConfig,
+  readDatabaseConfig,
+  readProcessConfig,
+} from "@postrider/shared/process/service";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));

@@ -1,7 +1,11 @@
 import { fileURLToPath } from "node:url";
-import { readPeerUrl } from "@postrider/shared/addresses";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { readBusConfig, readDatabaseConfig, readProcessConfig } from "@postrider/shared/service";
+import { readPeerUrl } from "@postrider/shared/config/addresses";
+import {
+  readBusConfig,
+  readDatabaseConfig,
+  readProcessConfig,
+} from "@postrider/shared/process/service";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 

@@ -1,5 +1,5 @@
 import type { EnvReader } from "#src/config.ts";
-import type { Logger } from "#src/logger.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 import type { TracingConfig } from "#src/tracing/export.ts";
 
 const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;

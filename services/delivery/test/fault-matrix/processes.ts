@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
-import { verifyToken } from "@postrider/shared/signed-token";
+import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
