@@ -18,7 +18,7 @@ const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
   [/\bso (?:long|many)\b(?! as\b| that\b)/gi, "say how long or how many, with the unit"],
   [/\bis (?:no|none)\b(?! (?:longer|more|less)\b)/gi, 'write "is not"'],
   [/films?/gi, 'write "video"'],
-  [/\bnews\b|News(?=[A-Z(]|\b)/gi, 'write "update"'],
+  [/\b[Nn]ews\b|[a-z]News(?=[A-Z]|\b)/g, 'write "update"'],
   [/\baway\b/gi, 'write "unavailable", or leave it out'],
   [/gently/gi, "say what happens"],
   [/workshops?/gi, 'write "context"'],
