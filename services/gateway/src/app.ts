@@ -11,9 +11,9 @@ import { createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
 import { openProcess } from "@postrider/shared/process/service";
 import type { FastifyInstance } from "fastify";
-import { createAdmission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
+import { createAdmission } from "#src/operations/admission.ts";
 import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 

@@ -1,7 +1,7 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import {
   ACCOUNT_ID,
   admitted,

@@ -8,7 +8,7 @@ import { toServiceError } from "@postrider/shared/errors/connect";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
-import { putBody } from "#src/clients/media-bytes/put-body.ts";
+import { putBody } from "#src/clients/put-body.ts";
 
 export interface Upload {
   readonly uploadPath: string;

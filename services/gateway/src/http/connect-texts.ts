@@ -1,4 +1,4 @@
-import type { Locale } from "./messages.ts";
+import type { Locale } from "#src/http/messages.ts";
 
 /** Ways in which connecting an account can end, and the one page before. */
 export const CONNECT_PAGES = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ERROR_CODES } from "./error-codes.ts";
-import { errorCodeOf, httpStatusOf, toErrorBody } from "./error-table.ts";
+import { ERROR_CODES } from "#src/http/error-codes.ts";
+import { errorCodeOf, httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 
 describe("httpStatusOf", () => {
   it("lets the reason decide, not the kind", () => {

@@ -1,7 +1,7 @@
 import type { ErrorKind, Violation } from "@postrider/shared/errors";
-import { defined } from "./defined.ts";
-import { isErrorCode, type ErrorCode } from "./error-codes.ts";
-import { hasMessage, messageFor, type Locale } from "./messages.ts";
+import { defined } from "#src/http/defined.ts";
+import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
+import { hasMessage, type Locale, messageFor } from "#src/http/messages.ts";
 
 /** One fault as clients see it; `path` is a JSON Pointer, `limit` and `actual` share the unit of the code. */
 export interface ErrorDetail {

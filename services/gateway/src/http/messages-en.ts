@@ -1,4 +1,4 @@
-import type { ErrorCode, TargetErrorCode, ViolationCode } from "./error-codes.ts";
+import type { ErrorCode, TargetErrorCode, ViolationCode } from "#src/http/error-codes.ts";
 
 /**
  * What an error or a detail says to an English reader, by code. A part in square brackets is left out when one of its

@@ -1,4 +1,4 @@
-import type { ErrorCode, TargetErrorCode, ViolationCode } from "./error-codes.ts";
+import type { ErrorCode, TargetErrorCode, ViolationCode } from "#src/http/error-codes.ts";
 
 /** What an error or a detail says to a Korean reader, by code; the form is that of the English catalogue. */
 export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = {

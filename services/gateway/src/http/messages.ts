@@ -1,5 +1,5 @@
-import { MESSAGES_EN, TARGET_MESSAGES_EN } from "./messages-en.ts";
-import { MESSAGES_KO, TARGET_MESSAGES_KO } from "./messages-ko.ts";
+import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
+import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
 
 /** A language that texts for people exist in. */
 export type Locale = "en" | "ko";

@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from "typebox";
-import type { Scope } from "#src/routes/deps.ts";
-import { ErrorBody, ref } from "#src/routes/schema.ts";
+import type { Scope } from "#src/routes/dependencies.ts";
+import { ErrorBody, ref } from "#src/routes/schemas.ts";
 
 interface Answer {
   readonly description: string;

@@ -1,24 +1,24 @@
 import { closeGently } from "@postrider/shared/connect/close-gently";
 import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
-import { requestIdOf } from "#src/http/request-id.ts";
+import { answerClientError } from "#src/http/client-error.ts";
+import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
-import { answerClientError } from "#src/routes/client-error.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
 import { registerConnect } from "#src/routes/connect/routes.ts";
-import type { Patience, ServerDeps } from "#src/routes/deps.ts";
+import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
+import { addOpenRouteLimit } from "#src/routes/hooks/address-limits.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
-import { addBodyRules } from "#src/routes/hooks/body.ts";
+import { addBodyRules } from "#src/routes/hooks/body-rules.ts";
 import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
-import { addHeaderRules } from "#src/routes/hooks/header-rules.ts";
+import { addHeaderRules, addQueryRules } from "#src/routes/hooks/header-and-query-rules.ts";
+import { addKnownPaths } from "#src/routes/hooks/known-paths.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
-import { addOpenLimit } from "#src/routes/hooks/open-limit.ts";
-import { addQueryRules } from "#src/routes/hooks/query.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
-import { addKnownPaths } from "#src/routes/hooks/unknown-routes.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
@@ -26,11 +26,8 @@ import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
-import { normalizeTarget } from "#src/routes/target.ts";
 import { createLongBodies, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
-
-const API_PREFIX = "/api/v1";
 
 /** The largest JSON body; one byte more is refused. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -67,7 +64,7 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
       registerQueueSlots(api, deps);
       done();
     },
-    { prefix: API_PREFIX },
+    { prefix: API_PATH },
   );
 }
 
@@ -123,7 +120,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addHeaderRules(app);
   addCrossOrigin(app, deps);
   addLoadShedding(app, deps);
-  addOpenLimit(app);
+  addOpenRouteLimit(app);
   addAdmission(app, deps);
   addKnownPaths(app);
   addQueryRules(app);

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { toAccount } from "#src/routes/accounts/mapping.ts";
 import { AccountList, REVOCATION_HEADERS } from "#src/routes/accounts/schemas.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { IdParams, NoQuery } from "#src/routes/schema.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "accounts">): void {
   const list = operation({

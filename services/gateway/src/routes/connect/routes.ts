@@ -1,11 +1,11 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { toConnectPage, type ConnectPage } from "#src/http/connect-texts.ts";
+import { type ConnectPage, toConnectPage } from "#src/http/connect-texts.ts";
 import { newBrowser, readBrowser, toCookie } from "#src/routes/connect/browser-cookie.ts";
-import { renderPage, toPolicy, type PageContent } from "#src/routes/connect/page.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import { type PageContent, renderPage, toPolicy } from "#src/routes/connect/page.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
 

@@ -1,16 +1,16 @@
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
-import { API_PATH } from "#src/routes/hooks/open-paths.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
 import { QUOTA_SCHEMAS } from "#src/routes/quota/schemas.ts";
-import { ErrorBody, HIDDEN } from "#src/routes/schema.ts";
+import { ErrorBody, HIDDEN } from "#src/routes/schemas.ts";
 
 const SCHEMAS = [
   ErrorBody,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import fastify from "fastify";
-import { API_PATH } from "#src/routes/hooks/open-paths.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
 
 /** Path of the page; its script is looked for beside it. */
 export const DOCS_PATH = "/docs/";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import { DOCS_PATH, renderDocs, SCRIPT_PATH, type Docs } from "#src/routes/docs/render.ts";
+import { type Docs, DOCS_PATH, renderDocs, SCRIPT_PATH } from "#src/routes/docs/render.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
 

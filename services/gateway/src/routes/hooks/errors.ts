@@ -2,7 +2,7 @@ import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 import { toSchemaViolations } from "#src/http/schema-faults.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
   if (status === 401) reply.header("www-authenticate", "Bearer");

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { unavailable } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;

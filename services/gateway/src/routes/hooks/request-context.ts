@@ -5,7 +5,7 @@ import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/t
 import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
 /** A request's part in a trace: the client's, or one that begins here. Whether it is recorded we say ourselves. */

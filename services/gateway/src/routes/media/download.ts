@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseRange } from "#src/http/byte-range.ts";
 import { toContentDisposition } from "#src/http/content-disposition.ts";
 import { matchesAny } from "#src/http/entity-tags.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { openFailureLimit } from "#src/routes/hooks/failure-limit.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { openFailureLimit } from "#src/routes/hooks/address-limits.ts";
 import type { MediaClaims } from "#src/routes/media/links.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 interface Download {
   readonly Params: { readonly token: string };

@@ -1,6 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
-import { toOptionalInstant } from "#src/routes/instant.ts";
+import { toOptionalInstant } from "#src/http/timestamps.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** Media of a workspace, with an address that is good from now on. */

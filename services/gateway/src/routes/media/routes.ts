@@ -2,9 +2,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { IDEMPOTENCY_HEADERS, readIdempotency, REPLAYED_HEADER } from "#src/routes/idempotency.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 import { toReadyMedia, toUploadGrant } from "#src/routes/media/mapping.ts";
 import {
@@ -15,7 +13,14 @@ import {
   UploadGrant,
 } from "#src/routes/media/schemas.ts";
 import { operation } from "#src/routes/operation.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
+import {
+  IDEMPOTENCY_HEADERS,
+  IdParams,
+  NoQuery,
+  ref,
+  REPLAYED_HEADER,
+} from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
 type Params = Static<typeof IdParams>;

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Id, Instant, nullable } from "#src/routes/schema.ts";
+import { Id, Instant, nullable } from "#src/routes/schemas.ts";
 
 /** Long enough for any file system's names; it is shown to people only. */
 const MAX_FILE_NAME_LENGTH = 1_000;

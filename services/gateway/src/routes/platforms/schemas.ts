@@ -1,6 +1,6 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { Type } from "typebox";
-import { nullable, ref } from "#src/routes/schema.ts";
+import { nullable, ref } from "#src/routes/schemas.ts";
 
 export const PlatformIdSchema = Type.Unsafe<string>({
   $id: "PlatformId",

@@ -2,8 +2,8 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { parseIfMatch } from "#src/http/if-match.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
 
 /** Headers of operations that may be bound to what the client has seen. */
 export const IF_MATCH_HEADERS = {

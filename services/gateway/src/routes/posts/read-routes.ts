@@ -2,14 +2,13 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
-import { toPostSummary } from "#src/routes/posts/mapping.ts";
+import { sendPost, toPostSummary } from "#src/routes/posts/mapping.ts";
 import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
-import { PostDetail, PostList } from "#src/routes/posts/schemas.ts";
-import { IdParams, NoQuery } from "#src/routes/schema.ts";
+import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 const DEFAULT_LIMIT = 20;
 

@@ -1,7 +1,7 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { Type } from "typebox";
 import { CreatedVia, PostOption, PostStatus } from "#src/routes/posts/schemas.ts";
-import { Id, LocalDate, ref, Time } from "#src/routes/schema.ts";
+import { Id, LocalDate, ref, Time } from "#src/routes/schemas.ts";
 
 type OptionBody = { content?: string; title?: string; privacy?: string; tags?: string[] };
 
@@ -15,7 +15,7 @@ const Options = Type.Unsafe<Record<string, OptionBody>>({
   description: "Overrides per platform id or account id; the account wins.",
 });
 
-/** What a post says and where it goes. */
+/** The content of a post and its accounts. */
 const POST = {
   content: Content,
   accountIds: AccountIds,
@@ -63,7 +63,7 @@ export const UpdatePost = Type.Object(
   },
 );
 
-/** The framework shows its validators an absent body as null; the handler tells it from a null that was sent. */
+/** The framework passes an absent body to the validator as null; the handler refuses a null that was really sent. */
 export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
   $id: "PublishPost",
   type: ["object", "null"],
@@ -104,5 +104,5 @@ export const ListPostsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** All schemas of requests with a name of their own in the API description. */
+/** The schemas of requests that the API description lists by name. */
 export const POST_REQUEST_SCHEMAS = [CreatePost, ValidatePost, UpdatePost, PublishPost];

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { registerAccept } from "#src/routes/posts/accept-routes.ts";
-import { registerChanges } from "#src/routes/posts/change-routes.ts";
-import { registerCommands } from "#src/routes/posts/command-routes.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { registerAccept } from "#src/routes/posts/create-routes.ts";
+import { registerChanges } from "#src/routes/posts/edit-routes.ts";
+import { registerCommands } from "#src/routes/posts/publish-routes.ts";
 import { registerReads } from "#src/routes/posts/read-routes.ts";
 
 /** Every operation on posts. */

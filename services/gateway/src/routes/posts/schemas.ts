@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { ReadyMedia } from "#src/routes/media/schemas.ts";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, nullable, ref } from "#src/routes/schema.ts";
+import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
 
 export const PostStatus = Type.Unsafe<string>({
   type: "string",
@@ -165,7 +165,12 @@ export const PostDeletion = Type.Object(
   { $id: "PostDeletion" },
 );
 
-/** All schemas of answers with a name of their own in the API description. */
+/** Header of every answer that contains one post. */
+export const ETAG = {
+  ETag: { type: "string", description: "Changes with every visible change of the post." },
+};
+
+/** The schemas of answers that the API description lists by name. */
 export const POST_SCHEMAS = [
   PostOption,
   TargetError,

@@ -1,7 +1,7 @@
 import type { QueueSlotRule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { toInstant, toOptionalInstant } from "#src/routes/instant.ts";
+import { toInstant, toOptionalInstant } from "#src/http/timestamps.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 
 /** A rule that is to be made has no date where null was sent. */

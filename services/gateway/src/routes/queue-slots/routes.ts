@@ -2,9 +2,7 @@ import type { QueueSlotRule as Rule } from "@postrider/contracts/posts/v1/queue_
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, readIdempotency } from "#src/routes/idempotency.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { fromNewRule, fromRuleChanges, toQueueSlotRule } from "#src/routes/queue-slots/mapping.ts";
 import {
@@ -13,7 +11,14 @@ import {
   QueueSlotRuleList,
   UpdateQueueSlotRule,
 } from "#src/routes/queue-slots/schemas.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
+import {
+  CREATED_HEADERS,
+  IDEMPOTENCY_HEADERS,
+  IdParams,
+  NoQuery,
+  ref,
+} from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "queueSlots">;
 type Params = Static<typeof IdParams>;

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Id, Instant, LocalDate, nullable, ref } from "#src/routes/schema.ts";
+import { Id, Instant, LocalDate, nullable, ref } from "#src/routes/schemas.ts";
 
 const Weekday = Type.Unsafe<string>({
   type: "string",

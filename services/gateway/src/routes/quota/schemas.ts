@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, ref } from "#src/routes/schema.ts";
+import { Id, Instant, ref } from "#src/routes/schemas.ts";
 
 const COUNTS = {
   limit: Type.Integer(),

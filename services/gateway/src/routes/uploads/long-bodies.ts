@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Patience } from "#src/routes/deps.ts";
+import type { Patience } from "#src/routes/dependencies.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 

@@ -1,8 +1,8 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { openFailureLimit, type FailureLimit } from "#src/routes/hooks/failure-limit.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { type FailureLimit, openFailureLimit } from "#src/routes/hooks/address-limits.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
 interface Upload {

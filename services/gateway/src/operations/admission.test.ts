@@ -13,8 +13,8 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { runInContext, findContext } from "@postrider/shared/telemetry/request-context";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createAdmission, type Admission } from "#src/clients/admission.ts";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import { type Admission, createAdmission } from "#src/operations/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 
 const ADDRESS = "192.0.2.1";
 const WORKSPACE = "019a0000-0000-7000-8000-000000000001";

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from "typebox";
 
-/** Lower-case UUID, the only form the interface accepts. */
+/** A lower-case UUID, the only form that the API accepts. */
 export const Id = Type.String({
   format: "uuid",
   pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
@@ -9,16 +9,16 @@ export const Id = Type.String({
 /** RFC 3339, UTC, milliseconds. */
 export const Instant = Type.String({ format: "date-time" });
 
-/** A time in a request; `domain/timestamps.ts` says which texts are one. */
+/** A time in a request, as `http/timestamps.ts` parses it. */
 export const Time = Type.String({
   format: "date-time",
   description: "RFC 3339 with an offset; more than 3 decimals are cut.",
 });
 
-/** A calendar date that exists, without a time. */
+/** An existing calendar date without a time. */
 export const LocalDate = Type.String({ format: "date" });
 
-/** `type: [x, "null"]`, which serialises faster than a union. */
+/** A value or null, written as `type: [x, "null"]` because that is serialised faster than a union. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({
     ...schema,
@@ -31,10 +31,10 @@ export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${"$id" in schema ? String(schema.$id) : ""}#` });
 }
 
-/** No query parameters: every one sent is refused. */
+/** For operations without query parameters: any that is sent is refused. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
-/** A path id is checked by the handler: what is no id is simply not found. */
+/** The handler checks ids in paths, because a text that is not a UUID is answered with `not_found`. */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
 export const ErrorBody = Type.Object(
@@ -56,5 +56,32 @@ export const ErrorBody = Type.Object(
   { $id: "Error" },
 );
 
-/** Leaves a route out of the API description. */
+/** Omits a route from the API description. */
 export const HIDDEN: object = { hide: true };
+
+/** Header of operations that create something. */
+export const IDEMPOTENCY_HEADERS = {
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[!-~]*$",
+      description: "Recommended. Repeats with the same key count once, for 24 hours.",
+    }),
+  ),
+};
+
+/** Header of an answer to a repeated request. */
+export const REPLAYED_HEADER = {
+  "Idempotent-Replayed": {
+    type: "string",
+    const: "true",
+    description: "An earlier request with the same key made it.",
+  },
+};
+
+/** Headers of an answer to a request that created a resource with a path of its own. */
+export const CREATED_HEADERS = {
+  Location: { type: "string", description: "Where it is from now on." },
+  ...REPLAYED_HEADER,
+};

@@ -1,27 +1,27 @@
-import type { AddressBudgets } from "#src/clients/admission/address-budgets.ts";
-import type { KeyRecord } from "#src/clients/admission/key-records.ts";
+import type { AddressLimits } from "#src/operations/admission/address-limits.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { KeyRecord } from "#src/operations/admission/key-records.ts";
 import {
   rateLimitOf,
   retryAfterSeconds,
   spendOnCredit,
   spendPrepaid,
   type WorkspaceBudget,
-} from "#src/clients/admission/workspace-budget.ts";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+} from "#src/operations/admission/workspace-budget.ts";
 
 const UNAVAILABLE: AdmissionResult = { kind: "unavailable", retryAfterSeconds: 1 };
 
 type Workspace = NonNullable<KeyRecord["workspace"]>;
 
 export interface Answers {
-  /** For a request without a key that works; counts on its address. */
+  /** Refuses a request without a working key, and counts it towards the limit of its address. */
   refuse(address: string, now: number): AdmissionResult;
-  /** From a fresh record. Undefined when accounts must be asked for more. */
-  known(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
-  /** From what accounts has just answered; undefined = the key does not work. */
-  final(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
-  /** Without accounts: from what is left of an older answer. */
-  offline(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
+  /** Decides from a fresh record. Undefined when accounts must be asked for more requests. */
+  fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
+  /** Decides from an answer of accounts that has just arrived; a record of undefined means that the key does not work. */
+  fromGrant(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
+  /** Decides without accounts, from an older answer. */
+  duringOutage(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
 }
 
 function admitted(record: KeyRecord, { budget, verified }: Workspace, now: number) {
@@ -40,17 +40,17 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
   };
 }
 
-/** Turns what is known of a key and its workspace's budget into the answer to one request, which is thereby counted. */
-export function createAnswers(addresses: AddressBudgets): Answers {
+/** Decides about single requests from what is known of their key and their workspace's budget, and counts them. */
+export function createAnswers(addresses: AddressLimits): Answers {
   function refuse(address: string, now: number): AdmissionResult {
-    const isAnswered = addresses.take(address, now);
+    const isWithinLimit = addresses.take(address, now);
     const limit = addresses.stateOf(address, now);
-    if (isAnswered) return { kind: "unauthenticated", limit };
+    if (isWithinLimit) return { kind: "unauthenticated", limit };
     const retryAfterSeconds = addresses.retryAfterSeconds(address, now);
     return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
   }
 
-  /** The key works, so that the address is shown its limit and pays nothing. */
+  /** The key works, so the request does not count towards the limit of its address. */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
     const isNamed = record.source.workspaceId !== undefined;
     const kind = isNamed ? "workspace_forbidden" : "workspace_required";
@@ -59,20 +59,20 @@ export function createAnswers(addresses: AddressBudgets): Answers {
 
   return {
     refuse,
-    known: (record, address, now) => {
+    fromRecord: (record, address, now) => {
       const { workspace } = record;
       if (workspace === undefined) return withoutWorkspace(record, address, now);
       if (spendPrepaid(workspace.budget)) return admitted(record, workspace, now);
       return now < workspace.budget.emptyUntil ? limited(workspace.budget, now) : undefined;
     },
-    final: (record, address, now) => {
+    fromGrant: (record, address, now) => {
       if (record === undefined) return refuse(address, now);
       const { workspace } = record;
       if (workspace === undefined) return withoutWorkspace(record, address, now);
       if (spendPrepaid(workspace.budget)) return admitted(record, workspace, now);
       return limited(workspace.budget, now);
     },
-    offline: (record, address, now) => {
+    duringOutage: (record, address, now) => {
       if (record === undefined || record.usableUntil <= now) return UNAVAILABLE;
       const { workspace } = record;
       if (workspace === undefined) return withoutWorkspace(record, address, now);

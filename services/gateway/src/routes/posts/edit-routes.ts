@@ -1,16 +1,15 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { fromOptionalInstant } from "#src/routes/instant.ts";
+import { fromOptionalInstant } from "#src/http/timestamps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
-import { fromOptions, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
+import { fromOptions, sendPost, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
 import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/precondition.ts";
 import { UpdatePost } from "#src/routes/posts/request-schemas.ts";
-import { PostDeletion, PostDetail } from "#src/routes/posts/schemas.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { ETAG, PostDeletion, PostDetail } from "#src/routes/posts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 
 type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;

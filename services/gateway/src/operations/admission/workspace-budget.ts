@@ -1,50 +1,39 @@
-import { msUntilTokens, tokensAt } from "@postrider/shared/limits/token-bucket";
-import type { RateLimitState } from "#src/domain/admission.ts";
+import { tokensAt } from "@postrider/shared/limits/token-bucket";
+import type { AdmissionSource } from "#src/clients/admit-batches.ts";
+import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
 
-const WINDOW_MS = 60_000;
-
-/** What accounts is asked about: requests are granted to it and given back by it. */
-export interface AdmissionSource {
-  /** Names the pair of key and workspace. */
-  readonly slot: string;
-  readonly key: string;
-  /** SHA-256. */
-  readonly keyHash: Uint8Array;
-  /** As the request named it; undefined = the key's only one. */
-  readonly workspaceId: string | undefined;
-}
-
-/** What one workspace may still do through this process. */
+/** The requests that one workspace may still make through this process. */
 export interface WorkspaceBudget {
   readonly workspaceId: string;
   /** Requests per minute, which is also the burst. */
   quota: number;
-  /** Granted and not yet spent. Nothing else is ever spent while accounts answers. */
+  /** Requests that accounts granted and that are not used yet. While accounts answers, only these are used. */
   prepaid: number;
-  /** When the grant that `prepaid` comes from was asked for. */
+  /** When the newest grant in `prepaid` was asked for. */
   prepaidAt: number;
+  /** The pair of key and workspace to which unused requests are returned. */
   source: AdmissionSource;
-  /** What accounts had left at `leftAt`; an estimate, for the client's information and for outages. */
+  /** Requests that accounts had left at `leftAt`: an estimate, shown to clients and used during outages. */
   left: number;
   leftAt: number;
-  /** Until then accounts is known to have nothing. */
+  /** Until then accounts has no requests left for the workspace. */
   emptyUntil: number;
-  /** Requests let through in an outage; repaid from the next grants. */
+  /** Requests admitted during an outage, to be repaid from the next grants. */
   debt: number;
-  /** When the newest answer that is known was asked for. */
-  askedAt: number;
+  /** When the newest known answer was asked for. */
+  sentAt: number;
 }
 
 /** One answer of accounts about a workspace. */
 export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
-  /** How much of it no debt may take. */
+  /** Part of `granted` that must not repay debt. */
   readonly kept: number;
   readonly remaining: number;
   readonly emptyForMs: number;
   readonly source: AdmissionSource;
-  readonly askedAt: number;
+  readonly sentAt: number;
 }
 
 export function newWorkspaceBudget(workspaceId: string, source: AdmissionSource): WorkspaceBudget {
@@ -58,44 +47,43 @@ export function newWorkspaceBudget(workspaceId: string, source: AdmissionSource)
     leftAt: 0,
     emptyUntil: 0,
     debt: 0,
-    askedAt: -Infinity,
+    sentAt: -Infinity,
   };
 }
 
-/** Adds what was granted. What was let through in an outage is paid first, so that no outage raises the limit. */
+/** Adds a grant. It repays the requests of an outage first, so that an outage never raises the limit. */
 export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: number): void {
   const repaid = Math.min(budget.debt, Math.max(0, answer.granted - answer.kept));
   budget.debt -= repaid;
   budget.prepaid += answer.granted - repaid;
   if (answer.granted > 0) {
-    budget.prepaidAt = Math.max(budget.prepaidAt, answer.askedAt);
+    budget.prepaidAt = Math.max(budget.prepaidAt, answer.sentAt);
     budget.source = answer.source;
   }
-  // Answers may overtake each other: an older one knows less about what is left.
-  if (answer.askedAt < budget.askedAt) return;
-  budget.askedAt = answer.askedAt;
+  // Answers may arrive out of order: an older one does not know what is left now.
+  if (answer.sentAt < budget.sentAt) return;
+  budget.sentAt = answer.sentAt;
   budget.quota = answer.quota;
   budget.left = answer.remaining;
   budget.leftAt = now;
   budget.emptyUntil = answer.remaining > 0 ? 0 : now + answer.emptyForMs;
 }
 
-/** Spends one granted request, if there is one. */
+/** Uses one granted request. Returns false when none is left. */
 export function spendPrepaid(budget: WorkspaceBudget): boolean {
   if (budget.prepaid < 1) return false;
   budget.prepaid -= 1;
   return true;
 }
 
-function sizeOf({ quota }: WorkspaceBudget) {
-  return { capacity: quota, windowMs: WINDOW_MS };
+function estimatedLeft({ left, leftAt, quota }: WorkspaceBudget, now: number): number {
+  return tokensAt({ tokens: left, at: leftAt }, { capacity: quota, windowMs: WINDOW_MS }, now);
 }
 
-function estimatedLeft(budget: WorkspaceBudget, now: number): number {
-  return tokensAt({ tokens: budget.left, at: budget.leftAt }, sizeOf(budget), now);
-}
-
-/** Only while accounts does not answer: goes on from what was left there, at the workspace's own rate. */
+/**
+ * For outages of accounts: uses one of the requests that were left there, refilled at the workspace's own rate. Returns
+ * false when none is left.
+ */
 export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   budget.left = estimatedLeft(budget, now);
   budget.leftAt = now;
@@ -105,7 +93,7 @@ export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   return true;
 }
 
-/** Takes up to `count` granted requests out, all of them by default. */
+/** Removes up to `count` granted requests, by default all, and returns how many. */
 export function takePrepaid(budget: WorkspaceBudget, count = budget.prepaid): number {
   const taken = Math.min(count, budget.prepaid);
   budget.prepaid -= taken;
@@ -116,11 +104,10 @@ export function rateLimitOf(budget: WorkspaceBudget, now: number): RateLimitStat
   const { quota, prepaid } = budget;
   const left = now < budget.emptyUntil ? 0 : estimatedLeft(budget, now);
   const remaining = Math.min(quota, Math.max(0, Math.floor(left + prepaid)));
-  const resetSeconds = Math.ceil(msUntilTokens(remaining, quota, sizeOf(budget)) / 1000);
-  return { policy: "workspace", quota, windowSeconds: 60, remaining, resetSeconds };
+  return toRateLimitState("workspace", quota, remaining);
 }
 
-/** Seconds, at least 1, until one more request may be there. */
+/** Seconds, at least 1, until accounts may grant another request. */
 export function retryAfterSeconds(budget: WorkspaceBudget, now: number): number {
   return Math.max(1, Math.ceil((budget.emptyUntil - now) / 1000));
 }

@@ -1,21 +1,20 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
-import type { RateLimitState } from "#src/domain/admission.ts";
+import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
 
 /** Default limit: failed authentications per minute of one remote address, which is also the burst. */
 const FAILURES_PER_MINUTE = 120;
-const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
-export interface AddressBudgets {
+export interface AddressLimits {
   /** Counts a request. Returns false, and counts nothing, when the address has used up its limit. */
   take(address: string, now: number): boolean;
   /** Whether the address may make another request. */
-  has(address: string, now: number): boolean;
-  /** Counts a request that has been served, beyond the limit if necessary. */
-  charge(address: string, now: number): void;
+  hasLeft(address: string, now: number): boolean;
+  /** Counts a request that has been served already, beyond the limit if necessary. */
+  takeOnCredit(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   /** Seconds, at least 1, until the address may make another request. */
   retryAfterSeconds(address: string, now: number): number;
@@ -24,24 +23,15 @@ export interface AddressBudgets {
 }
 
 /** Limits remote addresses in this process only, and remembers the 50,000 that were counted last. */
-export function createAddressBudgets(quota = FAILURES_PER_MINUTE): AddressBudgets {
+export function createAddressLimits(quota = FAILURES_PER_MINUTE): AddressLimits {
   const size = { capacity: quota, windowMs: WINDOW_MS };
   const buckets = new KeyedBuckets({ ...size, maxKeys: MAX_ADDRESSES });
   const leftOf = (address: string, now: number) => buckets.tokensOf(networkOf(address), now);
   return {
-    has: (address, now) => leftOf(address, now) >= 1,
-    charge: (address, now) => buckets.takeOnCredit(networkOf(address), now),
     take: (address, now) => buckets.tryTake(networkOf(address), now),
-    stateOf: (address, now) => {
-      const left = leftOf(address, now);
-      return {
-        policy: "address",
-        quota,
-        windowSeconds: 60,
-        remaining: Math.max(0, Math.floor(left)),
-        resetSeconds: Math.ceil(msUntilTokens(left, quota, size) / 1000),
-      };
-    },
+    hasLeft: (address, now) => leftOf(address, now) >= 1,
+    takeOnCredit: (address, now) => buckets.takeOnCredit(networkOf(address), now),
+    stateOf: (address, now) => toRateLimitState("address", quota, leftOf(address, now)),
     retryAfterSeconds: (address, now) =>
       Math.max(1, Math.ceil(msUntilTokens(leftOf(address, now), 1, size) / 1000)),
     sweep: (now) => buckets.sweep(now),

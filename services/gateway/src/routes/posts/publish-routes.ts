@@ -1,13 +1,13 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
+import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
-import { PostDetail } from "#src/routes/posts/schemas.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;

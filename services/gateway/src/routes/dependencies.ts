@@ -8,9 +8,9 @@ import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import type { Admission } from "#src/clients/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Locale } from "#src/http/messages.ts";
+import type { Admission } from "#src/operations/admission.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** What the routes stand on. */

@@ -1,7 +1,27 @@
 import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 
-/** What no schema can see: a query that is no UTF-8 is handed on undecoded, and a NUL is a character like any other. */
+/** Far more headers than a client and all proxies on the way send. */
+const MAX_HEADERS = 100;
+
+/** Integers as JSON writes them, with so few digits that a number holds them exactly. */
+const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
+
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
+}
+
+/** Refuses requests with more than 100 headers. Node silently drops those beyond 2,000 and limits only their total size. */
+export function addHeaderRules(app: FastifyInstance): void {
+  app.addHook("onRequest", ({ raw }, _reply, done) => {
+    // `rawHeaders` lists names and values in turn.
+    const actual = raw.rawHeaders.length / 2;
+    const violation = { code: "too_many_headers", path: "", limit: MAX_HEADERS, actual };
+    done(actual > MAX_HEADERS ? invalidRequest([violation]) : undefined);
+  });
+}
+
+/** Faults that the framework passes to the handler: a query that is not valid UTF-8, or contains a NUL character. */
 function faultOf(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");
@@ -11,14 +31,7 @@ function faultOf(query: string): Violation | undefined {
   }
 }
 
-/** Integers as JSON writes them, as long as they are exact. */
-const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
-
-interface QuerySchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
-}
-
-/** A query has only texts: where the schema says integer, one that is an integer is read as it. */
+/** Converts the texts of integer parameters to numbers. Texts that are not integers stay, and the schema refuses them. */
 function readIntegers(query: Record<string, unknown>, { properties = {} }: QuerySchema): void {
   for (const [name, { type }] of Object.entries(properties)) {
     const text = query[name];
@@ -27,7 +40,7 @@ function readIntegers(query: Record<string, unknown>, { properties = {} }: Query
   }
 }
 
-/** Texts of a query obey the same rules as texts of a body. */
+/** Applies to the texts of a query the rules that hold for those of a body. */
 export function addQueryRules(app: FastifyInstance): void {
   app.addHook("preValidation", (request, _reply, done) => {
     const start = request.url.indexOf("?");
