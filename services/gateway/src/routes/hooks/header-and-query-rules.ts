@@ -1,15 +1,12 @@
 import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
+import type { QuerySchema } from "#src/http/schema-faults.ts";
 
 /** Far more headers than a client and all proxies on the way send. */
 const MAX_HEADERS = 100;
 
 /** Integers as JSON writes them, with so few digits that a number holds them exactly. */
 const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
-
-interface QuerySchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>;
-}
 
 /** Refuses requests with more than 100 headers. Node silently drops those beyond 2,000 and limits only their total size. */
 export function addHeaderRules(app: FastifyInstance): void {
