@@ -634,7 +634,7 @@ describe("POST /posts/{id}/retry", () => {
           {
             code: "outcome_unknown",
             message:
-              "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+              "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
             accountId: ACCOUNT_ID,
             platform: "telegram",
           },

@@ -14,7 +14,7 @@ export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
   readonly requestId: string;
-  /** The client's request, of which nothing has been read yet. */
+  /** The client's request; nothing of its body has been read yet. */
   readonly source: IncomingMessage;
 }
 
@@ -23,24 +23,24 @@ export interface ObjectRequest {
   readonly mediaId: string;
   readonly rendition: string;
   readonly requestId: string;
-  /** `bytes=…`; absent = all of it. */
+  /** `bytes=…`; undefined for the whole file. */
   readonly range: string | undefined;
 }
 
 export interface ObjectAnswer {
-  /** 200, 206, or 416 for a range that is not there. */
+  /** 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** For the caller to read at once: left alone it holds a connection. Nothing with 416. */
+  /** The caller must read it without delay, because it occupies a connection. Empty with 416. */
   readonly body: Readable;
 }
 
-/** The bytes of media, on their way through the gateway: see services/media/README.md. */
+/** Uploads to and downloads from the media service; its README describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * Passes the body of the client's request on as it comes, no faster than media takes it.
+   * Streams the body of the client's request to media, no faster than media reads it.
    *
-   * @throws ServiceError What media says, `invalid_request` when the client broke off, `unavailable` when media did.
+   * @throws ServiceError The error of media; `invalid_request` when the client disconnects, `unavailable` when media does.
    */
   upload(upload: Upload): Promise<void>;
   /** @throws ServiceError `not_found`, `unavailable`. */
@@ -51,20 +51,20 @@ export interface MediaBytesOptions {
   /** The media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Uploads, and as many downloads, at the same time. Default 256: more would be served too slowly to be of use. */
+  /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Between two pieces of an object. */
+/** Maximum time between two chunks of an object. */
 const STALL_TIMEOUT_MS = 30_000;
-const PASSED_ON = ["content-type", "content-length", "content-digest"];
-const ANSWERED = new Set([200, 206, 416]);
+const FORWARDED = ["content-type", "content-length", "content-digest"];
+const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
-  /** Every exchange holds a permit; none waits for one, because the exchanges before it may be slow. */
+  /** Every transfer holds a permit. A transfer does not wait for one, because those before it may be slow. */
   readonly permits: Semaphore;
 }
 
@@ -98,7 +98,7 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
       headers: {
-        ...passedOn(source),
+        ...forwardedHeaders(source),
         ...outgoingHeaders(),
         authorization,
         "x-upload-token": one.token,
@@ -108,7 +108,7 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {
-    // Nobody is there to read it.
+    // The client has disconnected, so this error is only logged.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
   }
 }
@@ -126,7 +126,7 @@ async function open(
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
-    if (!ANSWERED.has(answer.statusCode)) {
+    if (!EXPECTED_STATUSES.has(answer.statusCode)) {
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
     }
     answer.body.once("close", () => permit[Symbol.dispose]());
@@ -138,10 +138,10 @@ async function open(
   }
 }
 
-/** Without a length there would be no telling a request without a body from one in chunks. */
-function passedOn({ headers }: IncomingMessage): Record<string, string> {
+/** The headers that media needs. Without a length, media could not tell an absent body from a chunked one. */
+function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;
-  const found = PASSED_ON.map((name) => [name, headers[name]]);
+  const found = FORWARDED.map((name) => [name, headers[name]]);
   return {
     ...(isChunked ? {} : { "content-length": "0" }),
     ...Object.fromEntries(found.filter(([, value]) => typeof value === "string")),

@@ -5,13 +5,13 @@ import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */
+/** Maximum time without traffic. After the last byte, media makes the file durable, which takes long for a gigabyte. */
 const STORE_TIMEOUT_MS = 120_000;
 
 export interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of which nothing has been read yet. */
+  /** The request whose body is sent; nothing of it has been read yet. */
   readonly source: http.IncomingMessage;
 }
 
@@ -21,40 +21,40 @@ export interface PutAnswer {
 }
 
 /**
- * Passes the body of `source` on, piece by piece as it comes: through Node's own client, which does nothing else to it.
- * When the peer answers early or breaks off, the connection of `source` stays for the answer; when `source` breaks off,
- * the peer sees a cut body and not a whole one.
+ * Streams the body of `source` to a peer with Node's own HTTP client, which adds the least work per chunk. If the peer
+ * answers early or disconnects, the connection of `source` stays open for the answer. If `source` disconnects, the peer
+ * sees an incomplete body.
  */
 export async function putBody({ url, headers, source }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers);
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   sent.once("response", resolve);
   sent.on("error", reject);
-  const breakOff = (): void => {
-    if (!source.complete) sent.destroy(new Error("the client broke off"));
+  const abort = (): void => {
+    if (!source.complete) sent.destroy(new Error("the client disconnected"));
   };
-  source.once("close", breakOff);
-  if (source.destroyed) breakOff();
-  source.on("data", notePiece);
+  source.once("close", abort);
+  if (source.destroyed) abort();
+  source.on("data", noteChunk);
   source.pipe(sent);
   try {
     const answer = await promise;
     return { status: answer.statusCode ?? 0, body: await buffer(answer) };
   } finally {
-    source.off("close", breakOff);
-    source.off("data", notePiece);
+    source.off("close", abort);
+    source.off("data", noteChunk);
     source.unpipe(sent);
     sent.destroy();
   }
 }
 
-function notePiece({ length }: Buffer): void {
+function noteChunk({ length }: Buffer): void {
   notePassingBytes(length);
 }
 
 /**
- * A connection of its own: one that was kept could turn out to be dead, and an upload is not repeated. But the peer is
- * not told so: a server that is to close resets the connection of a body that it refuses, and its answer is lost.
+ * Opens a new connection, because a kept-alive one could turn out to be closed and an upload cannot be repeated. It still
+ * sends `connection: keep-alive`: with `close`, a server that refuses the body resets the connection, and its answer is lost.
  */
 function open(url: string, headers: BodyToPut["headers"]): http.ClientRequest {
   const { request } = url.startsWith("https:") ? https : http;

@@ -8,7 +8,7 @@ const STATUS_LINES: ReadonlyMap<string | undefined, string> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
 ]);
 
-/** Answers bytes that Node could not read as a request; no hook sees them, so this writes the whole answer. */
+/** Answers bytes that Node could not parse as a request. No hook runs for them, so the whole answer is written here. */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,

@@ -13,7 +13,7 @@ import type { Locale } from "#src/http/messages.ts";
 import type { Admission } from "#src/operations/admission.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
-/** What the routes stand on. */
+/** The dependencies of the REST server. */
 export interface ServerDeps {
   readonly admission: Admission;
   readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
@@ -36,30 +36,30 @@ export interface ServerDeps {
   readonly publicUrl: string;
   readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
-  /** Web origins whose pages may upload. */
+  /** Web origins whose pages may send uploads. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
-  /** Times and sizes that keep connections from being held for nothing; those that are absent are as in production. */
+  /** Limits on slow connections; an absent one has its production value. */
   readonly patience: Partial<Patience>;
-  /** How late the event loop may be on average before requests are refused; 250 ms when absent. */
+  /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
 
-/** How long the gateway waits for what a client sends. */
+/** Limits on slow clients. */
 export interface Patience {
-  /** For all headers of a request. */
+  /** Maximum time until all headers of a request have arrived. */
   readonly headersMs: number;
-  /** For all of a request but an upload. */
+  /** Maximum time until a request has arrived with its body. Uploads are exempt. */
   readonly requestMs: number;
-  /** An upload that is silent for so long has ended. */
+  /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
   readonly stallMs: number;
-  /** An upload that is slower than this, on average over `stallMs`, has ended too. */
+  /** An upload that was slower than this during an interval of `stallMs` is cut off. */
   readonly minBytesPerSecond: number;
-  /** A connection on which nothing moves in either direction is given up after so long, answered or not. */
+  /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
 }
 
-/** Scopes of API keys, as the interface names them. */
+/** The scopes that an API key can have. */
 export type Scope =
   | "accounts:read"
   | "accounts:write"
@@ -72,7 +72,7 @@ export type Scope =
   | "comments:read"
   | "comments:write";
 
-/** Who makes the request, once admission has let it in. */
+/** The API key's owner, known once admission has accepted the request. */
 export interface Caller {
   readonly workspaceId: string;
   readonly verified: boolean;
@@ -81,25 +81,25 @@ export interface Caller {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The scope that the operation needs; routes without one are open to everybody. */
+    /** The scope that the operation requires. Routes without one need no API key. */
     readonly scope?: Scope;
-    /** How long a request may take in all, where it is not what it is for most. */
+    /** Maximum duration of a request, where it differs from the default. */
     readonly timeoutMs?: number;
-    /** Needs no key, and is limited per remote address. */
+    /** The route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;
-    /** The handler gets the body as a stream, whatever its type and length. */
+    /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
-    /** Pages of the configured web origins may call it. */
+    /** Pages of the configured web origins may call the route. */
     readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
-    /** Set on every route that needs a key. */
+    /** Set on every route that requires a scope. */
     caller: Caller | undefined;
-    /** Length of the body as it came, 0 without one. */
+    /** Length of the body in bytes; 0 without one. */
     bodyBytes: number;
-    /** `error.code` of the answer, if it was no success; for the log. */
+    /** `error.code` of a failed answer, for the log. */
     errorCode: string | undefined;
-    /** The language of texts in the answer. */
+    /** The language of messages in the answer. */
     locale: Locale;
   }
 }

@@ -12,7 +12,7 @@ export const Instant = Type.String({ format: "date-time" });
 /** A time in a request, as `http/timestamps.ts` parses it. */
 export const Time = Type.String({
   format: "date-time",
-  description: "RFC 3339 with an offset; more than 3 decimals are cut.",
+  description: "RFC 3339 with an offset, cut to milliseconds.",
 });
 
 /** An existing calendar date without a time. */
@@ -40,7 +40,7 @@ export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 export const ErrorBody = Type.Object(
   {
     error: Type.Object({
-      code: Type.String({ description: "Stable; branch on it." }),
+      code: Type.String({ description: "Stable; programs decide by it." }),
       message: Type.String({ description: "For people; may change." }),
       details: Type.Optional(
         Type.Array(
@@ -66,7 +66,7 @@ export const IDEMPOTENCY_HEADERS = {
       minLength: 1,
       maxLength: 255,
       pattern: "^[!-~]*$",
-      description: "Recommended. Repeats with the same key count once, for 24 hours.",
+      description: "Recommended. Requests with the same key are carried out once within 24 hours.",
     }),
   ),
 };
@@ -76,12 +76,12 @@ export const REPLAYED_HEADER = {
   "Idempotent-Replayed": {
     type: "string",
     const: "true",
-    description: "An earlier request with the same key made it.",
+    description: "The answer is that of an earlier request with the same key.",
   },
 };
 
 /** Headers of an answer to a request that created a resource with a path of its own. */
 export const CREATED_HEADERS = {
-  Location: { type: "string", description: "Where it is from now on." },
+  Location: { type: "string", description: "Path of the created resource." },
   ...REPLAYED_HEADER,
 };

@@ -29,24 +29,24 @@ import { registerQuota } from "#src/routes/quota/routes.ts";
 import { createLongBodies, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 
-/** The largest JSON body; one byte more is refused. */
+/** Maximum size of a JSON body. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** What is still not all here after so long is given up: nobody holds a connection by trickling bytes. */
+/** A client that sends slowly must not keep its connection for long. */
 const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
   stallMs: 30_000,
   minBytesPerSecond: 1_000,
-  // No operation takes as long.
+  // Longer than any operation takes.
   silenceMs: 240_000,
 };
-/** How often Node looks for connections whose time is over; it is every 30 s by itself. */
-const LOOK_MS = 5_000;
+/** How often Node looks for requests that take too long to arrive. Its own default is 30 s. */
+const CHECK_CONNECTIONS_MS = 5_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
-/** Times and dates as requests may write them. A path id that is no UUID is not found rather than invalid. */
+/** The formats of times and dates. Any text passes as `uuid`: an id that is not a UUID is answered with `not_found`. */
 function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
@@ -74,20 +74,20 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     connectionTimeout: patience.silenceMs,
-    // Node takes the longer of the two limits for the whole request.
+    // Node applies the longer of `requestTimeout` and `headersTimeout` to the whole request.
     requestTimeout: patience.requestMs,
     http: {
       headersTimeout: patience.headersMs,
-      connectionsCheckingInterval: Math.min(LOOK_MS, patience.headersMs),
+      connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, patience.headersMs),
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    // What arrives on a kept-alive connection while we stop is answered like anything else, and the connection ends.
+    // While the server stops, requests on open connections are still answered; then the connection is closed.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
-    // Longer than any request target: what is no id is not found, however long it is.
+    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown one.
     routerOptions: { maxParamLength: 65_536 },
-    clientErrorHandler: longBodies.spare((error, socket) =>
+    clientErrorHandler: longBodies.exempt((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
     ),
     ajv: {
@@ -103,8 +103,8 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
 }
 
 /**
- * The REST server, not yet listening. The order of the hooks is the order of checks that the interface promises: load,
- * key and budget, unknown route, scope, verification, media type, size, schema; the handlers do the rest.
+ * The REST server, not yet listening. The hooks run in the order of checks that the contract fixes: load, key and rate
+ * limit, unknown route, scope, verification, media type, size, schema. The handlers check the rest.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const patience = { ...PATIENCE, ...deps.patience };

@@ -25,7 +25,7 @@ export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "a
     operationId: "disconnectAccount",
     summary: "Disconnect an account",
     description:
-      "The account's tokens are destroyed at once, and its scheduled posts fail when they are due. A 204 does not mean that the permission at the platform is gone: the headers say whether the platform was asked.",
+      "The account's tokens are deleted immediately, and its scheduled posts fail when they are due. A 204 does not mean that the platform has revoked the permission: the headers say whether it was asked to.",
     tags: ["accounts"],
     scope: "accounts:write",
     params: IdParams,

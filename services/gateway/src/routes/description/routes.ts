@@ -26,11 +26,11 @@ const SCHEMAS = [
   ...QUEUE_SLOT_SCHEMAS,
 ];
 
-const INTRODUCTION = `Publish one piece of content to many social accounts and read the outcome per account.
+const INTRODUCTION = `Publish the same content to several social accounts and read the result for each account.
 
-Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; record the \`X-Request-Id\` of an answer when you ask for help.`;
+Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; quote the \`X-Request-Id\` of the answer when you report a problem.`;
 
-/** `GET /api/v1/openapi.json` is made from the route schemas and needs no key. */
+/** Serves `GET /api/v1/openapi.json`, which is generated from the schemas of the routes and needs no API key. */
 export async function registerDescription(
   app: FastifyInstance,
   deps: Pick<ServerDeps, "publicUrl">,

@@ -14,7 +14,7 @@ function unsupported(): ServiceError {
   return new ServiceError("invalid", "unsupported_media_type");
 }
 
-/** An operation without a body takes an object without properties, which some clients send with every POST. */
+/** An operation without a body accepts an empty object, which some clients send with every POST. */
 function refuseBody(body: unknown): ServiceError | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     return invalidRequest([{ code: "type", path: "" }]);
@@ -31,14 +31,14 @@ function tooLarge(actual: number): ServiceError {
 }
 
 /**
- * Bodies are JSON in UTF-8 or absent; an empty body is no body, whatever its type. The type is checked before the size
- * where the length is announced, and the size of `content` and `options` before the schema.
+ * A body is JSON in UTF-8 or absent; an empty body counts as absent, whatever its type. If the length is announced, the
+ * type is checked before the size. The size of `content` and `options` is checked before the schema.
  */
 export function addBodyRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, _reply, done) => {
     const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
-    // Fastify refuses a malformed type also where there is nothing to read.
+    // Fastify would refuse a malformed type even though the body is empty.
     const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
     if (isEmpty) delete request.raw.headers["content-type"];
     const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
@@ -59,7 +59,7 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // The re-serialised text is never much longer than what came, so short bodies need no second look.
+    // `contentBytes` is never much larger than the body, so that only large bodies have to be measured.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });

@@ -14,7 +14,7 @@ function toPattern(url: string): RegExp {
   return new RegExp(`^${parts.join("/")}$`);
 }
 
-/** A known path with another method is 405 and names the methods that it has; any other path is 404. */
+/** Answers a known path with another method with 405 and the methods that it has, and any other path with 404. */
 export function addKnownPaths(app: FastifyInstance): void {
   const known = new Map<string, KnownPath>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -24,7 +24,7 @@ export function addKnownPaths(app: FastifyInstance): void {
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
-    // A fixed path is known by itself: for GET the router takes /posts/validate for a post with that id.
+    // A path without parameters is looked up first: for GET, the router takes /posts/validate for a post's id.
     const fixed = known.get(path);
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;
@@ -33,7 +33,7 @@ export function addKnownPaths(app: FastifyInstance): void {
     reply.header("allow", [...methods].toSorted().join(", "));
     return new ServiceError("invalid", "method_not_allowed");
   };
-  // In a hook, because the body is read, and may be too large, before a handler runs.
+  // A hook, because before a handler runs the body would be read, and could be refused as too large.
   app.addHook("onRequest", (request, reply, done) =>
     done(refuse(request, reply) ?? checkPermission(request)),
   );

@@ -8,7 +8,7 @@ import { NoQuery } from "#src/routes/schemas.ts";
 export function registerPlatforms(api: FastifyInstance, deps: Pick<ServerDeps, "platforms">): void {
   const list = operation({
     operationId: "listPlatforms",
-    summary: "Platform rules and availability",
+    summary: "List the platforms with their rules and availability",
     tags: ["platforms"],
     scope: "accounts:read",
     querystring: NoQuery,

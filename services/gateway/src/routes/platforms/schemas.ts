@@ -18,7 +18,8 @@ export const Platform = Type.Object(
       {},
       {
         additionalProperties: true,
-        description: "Limits in bytes, seconds and the unit that each text limit names.",
+        description:
+          "Limits in bytes, in seconds and, for texts, in the unit that is given with each limit.",
       },
     ),
   },

@@ -14,8 +14,8 @@ import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery, ref } from "#src/routes/
 type CreateBody = Static<typeof CreatePost>;
 type ValidateBody = Static<typeof ValidatePost>;
 
-/** Creating a post, and asking whether it could be created. */
-export function registerAccept(
+/** Creating a post, and validating one without creating it. */
+export function registerCreateRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
 ): void {
@@ -23,8 +23,8 @@ export function registerAccept(
   registerValidate(api, deps);
 }
 
-/** What the request says of the post itself. */
-function toRequest(workspaceId: string, body: ValidateBody) {
+/** The fields that creating and validating a post have in common. */
+function toPostFields(workspaceId: string, body: ValidateBody) {
   const { content, accountIds, mediaIds = [], options, scheduledAt } = body;
   return defined({
     workspaceId,
@@ -36,7 +36,7 @@ function toRequest(workspaceId: string, body: ValidateBody) {
   });
 }
 
-/** A queue slot gives the time itself, and a draft has no place in the queue; false is the same as nothing. */
+/** A queue slot sets the time itself, and drafts are not queued. False counts as absent. */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;
   const violations = [
@@ -53,7 +53,7 @@ function registerCreate(
   const create = operation({
     operationId: "createPost",
     summary: "Publish a post, schedule it or keep it as a draft",
-    description: "Accepted whole or not at all; publishing goes on after the answer.",
+    description: "Accepted completely or not at all; it is published after the answer.",
     tags: ["posts"],
     scope: "posts:write",
     querystring: NoQuery,
@@ -73,7 +73,7 @@ function registerCreate(
     const idempotency = readIdempotency(request);
     const { isDraft = false, queueSlot = false, force = false } = request.body;
     const { post, replayed } = await posts.createPost({
-      ...toRequest(workspaceId, request.body),
+      ...toPostFields(workspaceId, request.body),
       isDraft,
       queueSlot,
       force,
@@ -90,7 +90,8 @@ function registerValidate(api: FastifyInstance, { posts }: Pick<ServerDeps, "pos
   const validate = operation({
     operationId: "validatePost",
     summary: "Check a post without saving or publishing it",
-    description: "Checks what creating it would, except quota, duplicates and queue slots.",
+    description:
+      "Makes the same checks as creating the post, except for quota, duplicates and queue slots.",
     tags: ["posts"],
     scope: "posts:read",
     querystring: NoQuery,
@@ -99,6 +100,6 @@ function registerValidate(api: FastifyInstance, { posts }: Pick<ServerDeps, "pos
   });
   api.post<{ Body: ValidateBody }>("/posts/validate", validate, async (request) => {
     const { workspaceId } = callerOf(request);
-    return toValidPost(await posts.validatePost(toRequest(workspaceId, request.body)));
+    return toValidPost(await posts.validatePost(toPostFields(workspaceId, request.body)));
   });
 }

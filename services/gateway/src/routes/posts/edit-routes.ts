@@ -14,8 +14,8 @@ import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;
 
-/** Editing and deleting a post, if it is still as the client saw it. */
-export function registerChanges(
+/** Editing and deleting a post, optionally only if it still has the ETag that the client saw. */
+export function registerEditRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
 ): void {
@@ -23,7 +23,7 @@ export function registerChanges(
   registerDelete(api, deps);
 }
 
-/** The fields that were sent: an empty list or object clears, an absent one leaves what is there. */
+/** The fields to change. An empty list or object clears a field; an absent one leaves it unchanged. */
 function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: UpdateBody) {
   return defined({
     content,
@@ -64,7 +64,7 @@ function registerDelete(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): 
     operationId: "deletePost",
     summary: "Delete a post",
     description:
-      "A draft or schedule is gone at once: 204. A post that was published is cancelled, and deleted on the platforms after the answer: 202.",
+      "A draft or scheduled post is deleted immediately: 204. A published post is cancelled, and deleted on the platforms after the answer: 202.",
     tags: ["posts"],
     scope: "posts:write",
     params: IdParams,
@@ -72,11 +72,11 @@ function registerDelete(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): 
     headers: IF_MATCH_HEADERS,
     response: {
       202: {
-        description: "The post is cancelled; its targets show what becomes of each publication.",
+        description: "The post is cancelled; its targets say whether each publication is deleted.",
         body: PostDeletion,
         headers: ETAG,
       },
-      204: { description: "The post is gone." },
+      204: { description: "The post is deleted." },
     },
   });
   api.delete<{ Params: Params }>("/posts/:id", remove, async (request, reply) => {

@@ -12,8 +12,8 @@ import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
-/** Publishing a post now, and sending again what failed; a client that lost the answer reads the post. */
-export function registerCommands(
+/** Publishing a post now, and retrying its failed targets. A client that lost the answer reads the post. */
+export function registerPublishRoutes(
   api: FastifyInstance,
   { posts, links }: Pick<ServerDeps, "posts" | "links">,
 ): void {
@@ -25,7 +25,9 @@ export function registerCommands(
     params: IdParams,
     querystring: NoQuery,
     body: ref(PublishPost),
-    response: { 202: { description: "The post as it goes out.", body: PostDetail, headers: ETAG } },
+    response: {
+      202: { description: "The post, being published.", body: PostDetail, headers: ETAG },
+    },
   });
   api.post<{ Params: Params; Body: PublishBody }>(
     "/posts/:id/publish",
@@ -41,8 +43,8 @@ export function registerCommands(
 
   const retry = operation({
     operationId: "retryPost",
-    summary: "Send the failed targets of a post again",
-    description: "Published targets, and those whose outcome is unknown, are left as they are.",
+    summary: "Retry the failed targets of a post",
+    description: "Published targets, and those whose outcome is unknown, are not changed.",
     tags: ["posts"],
     scope: "posts:write",
     params: IdParams,

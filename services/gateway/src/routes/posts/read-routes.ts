@@ -12,15 +12,15 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** One post, and pages of them. */
-export function registerReads(
+/** Reading one post, and listing posts page by page. */
+export function registerReadRoutes(
   api: FastifyInstance,
   { posts, links }: Pick<ServerDeps, "posts" | "links">,
 ): void {
   const reader = createPostReader(posts);
   const get = operation({
     operationId: "getPost",
-    summary: "A post and the result on each account",
+    summary: "Read a post and its result on each account",
     tags: ["posts"],
     scope: "posts:read",
     params: IdParams,
@@ -35,7 +35,8 @@ export function registerReads(
   const list = operation({
     operationId: "listPosts",
     summary: "List posts, latest first",
-    description: "Filters combine. A cursor belongs to the filters that it was made for.",
+    description:
+      "Filters can be combined. A cursor is valid only with the filters of the request that returned it.",
     tags: ["posts"],
     scope: "posts:read",
     querystring: ListPostsQuery,

@@ -12,7 +12,7 @@ const Options = Type.Unsafe<Record<string, OptionBody>>({
   type: "object",
   maxProperties: 100,
   additionalProperties: ref(PostOption),
-  description: "Overrides per platform id or account id; the account wins.",
+  description: "Overrides per platform id or account id; those of the account take precedence.",
 });
 
 /** The content of a post and its accounts. */
@@ -33,10 +33,10 @@ export const CreatePost = Type.Object(
       }),
     ),
     isDraft: Type.Optional(
-      Type.Boolean({ description: "Keep it as a draft; scheduledAt is then only a plan." }),
+      Type.Boolean({ description: "Keep it as a draft, which is not published at scheduledAt." }),
     ),
     force: Type.Optional(
-      Type.Boolean({ description: "Send it although the same content was sent recently." }),
+      Type.Boolean({ description: "Publish it even if the same content was published recently." }),
     ),
   },
   { $id: "CreatePost", additionalProperties: false },
@@ -59,7 +59,7 @@ export const UpdatePost = Type.Object(
     $id: "UpdatePost",
     additionalProperties: false,
     minProperties: 1,
-    description: "Each field that is sent replaces the whole field.",
+    description: "Each field that is sent replaces the previous value of the field.",
   },
 );
 
@@ -71,7 +71,7 @@ export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
     force: {
       type: "boolean",
       const: true,
-      description: "Send it although the same content was sent recently.",
+      description: "Publish it even if the same content was published recently.",
     },
   },
   required: ["force"],
@@ -84,14 +84,18 @@ export const ListPostsQuery = Type.Object(
       Type.Integer({ minimum: 1, maximum: 100, description: "1 to 100, default 20." }),
     ),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the page before." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: "nextCursor of the previous page.",
+      }),
     ),
     status: Type.Optional(PostStatus),
     platform: Type.Optional(
       Type.Unsafe<string>({
         type: "string",
         enum: [...PLATFORM_IDS],
-        description: "Posts with at least one target on it.",
+        description: "Posts with at least one target on this platform.",
       }),
     ),
     from: Type.Optional({

@@ -10,7 +10,7 @@ import { NoQuery } from "#src/routes/schemas.ts";
 export function registerQuota(api: FastifyInstance, deps: Pick<ServerDeps, "quota">): void {
   const get = operation({
     operationId: "getQuota",
-    summary: "What is left of the monthly quota and the daily limits",
+    summary: "Read the monthly quota and the daily limits",
     tags: ["quota"],
     scope: "posts:read",
     querystring: NoQuery,
