@@ -14,7 +14,7 @@ import { startRenewingIdle } from "#src/jobs/renew-idle-credentials.ts";
 import { startResealing } from "#src/jobs/reseal-credentials.ts";
 import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startKeyUse } from "#src/jobs/write-key-use.ts";
-import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /** Builds the accounts service and starts it; disposing stops it in the order that loses nothing. */

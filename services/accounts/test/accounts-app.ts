@@ -16,7 +16,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { insertDeployment } from "#src/db/deployment.ts";
 import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
-import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;

@@ -10,7 +10,7 @@ import {
   writeResealed,
   type SealedTokens,
 } from "#src/db/sealing-keys.ts";
-import { placeOfToken } from "#src/domain/token-place.ts";
+import { placeOfToken } from "#src/domain/sealed-places.ts";
 
 /** What the job is built from. */
 export interface ResealDeps {

@@ -3,7 +3,7 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { admit } from "#src/rpc/admit.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /** The table of contents of AdmissionService. */
 export function createAdmissionService(deps: Pick<Deps, "sql" | "noteKeyUse">) {

@@ -17,7 +17,7 @@ import {
 } from "#src/db/request-budgets.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
 import { emptyForMs, shareGrant } from "#src/domain/share-grant.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 type Grant = MessageInitShape<typeof AdmissionGrantSchema>;
 

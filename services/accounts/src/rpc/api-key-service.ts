@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
 import { findTicket, getTicket, issueTicket, openTicket } from "#src/rpc/tickets.ts";
 

@@ -5,8 +5,8 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
-import { toAccountKeys } from "#src/rpc/account-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { toAccountKeys } from "./to-account-key.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_REFS = 1_000;

@@ -9,7 +9,7 @@ import type {
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { SealError } from "@postrider/shared/secrets/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
-import { toAccountKeys } from "#src/rpc/account-keys.ts";
+import { toAccountKeys } from "./to-account-key.ts";
 import type { CredentialDeps } from "#src/rpc/credential-service.ts";
 import { mapBounded } from "#src/rpc/map-bounded.ts";
 import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";

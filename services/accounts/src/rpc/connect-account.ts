@@ -6,10 +6,10 @@ import type {
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import { getConfiguredPlatform } from "#src/rpc/configured-platform.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { logIn } from "#src/rpc/log-in.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+import { getConfiguredPlatform } from "#src/operations/configured-platform.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
+import { logIn } from "#src/operations/fetch-connection.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** Where a platform has a page of its own, nobody types tokens in. */

@@ -9,10 +9,10 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { logIn } from "#src/rpc/log-in.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
+import { logIn } from "#src/operations/fetch-connection.ts";
 import { mapBounded } from "#src/rpc/map-bounded.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;

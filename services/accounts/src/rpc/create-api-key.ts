@@ -12,7 +12,7 @@ import { insertApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 const PAST = [{ code: "in_the_past", path: "/expiresAt" }];

@@ -7,7 +7,7 @@ import { invalidRequest } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { insertWorkspace } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function createWorkspace(

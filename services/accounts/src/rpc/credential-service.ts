@@ -1,8 +1,8 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
-import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { CredentialRefresher } from "#src/operations/credential-refresher.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 

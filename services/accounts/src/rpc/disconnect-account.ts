@@ -8,9 +8,9 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setDisconnected, type AccountKey } from "#src/db/accounts.ts";
 import { destroyTokens, type DestroyedTokens } from "#src/db/credentials.ts";
 import { accountDisconnected } from "#src/events.ts";
-import { toAccountKey } from "#src/rpc/account-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { revokeTokens } from "#src/rpc/revoke-tokens.ts";
+import { toAccountKey } from "./to-account-key.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
+import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 
 interface Disconnected {
   readonly platform: string;

@@ -13,11 +13,11 @@ import {
   setTicketConnected,
   setTicketFailed,
   type ClaimedTicket,
-} from "#src/db/oauth-tickets.ts";
-import { hashSecret } from "#src/domain/ticket-secrets.ts";
-import { getAuthorization } from "#src/rpc/configured-platform.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+} from "#src/db/authorizations.ts";
+import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { getAuthorization } from "#src/operations/configured-platform.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** All calls of an exchange together; several platforms need three. */

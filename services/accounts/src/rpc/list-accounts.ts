@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { isId } from "@postrider/shared/ids";
 import { listAccountsOf } from "#src/db/accounts.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 export async function listAccounts(

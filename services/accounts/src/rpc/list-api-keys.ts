@@ -7,7 +7,7 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listApiKeysOf } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 export async function listApiKeys(

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListSealingKeysResponseSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { countSealingKeys } from "#src/db/sealing-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /** Configured keys in their order, then those that tokens still need although nobody configured them. */
 export async function listSealingKeys({

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListWorkspacesResponseSchema } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { listAllWorkspaces } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function listWorkspaces({

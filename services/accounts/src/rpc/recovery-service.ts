@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { adoptDeployment, findHold } from "#src/db/deployment.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /** The table of contents of RecoveryService; its operations are a statement or two each. */
 export function createRecoveryService({ sql, deploymentId }: Pick<Deps, "sql" | "deploymentId">) {

@@ -7,7 +7,7 @@ import type {
 import { unavailable } from "@postrider/shared/errors";
 import type { AccountKey } from "#src/db/accounts.ts";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
-import { toAccountKey } from "#src/rpc/account-keys.ts";
+import { toAccountKey } from "./to-account-key.ts";
 import type { CredentialDeps } from "#src/rpc/credential-service.ts";
 import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";

@@ -8,8 +8,8 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setReconnectRequired, type AccountKey } from "#src/db/accounts.ts";
 import { giveUpCredential } from "#src/db/credentials.ts";
 import { accountReconnectRequired } from "#src/events.ts";
-import { toAccountKey } from "#src/rpc/account-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { toAccountKey } from "./to-account-key.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /**
  * Marks an active account whose credential of that version, or an older one, was refused for good; anything newer stays

@@ -6,7 +6,7 @@ import type {
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { setRevoked } from "#src/db/api-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /** Effective everywhere when the last answer of `Admit` for the key has run out, which is after 3 s. */
 export async function revokeApiKey(

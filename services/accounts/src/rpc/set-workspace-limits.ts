@@ -7,7 +7,7 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { updateLimits } from "#src/db/workspaces.ts";
 import { limitViolations } from "#src/domain/limits.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function setWorkspaceLimits(

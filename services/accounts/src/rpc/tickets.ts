@@ -21,10 +21,10 @@ import {
   insertTicket,
   openTicket as spendTicket,
   type TicketRow,
-} from "#src/db/oauth-tickets.ts";
-import { codeChallengeOf, hashSecret, SECRET_BYTES } from "#src/domain/ticket-secrets.ts";
-import { getAuthorization } from "#src/rpc/configured-platform.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+} from "#src/db/authorizations.ts";
+import { codeChallengeOf, hashSecret, SECRET_BYTES } from "#src/domain/authorization-secrets.ts";
+import { getAuthorization } from "#src/operations/configured-platform.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 import { placeOfVerifier, redirectUriOf } from "#src/rpc/finish-authorization.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 

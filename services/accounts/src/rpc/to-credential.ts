@@ -3,8 +3,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { CredentialRow } from "#src/db/credentials.ts";
-import { unsealToken } from "#src/rpc/credential-seals.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
+import type { Deps } from "#src/operations/dependencies.ts";
 
 /** The token leaves only while the account is active. */
 export function toCredential(

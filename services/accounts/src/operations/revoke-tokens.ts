@@ -4,8 +4,8 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
 import type { DestroyedTokens } from "#src/db/credentials.ts";
 import { findHold } from "#src/db/deployment.ts";
-import { unsealToken } from "#src/rpc/credential-seals.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { unsealToken } from "./token-sealing.ts";
+import type { Deps } from "./dependencies.ts";
 
 type RevokeDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId">;
 type RevokedAccount = AccountKey & { readonly platform: string };

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import type { Tokens } from "@postrider/platforms/authorization/connector";
 import { seal, unseal } from "@postrider/shared/secrets/sealing";
 import type { SealedCredential } from "#src/db/credentials.ts";
-import { placeOfToken } from "#src/domain/token-place.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { placeOfToken } from "#src/domain/sealed-places.ts";
+import type { Deps } from "./dependencies.ts";
 
 const NONCE_BYTES = 12;
 

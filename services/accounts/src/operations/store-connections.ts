@@ -5,8 +5,8 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
 import { accountConnected } from "#src/events.ts";
-import { sealTokens } from "#src/rpc/credential-seals.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { sealTokens } from "./token-sealing.ts";
+import type { Deps } from "./dependencies.ts";
 
 /**
  * Stores accounts that were just connected, their credentials and the events that say so, in one transaction. Returns

@@ -12,10 +12,10 @@ import {
   type CredentialRow,
   type SealedCredential,
 } from "#src/db/credentials.ts";
-import { sealTokens, unsealToken } from "#src/rpc/credential-seals.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { sealTokens, unsealToken } from "./token-sealing.ts";
+import type { Deps } from "./dependencies.ts";
 import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
-import { revokeTokens } from "#src/rpc/revoke-tokens.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
 
 /**
  * How a refresh ended: `settled` = the row says what holds now (new tokens, or reconnecting is needed), `busy` = somebody

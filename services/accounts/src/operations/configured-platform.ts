@@ -2,7 +2,7 @@ import type { Authorization } from "@postrider/platforms/authorization/connector
 import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Deps } from "./dependencies.ts";
 
 /** @throws ServiceError `invalid_request` when there is no such platform, or its app is not configured. */
 export function getConfiguredPlatform(
