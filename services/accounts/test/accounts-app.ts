@@ -15,7 +15,7 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { insertDeployment } from "#src/db/deployment.ts";
-import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
+import { startKeyUse, type KeyUse } from "#src/jobs/write-api-key-use.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 

@@ -3,7 +3,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { renewIdleBatch } from "#src/jobs/renew-idle-credentials.ts";
+import { renewIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import {
   createApp,
   createDatabase,

@@ -4,7 +4,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { renewIdleBatch } from "#src/jobs/renew-idle-credentials.ts";
+import { renewIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import { startResealing } from "#src/jobs/reseal-credentials.ts";
 import {
   createApp,

@@ -1,104 +1,120 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
-/** `opened` = the browser is at the platform; `exchanging` = it came back, and its code is being spent. */
-export type TicketStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
+/**
+ * `issued` = the connect link was not opened yet · `opened` = the browser is at the platform · `exchanging` = the browser
+ * came back, and its code is being exchanged for tokens.
+ */
+export type AuthorizationStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
 
-/** A link by which somebody connects accounts. */
-export interface TicketRow {
+/** An authorization: a person connects accounts of one platform with a one-time link. Its table is `oauth_tickets`. */
+export interface AuthorizationRow {
   readonly id: string;
   readonly workspaceId: string;
   readonly workspaceName: string;
   readonly platform: string;
-  readonly status: TicketStatus;
+  readonly status: AuthorizationStatus;
   readonly failure: string | null;
   readonly accountIds: readonly string[];
-  readonly expiresAt: Date;
-  readonly isOver: boolean;
+  readonly isExpired: boolean;
 }
 
-/** Makes a ticket that lives 10 minutes; undefined when there is no such workspace. */
-export async function insertTicket(
+/**
+ * Inserts an authorization that expires after 10 minutes, and deletes those that expired more than a day ago.
+ *
+ * @returns When it expires; undefined when the workspace does not exist.
+ */
+export async function insertAuthorization(
   sql: Sql,
-  ticket: {
+  authorization: {
     readonly id: string;
     readonly workspaceId: string;
     readonly platform: string;
-    readonly hash: Uint8Array;
+    readonly linkHash: Uint8Array;
   },
 ): Promise<Date | undefined> {
+  const { id, workspaceId, platform, linkHash } = authorization;
   const [row] = await sql<{ expiresAt: Date }[]>`
-    with forgotten as (
+    with deleted as (
       delete from oauth_tickets
       where expires_at < now() - interval '1 day'
     )
     insert into oauth_tickets (id, workspace_id, platform, ticket_hash, status, expires_at)
-    select ${ticket.id}, id, ${ticket.platform}, ${ticket.hash}, 'issued', now() + interval '10 minutes'
+    select ${id}, id, ${platform}, ${linkHash}, 'issued', now() + interval '10 minutes'
     from workspaces
-    where id = ${ticket.workspaceId}
+    where id = ${workspaceId}
     returning expires_at`;
   return row?.expiresAt;
 }
 
-type Column = "id" | "ticket_hash" | "state_hash";
+type KeyColumn = "id" | "ticket_hash" | "state_hash";
 
-async function findTicket(
+async function findAuthorization(
   sql: ISql,
-  column: Column,
+  column: KeyColumn,
   value: string | Uint8Array,
-): Promise<TicketRow | undefined> {
-  const [row] = await sql<TicketRow[]>`
+): Promise<AuthorizationRow | undefined> {
+  const [row] = await sql<AuthorizationRow[]>`
     select t.id, t.workspace_id, w.name as workspace_name, t.platform, t.status, t.failure, t.account_ids,
-      t.expires_at, t.expires_at <= now() as is_over
+      t.expires_at <= now() as is_expired
     from oauth_tickets t
     join workspaces w on w.id = t.workspace_id
     where ${sql(`t.${column}`)} = ${value}`;
   return row;
 }
 
-export async function findTicketById(sql: ISql, id: string): Promise<TicketRow | undefined> {
-  return await findTicket(sql, "id", id);
-}
-
-export async function findTicketByHash(
+export async function findAuthorizationById(
   sql: ISql,
-  hash: Uint8Array,
-): Promise<TicketRow | undefined> {
-  return await findTicket(sql, "ticket_hash", hash);
+  id: string,
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "id", id);
 }
 
-export async function findTicketByState(
+export async function findAuthorizationByLink(
+  sql: ISql,
+  linkHash: Uint8Array,
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "ticket_hash", linkHash);
+}
+
+export async function findAuthorizationByState(
   sql: ISql,
   stateHash: Uint8Array,
-): Promise<TicketRow | undefined> {
-  return await findTicket(sql, "state_hash", stateHash);
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "state_hash", stateHash);
 }
 
-/** What binds an authorization to the browser that began it. */
-export interface OpenedTicket {
-  readonly hash: Uint8Array;
+/** What binds an authorization to the browser that opened its connect link. */
+export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
   /** Sealed. */
   readonly codeVerifier: string;
 }
 
-/** Spends a link; false when it is unknown, spent or over. Of several who open it at once, one succeeds. */
-export async function openTicket(sql: Sql, opened: OpenedTicket): Promise<boolean> {
+/**
+ * Opens an authorization with its connect link. Returns false when the link is unknown, used or expired; of several
+ * requests at once, one succeeds.
+ */
+export async function openAuthorization(
+  sql: Sql,
+  linkHash: Uint8Array,
+  { stateHash, browserHash, codeVerifier }: BrowserBinding,
+): Promise<boolean> {
   const rows = await sql`
     update oauth_tickets
     set status = 'opened',
-      state_hash = ${opened.stateHash},
-      browser_hash = ${opened.browserHash},
-      code_verifier = ${opened.codeVerifier}
-    where ticket_hash = ${opened.hash}
+      state_hash = ${stateHash},
+      browser_hash = ${browserHash},
+      code_verifier = ${codeVerifier}
+    where ticket_hash = ${linkHash}
     and status = 'issued'
     and expires_at > now()
     returning id`;
   return rows.length > 0;
 }
 
-/** What is needed to spend a code. */
-export interface ClaimedTicket {
+/** An authorization whose code this process may exchange. */
+export interface ClaimedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
@@ -106,13 +122,16 @@ export interface ClaimedTicket {
   readonly codeVerifier: string;
 }
 
-/** Takes the one turn that an authorization has; undefined when it is not this browser's, was taken, or is over. */
-export async function claimTicket(
+/**
+ * Claims an authorization for its one exchange. Returns undefined when another browser opened it, when it was claimed
+ * before, or when it expired.
+ */
+export async function claimAuthorization(
   sql: Sql,
   stateHash: Uint8Array,
   browserHash: Uint8Array,
-): Promise<ClaimedTicket | undefined> {
-  const [row] = await sql<ClaimedTicket[]>`
+): Promise<ClaimedAuthorization | undefined> {
+  const [row] = await sql<ClaimedAuthorization[]>`
     update oauth_tickets
     set status = 'exchanging'
     where state_hash = ${stateHash}
@@ -123,8 +142,8 @@ export async function claimTicket(
   return row;
 }
 
-/** Whether the browser is the one that opened the link. */
-export async function isTicketBrowser(
+/** Whether the browser is the one that opened the connect link. */
+export async function isBrowserOfAuthorization(
   sql: Sql,
   stateHash: Uint8Array,
   browserHash: Uint8Array,
@@ -137,8 +156,8 @@ export async function isTicketBrowser(
   return rows.length > 0;
 }
 
-/** In the transaction that connects the accounts. */
-export async function setTicketConnected(
+/** Runs in the transaction that stores the connected accounts. */
+export async function setAuthorizationConnected(
   tx: TransactionSql,
   id: string,
   accountIds: readonly string[],
@@ -151,7 +170,11 @@ export async function setTicketConnected(
     where id = ${id}`;
 }
 
-export async function setTicketFailed(sql: ISql, id: string, failure: string): Promise<void> {
+export async function setAuthorizationFailed(
+  sql: ISql,
+  id: string,
+  failure: string,
+): Promise<void> {
   await sql`
     update oauth_tickets
     set status = 'failed',

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 
-/** Bytes of every secret of an authorization: the link's, the browser's, the state, the code verifier. */
+/** Bytes of each secret of an authorization: connect link, browser cookie, state and code verifier. */
 export const SECRET_BYTES = 32;
 
-/** What is stored of a secret. It has 256 bits, so that a plain hash gives nothing away. */
+/** The hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret, "utf8").digest();
 }
 
-/** RFC 7636, method S256. */
+/** The PKCE code challenge of a verifier: method S256 of RFC 7636. */
 export function codeChallengeOf(codeVerifier: string): string {
   return hashSecret(codeVerifier).toString("base64url");
 }

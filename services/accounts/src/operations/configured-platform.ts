@@ -1,22 +1,25 @@
 import type { Authorization } from "@postrider/platforms/authorization/connector";
 import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
-import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
-import type { Deps } from "./dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** @throws ServiceError `invalid_request` when there is no such platform, or its app is not configured. */
+/** @throws ServiceError `invalid_request` when the platform is unknown or its app is not configured. */
 export function getConfiguredPlatform(
-  { connectors }: Pick<Deps, "connectors">,
+  { connectors }: Pick<Dependencies, "connectors">,
   platform: string,
-): ConfiguredPlatform & { readonly id: PlatformId } {
+): ConfiguredPlatform {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
-  if (configured === undefined || !isPlatformId(platform))
+  if (configured === undefined)
     throw invalidRequest([{ code: "not_configured", path: "/platform" }]);
-  return { ...configured, id: platform };
+  return configured;
 }
 
 /** @throws ServiceError `invalid_request` also when the platform has no authorization page. */
-export function getAuthorization(deps: Pick<Deps, "connectors">, platform: string): Authorization {
+export function getAuthorizationFlow(
+  deps: Pick<Dependencies, "connectors">,
+  platform: string,
+): Authorization {
   const { authorization } = getConfiguredPlatform(deps, platform).connector;
   if (authorization === undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);

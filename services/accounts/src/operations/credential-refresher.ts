@@ -1,131 +1,146 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Connector } from "@postrider/platforms/authorization/connector";
+import type { Connector, Tokens } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { AccountKey } from "#src/db/accounts.ts";
 import {
   claimRefresh,
-  listCredentials,
-  shortenLease,
-  writeRefreshed,
-  type CredentialRow,
-  type SealedCredential,
-} from "#src/db/credentials.ts";
-import { sealTokens, unsealToken } from "./token-sealing.ts";
-import type { Deps } from "./dependencies.ts";
-import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
-import { revokeTokens } from "./revoke-tokens.ts";
+  shortenRefreshLease,
+  writeRefreshedTokens,
+  type RefreshClaim,
+} from "#src/db/credential-refreshes.ts";
+import { listCredentials, type CredentialRow, type SealedCredential } from "#src/db/credentials.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { revokeTokens } from "#src/operations/revoke-tokens.ts";
+import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
 
 /**
- * How a refresh ended: `settled` = the row says what holds now (new tokens, or reconnecting is needed), `busy` = somebody
- * else asks the platform or nobody should right now, `failed` = the platform did not answer anything definite.
+ * How a refresh ended: `settled` = the stored credential is final (new tokens, or the account needs a reconnect) · `busy` =
+ * the refresh lease is taken, or the data is a copy · `failed` = the platform gave no definite answer.
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
-type RefresherDeps = Pick<
-  Deps,
-  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "nudge"
+type CurrentCredential = Pick<
+  CredentialRow,
+  "workspaceId" | "accountId" | "platform" | "version"
 >;
-type Current = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 const refreshesTotal = createCounter(
   "credential_refreshes_total",
-  "Answers of platforms that were asked for new tokens.",
+  "Token refreshes that a platform was asked for, by how it answered.",
   ["platform", "outcome"],
 );
 
 const CALL_TIMEOUT_MS = 15_000;
+const MIN_WRITE_PAUSE_MS = 50;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
 /**
- * Renews access tokens, each by one process at a time (a lease in the row) and once in this process. A refresh that was
- * begun is finished whoever stops waiting for it: what the platform gave is written until this process dies, for the old
- * refresh token may be worth nothing any more. Disposing waits for the refreshes under way.
+ * Refreshes access tokens. A lease in the row allows one process at a time, and this process runs one refresh per account.
+ * A refresh is finished even if its caller gave up: the new tokens are written until the process ends, because the old
+ * refresh token may not work again. Disposing waits for the refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
-  readonly #deps: RefresherDeps;
-  readonly #underWay = new Map<string, Promise<RefreshOutcome>>();
+  readonly #deps: Dependencies;
+  readonly #inProgress = new Map<string, Promise<RefreshOutcome>>();
   #stopping = false;
 
-  constructor(deps: RefresherDeps) {
+  constructor(deps: Dependencies) {
     this.#deps = deps;
   }
 
-  /** Never throws for what the platform does; the outcome says it. */
-  refresh(current: Current): Promise<RefreshOutcome> {
-    const started = this.#underWay.get(current.accountId);
+  /** Failures of the platform are returned as the outcome, never thrown. */
+  refresh(current: CurrentCredential): Promise<RefreshOutcome> {
+    const started = this.#inProgress.get(current.accountId);
     if (started !== undefined) return started;
     if (this.#stopping) return Promise.resolve("busy");
-    const work = this.#run(current).finally(() => this.#underWay.delete(current.accountId));
-    this.#underWay.set(current.accountId, work);
+    const work = this.#claimAndRefresh(current).finally(() =>
+      this.#inProgress.delete(current.accountId),
+    );
+    this.#inProgress.set(current.accountId, work);
     return work;
   }
 
-  async #run(current: Current): Promise<RefreshOutcome> {
-    const { workspaceId, accountId, version } = current;
-    const renew = this.#findRenewal(current.platform);
-    if (renew === undefined) return "failed";
-    const key = { workspaceId, accountId };
-    const { deploymentId } = this.#deps;
-    const claim = await claimRefresh(this.#deps.sql, key, { version, deploymentId });
-    if (claim === undefined) return "busy";
-    const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
-    const { attributes } = claim;
-    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    const result = await renew({ refreshToken, attributes }, signal);
-    refreshesTotal.inc({ platform: current.platform, outcome: result.kind });
-    if (result.kind === "renewed") {
-      // A platform that names no new refresh token goes on taking the old one.
-      const tokens = { refreshToken, ...result.tokens };
-      const sealed = sealTokens(this.#deps, accountId, tokens, attributes);
-      const isWritten = await this.#write(key, version, { ...sealed, issuedAt: claim.claimedAt });
-      if (!isWritten) await this.#revokeUnwanted({ ...key, platform: current.platform }, sealed);
-      return "settled";
-    }
-    const { logger } = this.#deps;
-    logger.warn({ accountId, platform: current.platform, reason: result.message }, "not refreshed");
-    if (result.kind === "refused") {
-      await markReconnectRequired(this.#deps, key, version);
-      return "settled";
-    }
-    await shortenLease(this.#deps.sql, key, version);
-    return "failed";
+  async #claimAndRefresh(current: CurrentCredential): Promise<RefreshOutcome> {
+    const { platform, version } = current;
+    const refresh = this.#findRefresh(platform);
+    if (refresh === undefined) return "failed";
+    const { sql, deploymentId } = this.#deps;
+    const claim = await claimRefresh(sql, current, { version, deploymentId });
+    return claim === undefined ? "busy" : await this.#refresh(current, claim, refresh);
   }
 
-  #findRenewal(platform: string): Connector["refresh"] {
+  #findRefresh(platform: string): Connector["refresh"] {
     return isPlatformId(platform) ? this.#deps.connectors[platform]?.connector.refresh : undefined;
   }
 
-  /** False when the account was connected again or given up meanwhile. */
+  async #refresh(
+    current: CurrentCredential,
+    claim: RefreshClaim,
+    refresh: NonNullable<Connector["refresh"]>,
+  ): Promise<RefreshOutcome> {
+    const { sql, logger } = this.#deps;
+    const { accountId, platform, version } = current;
+    const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
+    const { attributes } = claim;
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const result = await refresh({ refreshToken, attributes }, signal);
+    refreshesTotal.inc({ platform, outcome: result.kind });
+    if (result.kind === "renewed") {
+      // A platform that returns no new refresh token keeps accepting the old one.
+      await this.#store(current, claim, { refreshToken, ...result.tokens });
+      return "settled";
+    }
+    const log = { accountId, platform, reason: result.message };
+    if (result.kind === "refused") {
+      logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
+      await requireAccountReconnect(this.#deps, current, version);
+      return "settled";
+    }
+    logger.warn(log, "the platform did not answer a token refresh; it is tried again in 5 s");
+    await shortenRefreshLease(sql, current, version);
+    return "failed";
+  }
+
+  async #store(current: CurrentCredential, claim: RefreshClaim, tokens: Tokens): Promise<void> {
+    const sealed = sealTokens(this.#deps, current.accountId, tokens, claim.attributes);
+    const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
+    if (isWritten) return;
+    const [row] = await listCredentials(this.#deps.sql, [current]);
+    // The disconnect deleted the old tokens and revoked those. The new ones are stored nowhere.
+    if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
+  }
+
+  /** Tries until the database answers. Returns false when another change of the credential won. */
   async #write(
-    key: AccountKey,
-    version: number,
-    renewed: SealedCredential & { readonly issuedAt: Date },
+    current: AccountKey & { readonly version: number },
+    refreshed: SealedCredential & { readonly issuedAt: Date },
   ): Promise<boolean> {
-    for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
+    const { sql, logger } = this.#deps;
+    const { accountId, version } = current;
+    for (
+      let pauseMs = MIN_WRITE_PAUSE_MS;
+      ;
+      pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)
+    ) {
       try {
-        return await writeRefreshed(this.#deps.sql, key, version, renewed);
+        return await writeRefreshedTokens(sql, current, version, refreshed);
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
-        this.#deps.logger.warn({ err: error, accountId: key.accountId }, "tokens not written yet");
+        logger.warn(
+          { err: error, accountId },
+          "refreshed tokens are not stored yet because the database failed; the write is tried again",
+        );
         await sleep(pauseMs);
       }
     }
   }
 
-  /** Tokens that came after a disconnect belong to nobody; the disconnect revoked those that it knew. */
-  async #revokeUnwanted(
-    account: AccountKey & { readonly platform: string },
-    sealed: SealedCredential,
-  ): Promise<void> {
-    const [row] = await listCredentials(this.#deps.sql, [account]);
-    if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, account, sealed);
-  }
-
-  /** Resolves when the refreshes that are under way now have ended. */
+  /** Resolves when the refreshes that are in progress now have ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values());
+    await Promise.allSettled(this.#inProgress.values());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

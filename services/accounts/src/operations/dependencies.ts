@@ -3,20 +3,15 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/** What the RPCs of this service are built from; each takes the part that it needs. */
-export interface Deps {
+/** What the operations and jobs of this service are built from; each takes the part that it needs. */
+export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly connectors: PlatformConnectors;
-  readonly simulatorUrl: string | undefined;
-  /** Where people and platforms reach the gateway; without a slash at the end. */
-  readonly publicUrl: string;
-  /** Newest first. */
+  /** Newest first: the newest key seals, all keys unseal. */
   readonly credentialKeys: readonly SealingKey[];
-  /** Name of this deployment; data that belongs to another one is a copy. */
+  /** Name of this deployment; data that belongs to another deployment is a copy. */
   readonly deploymentId: string;
-  /** Wakes the relay; called after a commit that appended an event. */
+  /** Wakes the outbox relay; called after a commit that appended an event. */
   readonly nudge: () => void;
-  /** Notes that a key was used; written later. */
-  readonly noteKeyUse: (keyId: string) => void;
 }

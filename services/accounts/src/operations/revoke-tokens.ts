@@ -1,26 +1,27 @@
 import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
 import { reasonNotToRevoke, type Revocation } from "@postrider/platforms/authorization/revocation";
 import { isPlatformId } from "@postrider/platforms/registry";
+import { readOwnership } from "@postrider/shared/deployment/table";
 import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
-import type { DestroyedTokens } from "#src/db/credentials.ts";
-import { findHold } from "#src/db/deployment.ts";
-import { unsealToken } from "./token-sealing.ts";
-import type { Deps } from "./dependencies.ts";
+import type { DeletedTokens } from "#src/db/credentials.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
 
-type RevokeDeps = Pick<Deps, "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId">;
-type RevokedAccount = AccountKey & { readonly platform: string };
+type RevokeDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId"
+>;
 
-/** The account is disconnected already, so nobody has to wait long for a platform in trouble. */
+/** Time limit of the platform's answer. The account is disconnected by then, so a caller should not wait longer. */
 const REVOKE_TIMEOUT_MS = 8_000;
 const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
-/** The original goes on with the approval, and with the very tokens, of which this is the copy. */
-const HELD: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
+const SHARED_GRANT: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
 
-/** Undefined when they do not open: then there is nothing that the platform could be asked with. */
-function unsealDestroyed(
-  deps: RevokeDeps,
+/** Returns undefined when a token cannot be unsealed: the platform cannot be called without it. */
+function unsealDeleted(
+  deps: RevokeDependencies,
   accountId: string,
-  { accessToken, refreshToken, attributes }: DestroyedTokens,
+  { accessToken, refreshToken, attributes }: DeletedTokens,
 ): RevokedTokens | undefined {
   if (accessToken === null) return undefined;
   try {
@@ -33,36 +34,40 @@ function unsealDestroyed(
       attributes,
     };
   } catch (error) {
-    deps.logger.error({ err: error, accountId }, "tokens cannot be revoked");
+    deps.logger.error(
+      { err: error, accountId },
+      "tokens were not revoked at the platform because they cannot be unsealed; add the missing key to CREDENTIAL_KEYS",
+    );
     return undefined;
   }
 }
 
 /**
- * Asks the platform to take our permission back, where it may be asked. Never throws: the local part is complete, and
- * what the platform answers goes to the log only.
+ * Asks the platform to revoke tokens that are deleted here already. Never throws: the account is disconnected whatever
+ * the platform answers, and the answer goes only to the log.
  */
 export async function revokeTokens(
-  deps: RevokeDeps,
-  { accountId, platform }: RevokedAccount,
-  destroyed: DestroyedTokens,
+  deps: RevokeDependencies,
+  { accountId, platform }: AccountKey & { readonly platform: string },
+  deleted: DeletedTokens,
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
-  const { connectors, logger } = deps;
-  // Not knowing is taken for shared: the connections of other workspaces are not to be ended by a guess.
-  const isShared = await isConnectedElsewhere(deps.sql, accountId).catch(() => true);
+  const { sql, connectors, logger, deploymentId } = deps;
+  // If the query fails, the grant counts as shared: a wrong guess would end the connection of another workspace.
+  const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(platform, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
-  const isOurs = await findHold(deps.sql, deps.deploymentId).then(
-    (hold) => hold === null,
+  const isOwn = await readOwnership(sql, deploymentId).then(
+    ({ kind }) => kind === "own",
     () => false,
   );
-  if (!isOurs) return HELD;
+  // In a copy of the data these are the tokens of the original deployment, which goes on using them.
+  if (!isOwn) return SHARED_GRANT;
   const revoke = connectors[platform]?.connector.revoke;
-  const tokens = unsealDestroyed(deps, accountId, destroyed);
+  const tokens = unsealDeleted(deps, accountId, deleted);
   if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;
   const result = await revoke(tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
-  const said = result.kind === "confirmed" ? "confirmed" : result.message;
-  logger.info({ accountId, platform, reason: said }, "the platform was asked to revoke");
+  const answer = result.kind === "confirmed" ? "confirmed" : result.message;
+  logger.info({ accountId, platform, answer }, "the platform was asked to revoke tokens");
   return { outcome: "unconfirmed" };
 }

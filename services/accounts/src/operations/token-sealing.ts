@@ -1,23 +1,29 @@
 import { randomBytes } from "node:crypto";
 import type { Tokens } from "@postrider/platforms/authorization/connector";
-import { seal, unseal } from "@postrider/shared/secrets/sealing";
+import { seal, unseal, type SealedPlace } from "@postrider/shared/secrets/sealing";
 import type { SealedCredential } from "#src/db/credentials.ts";
 import { placeOfToken } from "#src/domain/sealed-places.ts";
-import type { Deps } from "./dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
 const NONCE_BYTES = 12;
 
-type Column = "access_token" | "refresh_token";
+type WithKeys = Pick<Dependencies, "credentialKeys">;
+type TokenColumn = "access_token" | "refresh_token";
 
-/** Tokens of an account in the form in which they are stored. */
+/** Seals a text with the newest key, so that it can be unsealed for that place only. */
+export function sealAt({ credentialKeys }: WithKeys, place: SealedPlace, text: string): string {
+  return seal(credentialKeys, place, text, randomBytes(NONCE_BYTES));
+}
+
+/** Seals the tokens of an account for storage. */
 export function sealTokens(
-  { credentialKeys }: Pick<Deps, "credentialKeys">,
+  deps: WithKeys,
   accountId: string,
   tokens: Tokens,
   attributes: SealedCredential["attributes"],
 ): SealedCredential {
-  const sealed = (column: Column, text: string): string =>
-    seal(credentialKeys, placeOfToken(accountId, column), text, randomBytes(NONCE_BYTES));
+  const sealed = (column: TokenColumn, text: string): string =>
+    sealAt(deps, placeOfToken(accountId, column), text);
   const { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs } = tokens;
   return {
     accountId,
@@ -25,16 +31,16 @@ export function sealTokens(
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes,
     lifetimeMs: lifetimeMs ?? null,
-    // Half of the life, as for access tokens: a platform in trouble has the other half to get well.
-    renewAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
+    // Half of the lifetime leaves the other half for further attempts when the platform fails.
+    refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }
 
-/** A stored token as the platform gave it. */
+/** Unseals a stored token. */
 export function unsealToken(
-  { credentialKeys }: Pick<Deps, "credentialKeys">,
+  { credentialKeys }: WithKeys,
   accountId: string,
-  column: Column,
+  column: TokenColumn,
   sealed: string,
 ): string {
   return unseal(credentialKeys, placeOfToken(accountId, column), sealed);

@@ -4,11 +4,11 @@ import type { AccountRef } from "@postrider/contracts/accounts/v1/account_servic
 import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { CredentialRow } from "#src/db/credentials.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
-import type { Deps } from "#src/operations/dependencies.ts";
+import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 
-/** The token leaves only while the account is active. */
+/** Contains the access token only while the account is active. */
 export function toCredential(
-  deps: Pick<Deps, "credentialKeys">,
+  deps: Pick<RpcDependencies, "credentialKeys">,
   ref: AccountRef | undefined,
   row: CredentialRow | undefined,
 ): MessageInitShape<typeof CredentialSchema> {

@@ -2,13 +2,13 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { batchGetWorkspaces } from "#src/rpc/batch-get-workspaces.ts";
 import { createWorkspace } from "#src/rpc/create-workspace.ts";
-import type { Deps } from "#src/operations/dependencies.ts";
+import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
-/** The table of contents of WorkspaceService. */
-export function createWorkspaceService(deps: Pick<Deps, "sql">) {
+/** The RPCs of WorkspaceService. */
+export function createWorkspaceService(deps: Pick<RpcDependencies, "sql">) {
   return {
     createWorkspace: (request) => createWorkspace(deps, request),
     listWorkspaces: () => listWorkspaces(deps),

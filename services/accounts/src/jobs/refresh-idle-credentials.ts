@@ -1,0 +1,55 @@
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { claimIdleCredentials, type IdleCredential } from "#src/db/credential-refreshes.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+
+/** What the job is built from. */
+interface IdleRefreshDependencies extends Pick<Dependencies, "sql" | "logger" | "deploymentId"> {
+  /** Asks the platform for new tokens and stores them; failures of the platform are not thrown. */
+  readonly refresh: (credential: IdleCredential) => Promise<unknown>;
+}
+
+const BATCH_SIZE = 20;
+const CHECK_INTERVAL_MS = 60_000;
+
+/**
+ * Refreshes one batch of idle credentials that are due. There are weeks left until they expire, so the platform gets one
+ * call at a time.
+ *
+ * @returns Whether more credentials may be due.
+ */
+export async function refreshIdleBatch({
+  sql,
+  logger,
+  deploymentId,
+  refresh,
+}: IdleRefreshDependencies): Promise<boolean> {
+  const claimed = await claimIdleCredentials(sql, { limit: BATCH_SIZE, deploymentId });
+  for (const credential of claimed) {
+    const { accountId, platform } = credential;
+    try {
+      await refresh(credential);
+    } catch (error) {
+      logger.warn(
+        { err: error, accountId, platform },
+        "the tokens of an idle account were not refreshed; the refresh is tried again in an hour",
+      );
+    }
+  }
+  return claimed.length === BATCH_SIZE;
+}
+
+/**
+ * Keeps accounts connected that publish nothing for weeks: unused refresh tokens expire, on instagram after 60 days and on
+ * bluesky after 90. Any number of replicas may run this job.
+ */
+export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop {
+  return startLoop({
+    idleMs: CHECK_INTERVAL_MS,
+    work: () => refreshIdleBatch(deps),
+    onError: (error) =>
+      deps.logger.error(
+        { err: error },
+        "idle accounts could not be looked up for a token refresh; the job tries again",
+      ),
+  });
+}
