@@ -8,14 +8,14 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { insertDeployment } from "@postrider/shared/deployment/table";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { insertDeployment } from "#src/db/deployment.ts";
-import { startKeyUse, type KeyUse } from "#src/jobs/write-api-key-use.ts";
+import { startWriteApiKeyUse, type ApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
@@ -46,7 +46,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly recovery: ReturnType<typeof openClients>["recovery"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
-  readonly keyUse: KeyUse;
+  readonly apiKeyUse: ApiKeyUse;
 }
 
 function openClients(peer: ReturnType<typeof createTestPeer>) {
@@ -122,27 +122,32 @@ export function createApp(
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
     bluesky: { baseUrl: at("bluesky") },
   };
-  const keyUse = startKeyUse({ sql: database.sql, logger });
+  const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {
     sql: database.sql,
     logger,
     connectors: createConnectors(settings, simulatorUrl),
-    simulatorUrl,
-    publicUrl: "https://postrider.example",
     credentialKeys: options.keys ?? [KEY],
     deploymentId: options.deploymentId ?? DEPLOYMENT,
     nudge: () => undefined,
-    noteKeyUse: (keyId: string) => keyUse.note(keyId),
   };
   const refresher = new CredentialRefresher(deps);
-  const peer = createTestPeer(createRoutes(deps, refresher));
+  const peer = createTestPeer(
+    createRoutes({
+      ...deps,
+      simulatorUrl,
+      publicUrl: "https://postrider.example",
+      noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+      refresher,
+    }),
+  );
   return {
     ...openClients(peer),
     refresher,
-    keyUse,
+    apiKeyUse,
     [Symbol.asyncDispose]: async () => {
       await refresher[Symbol.asyncDispose]();
-      await keyUse[Symbol.asyncDispose]();
+      await apiKeyUse[Symbol.asyncDispose]();
     },
   };
 }

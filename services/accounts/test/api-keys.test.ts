@@ -145,7 +145,7 @@ test("a key's last use is written soon, and then at most once a minute", async (
   await admitOne({ keyHash });
   const first = await eventually(async () => (await lastUse()) ?? false);
   await admitOne({ keyHash });
-  await app.keyUse[Symbol.asyncDispose]();
+  await app.apiKeyUse[Symbol.asyncDispose]();
   expect(await lastUse()).toEqual(first);
 
   await using later = createApp(database);

@@ -1,9 +1,9 @@
+import { insertDeployment } from "@postrider/shared/deployment/table";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { insertDeployment } from "#src/db/deployment.ts";
-import { renewIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import {
   createApp,
   createDatabase,
@@ -61,7 +61,7 @@ async function age({ accountId }: Ref): Promise<void> {
 
 async function renewIdle(app: AccountsApp, deploymentId: string): Promise<void> {
   const refresh = app.refresher.refresh.bind(app.refresher);
-  await renewIdleBatch({ sql: database.sql, logger, deploymentId, refresh });
+  await refreshIdleBatch({ sql: database.sql, logger, deploymentId, refresh });
 }
 
 async function credentialOf(app: AccountsApp, ref: Ref) {

@@ -3,7 +3,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { renewIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
 import {
   createApp,
   createDatabase,
@@ -144,7 +144,7 @@ test("the tokens of an account that nobody uses are renewed after 30 days, which
   await database.sql`update credentials set renew_at = now() where account_id = ${ref.accountId}`;
   await using later = createApp(database, { simulatorUrl: simulator.url });
   const renew = later.refresher.refresh.bind(later.refresher);
-  await renewIdleBatch({ sql: database.sql, logger, deploymentId: DEPLOYMENT, refresh: renew });
+  await refreshIdleBatch({ sql: database.sql, logger, deploymentId: DEPLOYMENT, refresh: renew });
   const after = await read();
   expect(after).toMatchObject({ attributes: { login: "instagram" }, version: 2n });
   expect(after?.accessToken).not.toBe(before?.accessToken);

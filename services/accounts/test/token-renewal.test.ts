@@ -4,8 +4,8 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { renewIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
-import { startResealing } from "#src/jobs/reseal-credentials.ts";
+import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import {
   createApp,
   createDatabase,
@@ -171,7 +171,7 @@ describe("refreshing", () => {
 
 describe("renewing what nobody uses", () => {
   const renewDue = () =>
-    renewIdleBatch({
+    refreshIdleBatch({
       sql: database.sql,
       logger,
       deploymentId: DEPLOYMENT,
@@ -263,7 +263,9 @@ describe("sealing again", () => {
     ]);
     const busy = refs.slice(440, 450);
     await expire(busy);
-    const jobs = [1, 2].map(() => startResealing({ sql: database.sql, logger, credentialKeys }));
+    const jobs = [1, 2].map(() =>
+      startResealCredentials({ sql: database.sql, logger, credentialKeys }),
+    );
     const used = await credentialsOf(busy, rotated);
     await eventually(async () => {
       const keys = await keysOf(rotated);
@@ -290,11 +292,11 @@ describe("sealing again", () => {
       keys: credentialKeys,
     });
     const before = await credentialsOf(refs.slice(0, 500));
-    await startResealing(deps)[Symbol.asyncDispose]();
+    await startResealCredentials(deps)[Symbol.asyncDispose]();
     const half = await keysOf(reader);
     expect(half.filter(({ needed }) => needed).length).toBeGreaterThan(1);
     expect(await credentialsOf(refs.slice(0, 500), reader)).toEqual(before);
-    await using job = startResealing(deps);
+    await using job = startResealCredentials(deps);
     await eventually(async () => {
       job.nudge();
       const needed = (await keysOf(reader)).filter((key) => key.needed);
@@ -311,7 +313,7 @@ describe("sealing again", () => {
       update credentials set access_token = 'v1.k1.AAAA.AAAA.AAAA'
       where account_id = ${broken?.accountId ?? ""}`;
     const credentialKeys = [newest, { id: "k3", secret: randomBytes(32) }, NEW_KEY, KEY];
-    await using job = startResealing({ sql: database.sql, logger, credentialKeys });
+    await using job = startResealCredentials({ sql: database.sql, logger, credentialKeys });
     await eventually(async () => {
       job.nudge();
       const rows = await database.sql<{ keyId: string }[]>`

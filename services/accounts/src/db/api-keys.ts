@@ -44,7 +44,10 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
 }
 
 /** Lists the keys of a workspace that are not revoked, each with all workspaces that it may use. */
-export async function listApiKeysOfWorkspace(sql: ISql, workspaceId: string): Promise<readonly ApiKeyRow[]> {
+export async function listApiKeysOfWorkspace(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly ApiKeyRow[]> {
   return await sql<ApiKeyRow[]>`
     select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
       array(

@@ -61,7 +61,11 @@ export async function writeRefreshedTokens(
 }
 
 /** Keeps the lease for 5 more seconds after a failed refresh, so that the platform is not called again at once. */
-export async function shortenRefreshLease(sql: Sql, key: AccountKey, version: number): Promise<void> {
+export async function shortenRefreshLease(
+  sql: Sql,
+  key: AccountKey,
+  version: number,
+): Promise<void> {
   await sql`
     update credentials
     set refresh_lease_until = now() + interval '5 seconds'

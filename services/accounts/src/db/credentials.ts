@@ -128,10 +128,7 @@ export interface DeletedTokens {
  * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns them. The row stays and
  * its version rises, so that a refresh in progress cannot overwrite the tokens of a later connection.
  */
-export async function deleteTokens(
-  tx: TransactionSql,
-  key: AccountKey,
-): Promise<DeletedTokens> {
+export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<DeletedTokens> {
   const [row] = await tx<DeletedTokens[]>`
     with held as (
       select account_id, access_token, refresh_token, attributes

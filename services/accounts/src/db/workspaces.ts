@@ -53,7 +53,10 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
-export async function verifyWorkspaceById(sql: ISql, id: string): Promise<WorkspaceRow | undefined> {
+export async function verifyWorkspaceById(
+  sql: ISql,
+  id: string,
+): Promise<WorkspaceRow | undefined> {
   const [row] = await sql<WorkspaceRow[]>`
     update workspaces
     set verified = true

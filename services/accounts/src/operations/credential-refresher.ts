@@ -22,10 +22,7 @@ import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
-type CurrentCredential = Pick<
-  CredentialRow,
-  "workspaceId" | "accountId" | "platform" | "version"
->;
+type CurrentCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 const refreshesTotal = createCounter(
   "credential_refreshes_total",
@@ -120,11 +117,7 @@ export class CredentialRefresher implements AsyncDisposable {
   ): Promise<boolean> {
     const { sql, logger } = this.#deps;
     const { accountId, version } = current;
-    for (
-      let pauseMs = MIN_WRITE_PAUSE_MS;
-      ;
-      pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)
-    ) {
+    for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
       try {
         return await writeRefreshedTokens(sql, current, version, refreshed);
       } catch (error) {

@@ -5,9 +5,9 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
-import { toAccountKeys } from "./to-account-key.ts";
 import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
+import { toAccountKeys } from "./to-account-key.ts";
 
 const MAX_REFS = 1_000;
 

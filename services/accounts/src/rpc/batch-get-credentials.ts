@@ -70,11 +70,17 @@ async function readCredential(
     const { accountId, version } = row;
     const log = { err: error, accountId };
     if (!error.isBroken) {
-      deps.logger.error(log, "a token needs a sealing key that CREDENTIAL_KEYS of this process lacks");
+      deps.logger.error(
+        log,
+        "a token needs a sealing key that CREDENTIAL_KEYS of this process lacks",
+      );
       // During a roll-out of a new key, another process may have the key already.
       throw unavailable(error);
     }
-    deps.logger.error(log, "a stored token is damaged and cannot be unsealed; connect the account again");
+    deps.logger.error(
+      log,
+      "a stored token is damaged and cannot be unsealed; connect the account again",
+    );
     await requireAccountReconnect(deps, row, version);
     return toCredential(deps, ref, { ...row, accountStatus: "reconnect_required" });
   }

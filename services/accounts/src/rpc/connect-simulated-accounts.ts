@@ -10,9 +10,9 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { fetchConnection } from "#src/operations/fetch-connection.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
+import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;
