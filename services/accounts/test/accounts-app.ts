@@ -21,7 +21,7 @@ import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
-/** To which the data of tests belongs. */
+/** Name of the deployment that the data of tests belongs to. */
 export const DEPLOYMENT = "default";
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -64,19 +64,19 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
 
 export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
+/** How a replica differs from the default. */
+export interface AppOptions {
+  readonly simulatorUrl?: string;
+  readonly telegramUrl?: string;
+  readonly keys?: readonly SealingKey[];
+  /** Default true. */
+  readonly isXConfigured?: boolean;
+  readonly deploymentId?: string;
+  readonly instagramLogin?: "facebook" | "instagram";
+}
+
 /** A replica of the service with its real handlers; several may share a database. */
-export function createApp(
-  database: TestDatabase,
-  options: {
-    readonly simulatorUrl?: string;
-    readonly telegramUrl?: string;
-    readonly keys?: readonly SealingKey[];
-    /** False = the app of x is not there. */
-    readonly configured?: boolean;
-    readonly deploymentId?: string;
-    readonly instagramLogin?: "facebook" | "instagram";
-  } = {},
-): AccountsApp {
+export function createApp(database: TestDatabase, options: AppOptions = {}): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
@@ -96,7 +96,7 @@ export function createApp(
     x: {
       baseUrl: at("x"),
       authorizeUrl: `${at("x")}/i/oauth2/authorize`,
-      clientId: options.configured === false ? undefined : "app",
+      clientId: options.isXConfigured === false ? undefined : "app",
       clientSecret: "secret",
     },
     facebook: {
@@ -152,7 +152,7 @@ export function createApp(
   };
 }
 
-/** A workspace with a key; both are fresh. */
+/** Creates a verified workspace and an API key with all scopes. */
 export async function createTenant(app: AccountsApp, requestsPerMinute?: number) {
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test", verified: true });
   const workspaceId = workspace?.id ?? "";

@@ -29,7 +29,7 @@ async function createWorkspaceId(name = "Another"): Promise<string> {
   return workspace?.id ?? "";
 }
 
-test("a key is shown once and stored as its hash", async () => {
+test("an API key is returned once and stored as its hash", async () => {
   const { workspaceId, key, keyId } = await createTenant(app);
   expect(isApiKey(key)).toBe(true);
   const rows = await database.sql`select * from api_keys where id = ${keyId}`;
@@ -40,7 +40,7 @@ test("a key is shown once and stored as its hash", async () => {
   expect(apiKeys[0]).toMatchObject({ id: keyId, name: "Test", workspaceIds: [workspaceId] });
 });
 
-test("scopes are stored sorted and each once, and `all` means every one", async () => {
+test("scopes of an API key are stored sorted and without duplicates, and `all` means all scopes", async () => {
   const { workspaceId } = await createTenant(app);
   const create = async (scopes: string[]) =>
     (await app.apiKeys.createApiKey({ name: "K", workspaceIds: [workspaceId], scopes })).apiKey
@@ -52,7 +52,7 @@ test("scopes are stored sorted and each once, and `all` means every one", async 
   expect(await create(["all"])).toHaveLength(10);
 });
 
-test("a key that cannot be made is refused with everything that is wrong with it", async () => {
+test("CreateApiKey reports all invalid fields at once, and answers not_found for an unknown workspace", async () => {
   await expect(
     app.apiKeys.createApiKey({ name: " ", workspaceIds: [], scopes: ["posts:write", "root"] }),
   ).rejects.toMatchObject({
@@ -69,7 +69,7 @@ test("a key that cannot be made is refused with everything that is wrong with it
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("a key is admitted with its scopes, workspace, limit and time to live", async () => {
+test("Admit answers for an API key with its workspace, limit, granted requests and time to live", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({
     key: { id: keyId, workspaceCount: 1 },
@@ -81,7 +81,7 @@ test("a key is admitted with its scopes, workspace, limit and time to live", asy
   });
 });
 
-test("unknown, revoked and expired keys look the same, and do not disturb the others of a batch", async () => {
+test("Admit answers alike for unknown, revoked and expired API keys, and admits the valid key of the same batch", async () => {
   const good = await createTenant(app);
   const revoked = await createTenant(app);
   await app.apiKeys.revokeApiKey({ id: revoked.keyId });
@@ -91,7 +91,7 @@ test("unknown, revoked and expired keys look the same, and do not disturb the ot
   const keyHashes = [
     revoked.keyHash,
     expired.keyHash,
-    hashApiKey("nobody's"),
+    hashApiKey("unknown"),
     new Uint8Array(3),
     new Uint8Array(),
     good.keyHash,
@@ -111,7 +111,7 @@ test("unknown, revoked and expired keys look the same, and do not disturb the ot
   });
 });
 
-test("a key of several workspaces is admitted only with one of them named", async () => {
+test("Admit grants requests to an API key of two workspaces only when the query names one of them", async () => {
   const one = await createWorkspaceId();
   const other = await createWorkspaceId();
   const foreign = await createWorkspaceId();
@@ -134,7 +134,7 @@ test("a key of several workspaces is admitted only with one of them named", asyn
   }
 });
 
-test("a key's last use is written soon, and then at most once a minute", async () => {
+test("the last use of an API key is written within seconds, and then at most once a minute", async () => {
   const { workspaceId, keyHash, keyId } = await createTenant(app);
   const lastUse = async () => {
     const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
@@ -151,5 +151,6 @@ test("a key's last use is written soon, and then at most once a minute", async (
   await using later = createApp(database);
   await database.sql`update api_keys set last_used_at = now() - interval '61 s' where id = ${keyId}`;
   await later.admission.admit({ queries: [{ keyHash, want: 1 }] });
-  await eventually(async () => expect((await lastUse())?.getTime()).toBeGreaterThan(Number(first)));
+  await later.apiKeyUse[Symbol.asyncDispose]();
+  expect((await lastUse())?.getTime()).toBeGreaterThan(Number(first));
 });
