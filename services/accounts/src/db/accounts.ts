@@ -37,6 +37,16 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
+/** The keys as rows of `workspace_id` and `account_id`, each once. */
+export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
+  return sql`
+    select distinct workspace_id, account_id
+    from unnest(
+      ${keys.map((key) => key.workspaceId)}::uuid[],
+      ${keys.map((key) => key.accountId)}::uuid[]
+    ) as ref (workspace_id, account_id)`;
+}
+
 /** Each account is found only in the workspace that its key names. */
 export async function listAccountsByKeys(
   sql: ISql,
@@ -45,13 +55,7 @@ export async function listAccountsByKeys(
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
       a.status, a.version, a.connected_at, c.expires_at as token_expires_at
-    from (
-      select distinct workspace_id, account_id
-      from unnest(
-        ${keys.map((key) => key.workspaceId)}::uuid[],
-        ${keys.map((key) => key.accountId)}::uuid[]
-      ) as ref (workspace_id, account_id)
-    ) as ref
+    from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     left join credentials c on c.account_id = a.id`;
 }

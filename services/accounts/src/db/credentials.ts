@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
+import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 
 /** The credential of an account in the form in which it is stored. */
 export interface CredentialRow {
@@ -32,13 +32,7 @@ export async function listCredentials(
       c.refresh_token is not null as can_refresh,
       coalesce(now() > c.issued_at + (c.expires_at - c.issued_at) / 2, false) as is_past_half_life,
       coalesce(now() > c.expires_at - interval '30 seconds', false) as is_expired
-    from (
-      select distinct workspace_id, account_id
-      from unnest(
-        ${keys.map((key) => key.workspaceId)}::uuid[],
-        ${keys.map((key) => key.accountId)}::uuid[]
-      ) as ref (workspace_id, account_id)
-    ) as ref
+    from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     join credentials c on c.account_id = a.id`;
 }
