@@ -61,7 +61,7 @@ export function peersByImports(service: ServiceName): readonly ServiceName[] {
       ),
     ].map(([, domain = ""]) => domain),
   );
-  const clients = files.flatMap((file) => /^clients\/([a-z]+)/.exec(file)?.[1] ?? []);
+  const clients = files.flatMap((file) => /(?:^|\/)clients\/([a-z]+)/.exec(file)?.[1] ?? []);
   const found = [...imported, ...clients].filter(isService);
   return toSorted(found.filter((name) => name !== service));
 }

@@ -36,8 +36,6 @@ async function startAccounts(): Promise<string> {
       SIMULATOR_URL: simulator.url,
       BLUESKY_BASE_URL: `${simulator.url}/bluesky`,
       YOUTUBE_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_OAUTH_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_AUTHORIZE_URL: `${simulator.url}/youtube/o/oauth2/v2/auth`,
       YOUTUBE_CLIENT_ID: "app",
       YOUTUBE_CLIENT_SECRET: "secret",
     },

@@ -70,7 +70,6 @@ export const logger = createLogger({
 /** What seals handles in tests. */
 export const SEALS = createHandleSeals({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
-  isOn: true,
 });
 
 /** To which the data of tests belongs: that of a process that is told nothing else. */
