@@ -15,6 +15,7 @@ import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /** Builds the accounts service and starts it. Disposing stops it in the order that loses no work. */
@@ -24,18 +25,17 @@ export async function startApp(config: Config): Promise<App> {
   const { sql, logger, health } = base;
   let nudge = (): void => undefined;
   const connectors = createConnectors(config.platforms, simulatorUrl);
-  const deps = {
-    sql,
-    logger,
-    connectors,
-    credentialKeys,
-    deploymentId,
-    nudge: () => nudge(),
-  };
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
-  const refresher = new CredentialRefresher(deps);
-  const noteKeyUse = (keyId: string) => apiKeyUse.note(keyId);
-  const routes = createRoutes({ ...deps, simulatorUrl, publicUrl, noteKeyUse, refresher });
+  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };
+  const refresher = new CredentialRefresher(own);
+  const deps: Dependencies = {
+    ...own,
+    simulatorUrl,
+    publicUrl,
+    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    refreshTokens: (current) => refresher.refresh(current),
+  };
+  const routes = createRoutes(deps);
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = (await listSealingKeyUses(sql)).map(({ keyId }) => keyId);
@@ -47,10 +47,7 @@ export async function startApp(config: Config): Promise<App> {
   const deploymentWatch = startWatchDeployment(deps);
   const accountCount = startCountAccounts(sql, logger);
   const resealing = startResealCredentials(deps);
-  const idleRefresh = startRefreshIdleCredentials({
-    ...deps,
-    refresh: (credential) => refresher.refresh(credential),
-  });
+  const idleRefresh = startRefreshIdleCredentials(deps);
   return {
     logger,
     [Symbol.asyncDispose]: async () => {

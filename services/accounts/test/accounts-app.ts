@@ -138,7 +138,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
       simulatorUrl,
       publicUrl: "https://postrider.example",
       noteKeyUse: (keyId) => apiKeyUse.note(keyId),
-      refresher,
+      refreshTokens: (current) => refresher.refresh(current),
     }),
   );
   return {

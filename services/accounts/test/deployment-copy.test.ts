@@ -30,8 +30,8 @@ async function makeDue({ accountId }: AccountRef): Promise<void> {
 }
 
 async function refreshIdle(app: AccountsApp, deploymentId: string): Promise<void> {
-  const refresh = app.refresher.refresh.bind(app.refresher);
-  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId, refresh });
+  const refreshTokens = app.refresher.refresh.bind(app.refresher);
+  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId, refreshTokens });
 }
 
 async function credentialOf(from: AccountsApp, ref: AccountRef) {

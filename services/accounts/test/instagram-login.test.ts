@@ -120,8 +120,8 @@ test("unused tokens of Instagram Login are refreshed after 30 days, also when th
   await advance(30 * DAY_MS);
   await fixture.sql`update credentials set renew_at = now() where account_id = ${ref.accountId}`;
   await using later = fixture.createReplica();
-  const refresh = later.refresher.refresh.bind(later.refresher);
-  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId: DEPLOYMENT, refresh });
+  const refreshTokens = later.refresher.refresh.bind(later.refresher);
+  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId: DEPLOYMENT, refreshTokens });
   const after = await fixture.credentialOf(ref);
   expect(after).toMatchObject({ attributes: { login: "instagram" }, version: 2n });
   expect(after?.accessToken).not.toBe(before?.accessToken);

@@ -20,8 +20,8 @@ async function ageLeases(seconds: number): Promise<void> {
 
 async function refreshIdle(): Promise<void> {
   const { sql, app } = fixture;
-  const refresh = app.refresher.refresh.bind(app.refresher);
-  await refreshIdleBatch({ sql, logger, deploymentId: DEPLOYMENT, refresh });
+  const refreshTokens = app.refresher.refresh.bind(app.refresher);
+  await refreshIdleBatch({ sql, logger, deploymentId: DEPLOYMENT, refreshTokens });
 }
 
 async function idleRefreshOf({ accountId }: AccountRef) {

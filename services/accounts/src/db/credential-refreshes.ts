@@ -75,10 +75,7 @@ export async function shortenRefreshLease(
 }
 
 /** A credential whose refresh token expires if it is not used in time. */
-export type IdleCredential = Pick<
-  CredentialRow,
-  "workspaceId" | "accountId" | "platform" | "version"
->;
+type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 /** Claims idle credentials that are due for a refresh, and delays the next claim by an hour in case the refresh fails. */
 export async function claimIdleCredentials(

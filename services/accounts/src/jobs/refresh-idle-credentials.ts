@@ -1,12 +1,11 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import { claimIdleCredentials, type IdleCredential } from "#src/db/credential-refreshes.ts";
+import { claimIdleCredentials } from "#src/db/credential-refreshes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** What the job is built from. */
-interface IdleRefreshDependencies extends Pick<Dependencies, "sql" | "logger" | "deploymentId"> {
-  /** Asks the platform for new tokens and stores them; failures of the platform are not thrown. */
-  readonly refresh: (credential: IdleCredential) => Promise<unknown>;
-}
+type IdleRefreshDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "deploymentId" | "refreshTokens"
+>;
 
 const BATCH_SIZE = 20;
 const CHECK_INTERVAL_MS = 60_000;
@@ -21,13 +20,13 @@ export async function refreshIdleBatch({
   sql,
   logger,
   deploymentId,
-  refresh,
+  refreshTokens,
 }: IdleRefreshDependencies): Promise<boolean> {
   const claimed = await claimIdleCredentials(sql, { limit: BATCH_SIZE, deploymentId });
   for (const credential of claimed) {
     const { accountId, platform } = credential;
     try {
-      await refresh(credential);
+      await refreshTokens(credential);
     } catch (error) {
       logger.warn(
         { err: error, accountId, platform },

@@ -10,19 +10,20 @@ import {
   writeRefreshedTokens,
   type RefreshClaim,
 } from "#src/db/credential-refreshes.ts";
-import { listCredentials, type CredentialRow, type SealedCredential } from "#src/db/credentials.ts";
-import type { Dependencies } from "#src/operations/dependencies.ts";
+import { listCredentials, type SealedCredential } from "#src/db/credentials.ts";
+import type {
+  CurrentCredential,
+  Dependencies,
+  RefreshOutcome,
+} from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
 
-/**
- * How a refresh ended: `settled` = the stored credential is final (new tokens, or the account needs a reconnect) · `busy` =
- * the refresh lease is taken, or the data is a copy · `failed` = the platform gave no definite answer.
- */
-export type RefreshOutcome = "settled" | "busy" | "failed";
-
-type CurrentCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
+type RefresherDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "nudge"
+>;
 
 const refreshesTotal = createCounter(
   "credential_refreshes_total",
@@ -40,11 +41,11 @@ const MAX_WRITE_PAUSE_MS = 2_000;
  * refresh token may not work again. Disposing waits for the refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
-  readonly #deps: Dependencies;
+  readonly #deps: RefresherDependencies;
   readonly #inProgress = new Map<string, Promise<RefreshOutcome>>();
   #stopping = false;
 
-  constructor(deps: Dependencies) {
+  constructor(deps: RefresherDependencies) {
     this.#deps = deps;
   }
 

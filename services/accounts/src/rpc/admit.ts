@@ -15,7 +15,7 @@ import {
 } from "#src/db/request-budgets.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
 import { shareGrant } from "#src/domain/share-grant.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 
 const MAX_QUERIES = 500;
@@ -77,7 +77,7 @@ function shareGrants(
 
 /** The hot path of every request: resolves the keys and budgets of a whole batch in one statement. */
 export async function admit(
-  { sql, noteKeyUse }: Pick<RpcDependencies, "sql" | "noteKeyUse">,
+  { sql, noteKeyUse }: Pick<Dependencies, "sql" | "noteKeyUse">,
   request: AdmitRequest,
 ): Promise<MessageInitShape<typeof AdmitResponseSchema>> {
   if (request.queries.length > MAX_QUERIES)

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findTicket } from "#src/rpc/find-ticket.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
 import { getTicket } from "#src/rpc/get-ticket.ts";
@@ -8,7 +8,7 @@ import { issueTicket } from "#src/rpc/issue-ticket.ts";
 import { openTicket } from "#src/rpc/open-ticket.ts";
 
 /** The RPCs of AuthorizationService. A "ticket" of the contract is an authorization, found by its connect link. */
-export function createAuthorizationService(deps: RpcDependencies) {
+export function createAuthorizationService(deps: Dependencies) {
   return {
     issueTicket: (request) => issueTicket(deps, request),
     getTicket: (request) => getTicket(deps, request),

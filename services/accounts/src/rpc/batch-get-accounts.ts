@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 import { toAccountKeys } from "./to-account-key.ts";
 
@@ -13,7 +13,7 @@ const MAX_REFS = 1_000;
 
 /** Leaves out accounts of another workspace and unknown accounts alike, so that callers cannot tell them apart. */
 export async function batchGetAccounts(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { refs }: BatchGetAccountsRequest,
 ): Promise<MessageInitShape<typeof BatchGetAccountsResponseSchema>> {
   if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);

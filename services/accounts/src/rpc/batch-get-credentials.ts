@@ -10,8 +10,8 @@ import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { SealError } from "@postrider/shared/secrets/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccountKeys } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
@@ -21,11 +21,11 @@ const MAX_CONCURRENT_REFRESHES = 16;
 const MAX_REFRESH_WAIT_MS = 3_000;
 
 /** Refreshes credentials, and resolves when all refreshes have ended. Failures are logged, not thrown. */
-async function refreshAll(deps: RpcDependencies, rows: readonly CredentialRow[]): Promise<void> {
+async function refreshAll(deps: Dependencies, rows: readonly CredentialRow[]): Promise<void> {
   const refreshes = new Semaphore({ total: MAX_CONCURRENT_REFRESHES, maxWaiting: Infinity });
   const refresh = async (row: CredentialRow): Promise<void> => {
     try {
-      await deps.refresher.refresh(row);
+      await deps.refreshTokens(row);
     } catch (error) {
       deps.logger.error(
         { err: error, accountId: row.accountId },
@@ -41,7 +41,7 @@ function isDue(row: CredentialRow): boolean {
 }
 
 async function listFreshCredentials(
-  deps: RpcDependencies,
+  deps: Dependencies,
   request: BatchGetCredentialsRequest,
 ): Promise<readonly CredentialRow[]> {
   const keys = toAccountKeys(request.refs);
@@ -59,7 +59,7 @@ async function listFreshCredentials(
 
 /** A token that cannot be unsealed affects only its own account, which has to be connected again. */
 async function readCredential(
-  deps: RpcDependencies,
+  deps: Dependencies,
   ref: AccountRef,
   row: CredentialRow | undefined,
 ): Promise<MessageInitShape<typeof CredentialSchema>> {
@@ -87,7 +87,7 @@ async function readCredential(
 }
 
 export async function batchGetCredentials(
-  deps: RpcDependencies,
+  deps: Dependencies,
   request: BatchGetCredentialsRequest,
 ): Promise<MessageInitShape<typeof BatchGetCredentialsResponseSchema>> {
   if (request.refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);

@@ -7,14 +7,14 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { getConfiguredPlatform } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { fetchConnection } from "#src/operations/fetch-connection.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** Connects an account with entered credentials. Platforms with an authorization page are connected there only. */
 export async function connectAccount(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { workspaceId, platform, login }: ConnectAccountRequest,
 ): Promise<MessageInitShape<typeof ConnectAccountResponseSchema>> {
   const { connector } = getConfiguredPlatform(deps, platform);

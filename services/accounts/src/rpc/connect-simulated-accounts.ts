@@ -10,16 +10,16 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { fetchConnection } from "#src/operations/fetch-connection.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;
 const MAX_CONCURRENT_CALLS = 16;
 
 /** The connector of a simulated platform and the simulator's address; undefined when the platform is real. */
-function findSimulated({ connectors, simulatorUrl }: RpcDependencies, platform: string) {
+function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: string) {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
   if (configured === undefined || simulatorUrl === undefined) return undefined;
   if (!isSimulated(configured.baseUrl, simulatorUrl)) return undefined;
@@ -28,7 +28,7 @@ function findSimulated({ connectors, simulatorUrl }: RpcDependencies, platform: 
 
 /** Creates accounts on the simulator and connects them in the same way as real accounts. */
 export async function connectSimulatedAccounts(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { workspaceId, platform, username, count }: ConnectSimulatedAccountsRequest,
 ): Promise<MessageInitShape<typeof ConnectSimulatedAccountsResponseSchema>> {
   if (count < 1 || count > MAX_COUNT)

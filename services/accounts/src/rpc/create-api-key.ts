@@ -12,12 +12,12 @@ import { insertApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 /** The text of the key is in this answer only: its hash is stored. */
 export async function createApiKey(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   request: CreateApiKeyRequest,
 ): Promise<MessageInitShape<typeof CreateApiKeyResponseSchema>> {
   const violations: Violation[] = [];

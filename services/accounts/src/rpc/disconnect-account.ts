@@ -8,8 +8,8 @@ import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import { accountDisconnected } from "#src/events.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 
 type Disconnection =
@@ -18,7 +18,7 @@ type Disconnection =
 
 /** The local part, in one transaction: afterwards this service cannot act for the account. */
 async function disconnect(
-  { sql, nudge }: Pick<RpcDependencies, "sql" | "nudge">,
+  { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
 ): Promise<Disconnection> {
   const disconnection = await sql.begin(async (tx): Promise<Disconnection> => {
@@ -37,7 +37,7 @@ async function disconnect(
 
 /** Destroys the tokens first: the account is disconnected whatever the platform answers to the revocation. */
 export async function disconnectAccount(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { ref }: DisconnectAccountRequest,
 ): Promise<MessageInitShape<typeof DisconnectAccountResponseSchema>> {
   const key = toAccountKey(ref);

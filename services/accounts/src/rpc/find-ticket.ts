@@ -6,12 +6,12 @@ import type {
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findConnectLink } from "#src/operations/find-connect-link.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 
 /** Changes nothing, so that a program that previews links does not use a connect link up. */
 export async function findTicket(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { ticket: secret }: FindTicketRequest,
 ): Promise<MessageInitShape<typeof FindTicketResponseSchema>> {
   const link = await findConnectLink(deps.sql, hashSecret(secret));

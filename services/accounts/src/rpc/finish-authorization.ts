@@ -18,8 +18,8 @@ import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** Time limit of all calls of one code exchange; some platforms need three calls. */
@@ -38,7 +38,7 @@ type Ending =
  * only that.
  */
 async function refusalOf(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   stateHash: Uint8Array,
   browserHash: Uint8Array,
 ): Promise<{ readonly outcome: string; readonly platform?: string }> {
@@ -51,7 +51,7 @@ async function refusalOf(
 }
 
 async function exchange(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { id, platform, codeVerifier }: ClaimedAuthorization,
   code: string,
 ): Promise<ExchangeResult> {
@@ -65,7 +65,7 @@ async function exchange(
 }
 
 async function finish(
-  deps: RpcDependencies,
+  deps: Dependencies,
   authorization: ClaimedAuthorization,
   { code, error }: FinishAuthorizationRequest,
 ): Promise<Ending> {
@@ -93,7 +93,7 @@ async function finish(
 
 /** The claim allows one exchange: a browser that comes back twice, or twice at once, does not use a code twice. */
 export async function finishAuthorization(
-  deps: RpcDependencies,
+  deps: Dependencies,
   request: FinishAuthorizationRequest,
 ): Promise<MessageInitShape<typeof FinishAuthorizationResponseSchema>> {
   const stateHash = hashSecret(request.state);

@@ -7,7 +7,7 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
 import { findAuthorizationById, type AuthorizationRow } from "#src/db/authorizations.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** An authorization that expired before it ended has failed, whatever its row says. */
@@ -18,7 +18,7 @@ function toProgress({ status, failure, isExpired }: AuthorizationRow) {
 }
 
 export async function getTicket(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { id }: GetTicketRequest,
 ): Promise<MessageInitShape<typeof GetTicketResponseSchema>> {
   const authorization = isId(id) ? await findAuthorizationById(sql, id) : undefined;

@@ -10,12 +10,12 @@ import { insertAuthorization } from "#src/db/authorizations.ts";
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { connectLinkOf } from "#src/domain/connect-links.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 
 /** The connect link is in this answer only: the hash of its secret is stored. */
 export async function issueTicket(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { workspaceId, platform }: IssueTicketRequest,
 ): Promise<MessageInitShape<typeof IssueTicketResponseSchema>> {
   getAuthorizationFlow(deps, platform);

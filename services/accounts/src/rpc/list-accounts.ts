@@ -5,11 +5,11 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { isId } from "@postrider/shared/ids";
 import { listAccountsOfWorkspace } from "#src/db/accounts.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 export async function listAccounts(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { workspaceId }: ListAccountsRequest,
 ): Promise<MessageInitShape<typeof ListAccountsResponseSchema>> {
   const rows = isId(workspaceId) ? await listAccountsOfWorkspace(sql, workspaceId) : [];

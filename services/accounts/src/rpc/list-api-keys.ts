@@ -7,11 +7,11 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listApiKeysOfWorkspace } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 export async function listApiKeys(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { workspaceId }: ListApiKeysRequest,
 ): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
   if (!isId(workspaceId)) throw notFound();

@@ -1,13 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListSealingKeysResponseSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /** Lists the configured keys in their order, then missing keys: tokens need them, but they are not configured. */
 export async function listSealingKeys({
   sql,
   credentialKeys,
-}: Pick<RpcDependencies, "sql" | "credentialKeys">): Promise<
+}: Pick<Dependencies, "sql" | "credentialKeys">): Promise<
   MessageInitShape<typeof ListSealingKeysResponseSchema>
 > {
   const countById = new Map(

@@ -8,14 +8,14 @@ import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.t
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findConnectLink } from "#src/operations/find-connect-link.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { sealAt } from "#src/operations/token-sealing.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 
 /** Binds the authorization to the browser, to a new state and to a new code verifier. */
 export async function openTicket(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { ticket: secret, browser }: OpenTicketRequest,
 ): Promise<MessageInitShape<typeof OpenTicketResponseSchema>> {
   const linkHash = hashSecret(secret);

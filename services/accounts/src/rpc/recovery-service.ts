@@ -1,13 +1,13 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { adoptDeployment, readOwnership } from "@postrider/shared/deployment/table";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /** The RPCs of RecoveryService; each is one or two statements. */
 export function createRecoveryService({
   sql,
   deploymentId,
-}: Pick<RpcDependencies, "sql" | "deploymentId">) {
+}: Pick<Dependencies, "sql" | "deploymentId">) {
   return {
     async getRecovery() {
       const ownership = await readOwnership(sql, deploymentId);

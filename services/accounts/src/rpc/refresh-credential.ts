@@ -7,8 +7,8 @@ import type {
 import { unavailable } from "@postrider/shared/errors";
 import type { AccountKey } from "#src/db/accounts.ts";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
@@ -27,7 +27,7 @@ function isStillRefused(row: CredentialRow, refusedVersion: number): boolean {
  * while another process refreshes it.
  */
 async function waitForNewer(
-  deps: RpcDependencies,
+  deps: Dependencies,
   key: AccountKey,
   refusedVersion: number,
 ): Promise<CredentialRow | undefined> {
@@ -39,7 +39,7 @@ async function waitForNewer(
       await requireAccountReconnect(deps, key, refusedVersion);
       continue;
     }
-    const outcome = await deps.refresher.refresh(row);
+    const outcome = await deps.refreshTokens(row);
     if (outcome === "failed" || performance.now() > deadlineAt)
       throw unavailable(undefined, RETRY_AFTER_MS);
     if (outcome === "busy") await sleep(POLL_INTERVAL_MS);
@@ -47,7 +47,7 @@ async function waitForNewer(
 }
 
 export async function refreshCredential(
-  deps: RpcDependencies,
+  deps: Dependencies,
   { ref, refusedVersion }: RefreshCredentialRequest,
 ): Promise<MessageInitShape<typeof RefreshCredentialResponseSchema>> {
   const key = toAccountKey(ref);

@@ -4,12 +4,12 @@ import type {
   RequireReconnectResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { notFound } from "@postrider/shared/errors";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 
 export async function requireReconnect(
-  deps: Pick<RpcDependencies, "sql" | "nudge">,
+  deps: Pick<Dependencies, "sql" | "nudge">,
   { ref, credentialVersion }: RequireReconnectRequest,
 ): Promise<MessageInitShape<typeof RequireReconnectResponseSchema>> {
   const key = toAccountKey(ref);

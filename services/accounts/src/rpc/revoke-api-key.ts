@@ -6,11 +6,11 @@ import type {
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { revokeApiKeyById } from "#src/db/api-keys.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /** Takes effect within 3 s, when the last answers of `Admit` for the key expire in the gateways. */
 export async function revokeApiKey(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,
 ): Promise<MessageInitShape<typeof RevokeApiKeyResponseSchema>> {
   if (!isId(id) || !(await revokeApiKeyById(sql, id))) throw notFound();

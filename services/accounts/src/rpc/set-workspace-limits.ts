@@ -7,11 +7,11 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { setWorkspaceLimitsById } from "#src/db/workspaces.ts";
 import { limitViolations } from "#src/domain/limits.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function setWorkspaceLimits(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { id, limits }: SetWorkspaceLimitsRequest,
 ): Promise<MessageInitShape<typeof SetWorkspaceLimitsResponseSchema>> {
   const violations = limitViolations(limits ?? {});

@@ -6,11 +6,11 @@ import type {
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { verifyWorkspaceById } from "#src/db/workspaces.ts";
-import type { RpcDependencies } from "#src/rpc/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function verifyWorkspace(
-  { sql }: Pick<RpcDependencies, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { id }: VerifyWorkspaceRequest,
 ): Promise<MessageInitShape<typeof VerifyWorkspaceResponseSchema>> {
   const row = isId(id) ? await verifyWorkspaceById(sql, id) : undefined;
