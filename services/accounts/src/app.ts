@@ -1,4 +1,4 @@
-import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { openBus } from "@postrider/shared/bus/open";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -27,7 +27,7 @@ export async function startApp(config: Config): Promise<App> {
   const deps = {
     sql,
     logger,
-    connectors: createConnectors(config.platforms, simulatorUrl),
+    connectors: createAuthorizationConnectors(config.platforms, simulatorUrl),
     simulatorUrl,
     publicUrl,
     credentialKeys,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { PlatformSettings } from "@postrider/platforms/authorization/registry";
+import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import {
@@ -30,7 +30,7 @@ function readMetaApp(read: EnvReader, name: "INSTAGRAM" | "FACEBOOK") {
   };
 }
 
-function readInstagram(read: EnvReader): PlatformSettings["instagram"] {
+function readInstagram(read: EnvReader): AuthorizationSettings["instagram"] {
   const page = "https://www.instagram.com/oauth/authorize";
   return {
     ...readMetaApp(read, "INSTAGRAM"),
@@ -54,7 +54,7 @@ function readOAuthApp(read: EnvReader, name: string) {
   };
 }
 
-function readTiktok(read: EnvReader): PlatformSettings["tiktok"] {
+function readTiktok(read: EnvReader): AuthorizationSettings["tiktok"] {
   const dialog = read
     .about(DIALOG)
     .url("TIKTOK_AUTHORIZE_URL", "https://www.tiktok.com/v2/auth/authorize");
@@ -67,7 +67,7 @@ function readTiktok(read: EnvReader): PlatformSettings["tiktok"] {
   };
 }
 
-function readPlatforms(read: EnvReader): PlatformSettings {
+function readPlatforms(read: EnvReader): AuthorizationSettings {
   return {
     instagram: readInstagram(read),
     x: {

@@ -1,4 +1,4 @@
-import { createInstagramConnector } from "@postrider/platforms/instagram/authorization";
+import { createInstagramAuthorizationConnector } from "@postrider/platforms/instagram/authorization";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
@@ -36,17 +36,19 @@ afterAll(async () => {
 
 const base = () => `${simulator.url}/instagram/login`;
 const createConnector = () =>
-  createInstagramConnector(
-    {
-      baseUrl: `${simulator.url}/instagram`,
-      version: "v25.0",
-      authorizeUrl: `${simulator.url}/instagram/v25.0/dialog/oauth`,
-      clientId: "app",
-      clientSecret: "secret",
+  createInstagramAuthorizationConnector({
+    baseUrl: `${simulator.url}/instagram`,
+    version: "v25.0",
+    authorizeUrl: `${simulator.url}/instagram/v25.0/dialog/oauth`,
+    clientId: "app",
+    clientSecret: "secret",
+    login: "instagram",
+    instagramLogin: {
+      baseUrl: base(),
+      oauthBaseUrl: base(),
+      authorizeUrl: `${base()}/oauth/authorize`,
     },
-    "instagram",
-    { baseUrl: base(), oauthBaseUrl: base(), authorizeUrl: `${base()}/oauth/authorize` },
-  );
+  });
 
 async function advance(advanceMs: number): Promise<void> {
   await fetch(`${simulator.url}/_control/clock`, {
@@ -71,7 +73,7 @@ async function approve(): Promise<string> {
 
 async function exchange(code: string, redirectUri = REDIRECT) {
   const grant = { code, redirectUri, codeVerifier: "unused" };
-  return await createConnector().authorization?.exchange(grant, signal);
+  return await createConnector().codeFlow?.exchange(grant, signal);
 }
 
 test("a code brings the account itself and a token of 60 days, once", async () => {

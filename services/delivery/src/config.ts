@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/upload-time";
+import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/visible-call-time";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";

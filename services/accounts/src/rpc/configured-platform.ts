@@ -1,4 +1,4 @@
-import type { Authorization } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationCodeFlow } from "@postrider/platforms/authorization/connector";
 import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
@@ -16,9 +16,12 @@ export function getConfiguredPlatform(
 }
 
 /** @throws ServiceError `invalid_request` also when the platform has no authorization page. */
-export function getAuthorization(deps: Pick<Deps, "connectors">, platform: string): Authorization {
-  const { authorization } = getConfiguredPlatform(deps, platform).connector;
-  if (authorization === undefined)
+export function getAuthorization(
+  deps: Pick<Deps, "connectors">,
+  platform: string,
+): AuthorizationCodeFlow {
+  const { codeFlow } = getConfiguredPlatform(deps, platform).connector;
+  if (codeFlow === undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);
-  return authorization;
+  return codeFlow;
 }

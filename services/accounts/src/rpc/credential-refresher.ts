@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Connector } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationConnector } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -93,7 +93,7 @@ export class CredentialRefresher implements AsyncDisposable {
     return "failed";
   }
 
-  #findRenewal(platform: string): Connector["refresh"] {
+  #findRenewal(platform: string): AuthorizationConnector["refresh"] {
     return isPlatformId(platform) ? this.#deps.connectors[platform]?.connector.refresh : undefined;
   }
 

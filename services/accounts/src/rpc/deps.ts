@@ -1,4 +1,4 @@
-import type { PlatformConnectors } from "@postrider/platforms/authorization/registry";
+import type { AuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -7,7 +7,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 export interface Deps {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: PlatformConnectors;
+  readonly connectors: AuthorizationConnectors;
   readonly simulatorUrl: string | undefined;
   /** Where people and platforms reach the gateway; without a slash at the end. */
   readonly publicUrl: string;

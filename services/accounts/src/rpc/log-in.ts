@@ -1,7 +1,7 @@
 import type {
   Connection,
-  Connector,
-  LoginValues,
+  AuthorizationConnector,
+  EnteredCredentials,
 } from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 
@@ -12,7 +12,10 @@ const LOGIN_TIMEOUT_MS = 15_000;
  *
  * @throws ServiceError `invalid_request` with `login_refused`, or `unavailable`.
  */
-export async function logIn(connector: Connector, login: LoginValues): Promise<Connection> {
+export async function logIn(
+  connector: AuthorizationConnector,
+  login: EnteredCredentials,
+): Promise<Connection> {
   const result = await connector.connect(login, AbortSignal.timeout(LOGIN_TIMEOUT_MS));
   if (result.kind === "connected") return result.connection;
   if (result.kind === "refused")

@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -30,7 +30,7 @@ export interface Origin {
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: Partial<Record<PlatformId, Connector>>;
+  readonly connectors: Partial<Record<PlatformId, PublishingConnector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
