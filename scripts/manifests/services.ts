@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { STOP_GRACE_MS } from "../../packages/platforms/src/publishing/upload-time.ts";
+import { STOP_GRACE_MS } from "../../packages/platforms/src/publishing/visible-call-time.ts";
 import { describeSettings, type EnvReader } from "../../packages/shared/src/config.ts";
 import type { Setting } from "../../packages/shared/src/config/settings.ts";
 import { GRACE_MS } from "../../packages/shared/src/process/lifecycle.ts";

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
-import type { Connector, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
-import { createXConnector } from "#src/x/publishing/x.ts";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
 import { jpegMedia, MediaServer } from "./media-server.ts";
 import { pngMedia } from "./test-media.ts";
@@ -40,14 +42,14 @@ function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
 
 describe.each(["x", "bluesky", "instagram"] as const)("%s", (name) => {
   let platform: TestPlatform;
-  let connector: Connector;
+  let connector: PublishingConnector;
 
   beforeAll(async () => {
     platform = await TestPlatform.start(name);
     const baseUrl = platform.url;
     connector = {
-      x: createXConnector({ baseUrl, mayResend: true }),
-      bluesky: createBlueskyConnector({ baseUrl, videoBaseUrl: baseUrl }),
+      x: createXPublishingConnector({ baseUrl, mayResend: true }),
+      bluesky: createBlueskyPublishingConnector({ baseUrl, videoBaseUrl: baseUrl }),
       instagram: instagramAt(baseUrl),
     }[name];
   });
@@ -67,8 +69,8 @@ describe.each(["x", "bluesky", "instagram"] as const)("%s", (name) => {
     publication: Publication,
     given: Partial<UnknownCall> = {},
   ): Promise<Verdict> => {
-    if (connector.findTwin === undefined) throw new Error("the connector cannot look");
-    return await connector.findTwin(publication, {}, unknownCall(given), signal);
+    if (connector.findMatchingPost === undefined) throw new Error("the connector cannot look");
+    return await connector.findMatchingPost(publication, {}, unknownCall(given), signal);
   };
 
   test("a post that the data does not know of is found by what it says", async () => {

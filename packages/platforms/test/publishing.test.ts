@@ -1,17 +1,14 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type {
-  Connector,
-  DeletionOutcome,
-  Handles,
-  Outcome,
-  Publication,
-  StepResult,
-  SendGuard,
-  UnknownCall,
-} from "#src/publishing/connector.ts";
-import { createConnectors } from "#src/publishing/registry.ts";
+import type { SendGuard } from "#src/http/send-once.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createPublishingConnectors } from "#src/publishing/registry.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
 
 const PLATFORMS = ["x", "telegram", "bluesky"] as const;
 type Platform = (typeof PLATFORMS)[number];
@@ -48,8 +45,8 @@ const NOT_HERE = {
   version: "v25.0",
 };
 
-function connector(platform: Platform): Connector {
-  const connectors = createConnectors({
+function connector(platform: Platform): PublishingConnector {
+  const connectors = createPublishingConnectors({
     xBaseUrl: `${simulator.url}/x`,
     telegramBaseUrl: `${simulator.url}/telegram`,
     blueskyBaseUrl: `${simulator.url}/bluesky`,
@@ -100,7 +97,7 @@ async function createPublication(platform: Platform, text: string): Promise<Publ
   };
 }
 
-async function prepare(of: Connector, publication: Publication): Promise<Handles> {
+async function prepare(of: PublishingConnector, publication: Publication): Promise<Handles> {
   let handles: Handles = {};
   for (const step of of.steps(publication)) {
     if (step.isDone(handles)) continue;
@@ -158,7 +155,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
   });
 
   test("a connection that is refused is retryable: certainly nothing was sent", async () => {
-    const of = createConnectors({
+    const of = createPublishingConnectors({
       xBaseUrl: "http://127.0.0.1:1",
       telegramBaseUrl: "http://127.0.0.1:1",
       blueskyBaseUrl: "http://127.0.0.1:1",

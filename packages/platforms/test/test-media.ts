@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { PublicationMedia } from "#src/publishing/connector.ts";
 import { MediaUnreadable, type Unreadability } from "#src/publishing/media-unreadable.ts";
+import type { PublicationMedia } from "#src/publishing/publication.ts";
 
 const PIECE_BYTES = 64 * 1024;
 

@@ -1,12 +1,9 @@
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import type {
-  Connector,
-  Failure,
-  Handles,
-  Outcome,
-  Publication,
-  StepResult,
-} from "#src/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
 import type { PlatformId } from "#src/registry.ts";
 
 export const guard = { mayStillSend: () => true, timeoutMs: 5000 };
@@ -129,7 +126,7 @@ export class TestPlatform implements AsyncDisposable {
 
   /** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
   async prepare(
-    connector: Connector,
+    connector: PublishingConnector,
     publication: Publication,
     { handles: before = {}, maxRuns = 1000 }: { handles?: Handles; maxRuns?: number } = {},
   ): Promise<Ready> {
@@ -154,7 +151,7 @@ export class TestPlatform implements AsyncDisposable {
     return { handles, waits };
   }
 
-  async publish(connector: Connector, publication: Publication): Promise<Outcome> {
+  async publish(connector: PublishingConnector, publication: Publication): Promise<Outcome> {
     const { handles, failure } = await this.prepare(connector, publication);
     return failure ?? (await connector.publish(publication, handles, guard));
   }

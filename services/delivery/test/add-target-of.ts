@@ -1,4 +1,4 @@
-import type { Publication } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TestTarget, World } from "./fixture.ts";
 
 /** A target of the account, as posts and accounts would describe it to a worker. */

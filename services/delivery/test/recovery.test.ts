@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -26,9 +26,9 @@ const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
 /** A worker on a platform that lists what is on it. */
 function startSeeing(database: TestDatabase, world: World, options: WorkerOptions = {}) {
   const looks: Date[] = [];
-  const connector: Connector = {
+  const connector: PublishingConnector = {
     ...world.connector(),
-    findTwin: (publication, _handles, call) => {
+    findMatchingPost: (publication, _handles, call) => {
       looks.push(call.calledAt);
       const twin = world.visible.find(({ text }) => text === publication.text);
       return Promise.resolve(
@@ -259,7 +259,7 @@ test("a worker that dies between the look and the call doubles nothing", async (
     connectors: {
       x: {
         ...world.connector(),
-        findTwin: async () => {
+        findMatchingPost: async () => {
           await dying.crash();
           return { kind: "absent" };
         },

@@ -1,5 +1,6 @@
-import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
-import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
+import { createBlueskyPublishingConnector } from "@postrider/platforms/bluesky/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
@@ -9,11 +10,11 @@ import { addTargetOf } from "./add-target-of.ts";
 import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
 
 let platform: TestPlatform;
-let bluesky: Connector;
+let bluesky: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("bluesky");
-  bluesky = createBlueskyConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());

@@ -1,5 +1,6 @@
-import { createFacebookConnector } from "@postrider/platforms/facebook/publishing/facebook";
-import type { Connector, PublicationMedia } from "@postrider/platforms/publishing/connector";
+import { createFacebookPublishingConnector } from "@postrider/platforms/facebook/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { gifMedia, mp4Media, pngMedia, toReel } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -19,11 +20,11 @@ import {
 const MB = 1024 * 1024;
 
 let platform: TestPlatform;
-let facebook: Connector;
+let facebook: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("facebook");
-  facebook = createFacebookConnector({
+  facebook = createFacebookPublishingConnector({
     baseUrl: platform.url,
     uploadBaseUrl: `${platform.url}/rupload`,
     version: "v25.0",

@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { instagramAt } from "@postrider/platforms/test/instagram/instagram-at";
 import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
 import type { TestMedia } from "@postrider/platforms/test/test-media";
@@ -20,7 +20,7 @@ import {
 
 let platform: TestPlatform;
 let files: MediaServer;
-let instagram: Connector;
+let instagram: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("instagram");

@@ -1,5 +1,6 @@
-import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
-import { createTelegramConnector } from "@postrider/platforms/telegram/publishing/telegram";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { createTelegramPublishingConnector } from "@postrider/platforms/telegram/publishing/connector";
 import { mp4Media, pngMedia } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -18,11 +19,11 @@ import {
 } from "./fixture.ts";
 
 let platform: TestPlatform;
-let telegram: Connector;
+let telegram: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("telegram");
-  telegram = createTelegramConnector({ baseUrl: platform.url });
+  telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());

@@ -1,11 +1,12 @@
 /**
- * - `gone`: it will never be there again.
- * - `unavailable`: media does not answer; this says nothing about this file.
- * - `broken`: media answered with an error, or broke off.
+ * Why the bytes of a file could not be read:
+ * - `gone`: the file no longer exists.
+ * - `unavailable`: the media service does not answer, which says nothing about this file.
+ * - `broken`: the media service answered with an error, or the stream broke.
  */
 export type Unreadability = "gone" | "unavailable" | "broken";
 
-/** Media could not be read: thrown by `PublicationMedia.read` and by what it returns. Nothing is known about the platform. */
+/** Thrown by `PublicationMedia.read` and by the stream that it returns. It says nothing about the platform. */
 export class MediaUnreadable extends Error {
   override name = "MediaUnreadable";
   readonly reason: Unreadability;

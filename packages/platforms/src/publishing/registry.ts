@@ -1,22 +1,22 @@
 import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
 import {
-  createFacebookConnector,
+  createFacebookPublishingConnector,
   type FacebookOptions,
-} from "#src/facebook/publishing/facebook.ts";
+} from "#src/facebook/publishing/connector.ts";
 import {
-  createInstagramConnector,
+  createInstagramPublishingConnector,
   type InstagramOptions,
-} from "#src/instagram/publishing/instagram.ts";
+} from "#src/instagram/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { PlatformId } from "#src/registry.ts";
-import { createTelegramConnector } from "#src/telegram/publishing/telegram.ts";
-import { createTiktokConnector } from "#src/tiktok/publishing/tiktok.ts";
-import { createXConnector } from "#src/x/publishing/x.ts";
-import { createYoutubeConnector } from "#src/youtube/publishing/youtube.ts";
-import type { Connector } from "./connector.ts";
+import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 
-export interface ConnectorConfig {
+export interface PublishingSettings {
   readonly instagram: InstagramOptions;
   readonly facebook: FacebookOptions;
   readonly xBaseUrl: string;
@@ -32,15 +32,17 @@ export interface ConnectorConfig {
 }
 
 /** The connectors of this build. A platform without one is listed and not available. */
-export function createConnectors(config: ConnectorConfig): Partial<Record<PlatformId, Connector>> {
+export function createPublishingConnectors(
+  config: PublishingSettings,
+): Partial<Record<PlatformId, PublishingConnector>> {
   return {
-    instagram: createInstagramConnector(config.instagram),
-    x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
-    facebook: createFacebookConnector(config.facebook),
-    youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
-    tiktok: createTiktokConnector({ baseUrl: config.tiktokBaseUrl }),
-    telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
-    bluesky: createBlueskyConnector({
+    instagram: createInstagramPublishingConnector(config.instagram),
+    x: createXPublishingConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
+    facebook: createFacebookPublishingConnector(config.facebook),
+    youtube: createYoutubePublishingConnector({ baseUrl: config.youtubeBaseUrl }),
+    tiktok: createTiktokPublishingConnector({ baseUrl: config.tiktokBaseUrl }),
+    telegram: createTelegramPublishingConnector({ baseUrl: config.telegramBaseUrl }),
+    bluesky: createBlueskyPublishingConnector({
       baseUrl: config.blueskyBaseUrl,
       videoBaseUrl: config.blueskyVideoBaseUrl,
       pages: new OutboundClient({ allow: config.outboundAllow ?? [] }),

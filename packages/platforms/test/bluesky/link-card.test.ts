@@ -4,8 +4,8 @@ import { EnvReader } from "@postrider/shared/config";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
-import type { Connector } from "#src/publishing/connector.ts";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
 import { pngMedia } from "../test-media.ts";
 import { guard, TestPlatform } from "../test-platform.ts";
 import { createSession } from "./create-session.ts";
@@ -18,7 +18,7 @@ let site: Server;
 let port: number;
 let requests = 0;
 let answer: (response: ServerResponse, path: string) => void;
-let bluesky: Connector;
+let bluesky: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("bluesky");
@@ -32,7 +32,11 @@ beforeAll(async () => {
   port = (site.address() as AddressInfo).port;
   const allow = readOutboundAllow(new EnvReader({ OUTBOUND_ALLOW: `127.0.0.1:${port}` }));
   const pages = new OutboundClient({ allow, resolve: () => Promise.resolve(["127.0.0.1"]) });
-  bluesky = createBlueskyConnector({ baseUrl: platform.url, videoBaseUrl: platform.url, pages });
+  bluesky = createBlueskyPublishingConnector({
+    baseUrl: platform.url,
+    videoBaseUrl: platform.url,
+    pages,
+  });
 });
 afterAll(async () => {
   site.closeAllConnections();
@@ -105,7 +109,7 @@ test.each<[string, typeof answer]>([
 
 test("an address inside is not asked", async () => {
   const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
-  const closed = createBlueskyConnector({
+  const closed = createBlueskyPublishingConnector({
     baseUrl: platform.url,
     videoBaseUrl: platform.url,
     pages,

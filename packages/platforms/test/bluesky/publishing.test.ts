@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
-import type { Connector, Handles, Publication } from "#src/publishing/connector.ts";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
 import { createSession } from "./create-session.ts";
 
 let platform: TestPlatform;
-let bluesky: Connector;
+let bluesky: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("bluesky");
-  bluesky = createBlueskyConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());

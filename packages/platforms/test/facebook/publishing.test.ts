@@ -1,15 +1,11 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFacebookConnector } from "#src/facebook/publishing/facebook.ts";
-import type {
-  Connector,
-  Handles,
-  Outcome,
-  Publication,
-  PublicationMedia,
-  UnknownCall,
-  Verdict,
-} from "#src/publishing/connector.ts";
+import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia, toReel } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
 
@@ -17,11 +13,11 @@ const MINUTE_MS = 60_000;
 const MB = 1024 * 1024;
 
 let platform: TestPlatform;
-let facebook: Connector;
+let facebook: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("facebook");
-  facebook = createFacebookConnector({
+  facebook = createFacebookPublishingConnector({
     baseUrl: platform.url,
     uploadBaseUrl: `${platform.url}/rupload`,
     version: "v25.0",
@@ -174,7 +170,7 @@ describe("publishing on facebook", () => {
   });
 
   test("a token never goes to an upload address of another place", async () => {
-    const elsewhere = createFacebookConnector({
+    const elsewhere = createFacebookPublishingConnector({
       baseUrl: platform.url,
       uploadBaseUrl: "https://rupload.facebook.com",
       version: "v25.0",
@@ -411,9 +407,9 @@ describe("deleting", () => {
 
 describe("posts that are visible when they are made", () => {
   const POSTS = KINDS.slice(0, 3);
-  let atOnce: Connector;
+  let atOnce: PublishingConnector;
   beforeAll(() => {
-    atOnce = createFacebookConnector({
+    atOnce = createFacebookPublishingConnector({
       baseUrl: platform.url,
       uploadBaseUrl: `${platform.url}/rupload`,
       version: "v25.0",
@@ -487,7 +483,7 @@ describe("posts that are visible when they are made", () => {
 describe("after a restore", () => {
   test.each(KINDS)("%s that went out before is found among the posts", async (_name, media) => {
     const publication = await createPublication(media);
-    const find = () => facebook.findTwin?.(publication, {}, unknownCall(), signal);
+    const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);
     expect(await find()).toMatchObject({ kind: "look_again" });
     await settle(publication);
     const [entry] = await platform.visible();

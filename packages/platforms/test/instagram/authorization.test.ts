@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createInstagramConnector } from "#src/instagram/authorization.ts";
+import { createInstagramAuthorizationConnector } from "#src/instagram/authorization.ts";
 import { signal, TestPlatform } from "../test-platform.ts";
 
 let platform: TestPlatform;
@@ -11,20 +11,20 @@ afterAll(() => platform[Symbol.asyncDispose]());
 
 function createConnector() {
   const baseUrl = platform.url;
-  const app = {
+  const loginUrl = `${baseUrl}/login`;
+  return createInstagramAuthorizationConnector({
     baseUrl,
     version: "v25.0",
     authorizeUrl: `${baseUrl}/v25.0/dialog/oauth`,
     clientId: "app",
     clientSecret: "secret",
-  };
-  const loginUrl = `${baseUrl}/login`;
-  const urls = {
-    baseUrl: loginUrl,
-    oauthBaseUrl: loginUrl,
-    authorizeUrl: `${loginUrl}/oauth/authorize`,
-  };
-  return createInstagramConnector(app, "facebook", urls);
+    login: "facebook",
+    instagramLogin: {
+      baseUrl: loginUrl,
+      oauthBaseUrl: loginUrl,
+      authorizeUrl: `${loginUrl}/oauth/authorize`,
+    },
+  });
 }
 
 test("an account is the one behind the Page whose token it is, and the token does not end", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Connector, Publication } from "#src/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
 import { jpegMedia, MediaServer } from "../media-server.ts";
 import { mp4Media, type TestMedia } from "../test-media.ts";
 import { signal, TestPlatform } from "../test-platform.ts";
@@ -7,7 +8,7 @@ import { instagramAt } from "./instagram-at.ts";
 
 let platform: TestPlatform;
 let files: MediaServer;
-let instagram: Connector;
+let instagram: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("instagram");

@@ -1,13 +1,10 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type {
-  Connector,
-  Handles,
-  Outcome,
-  Publication,
-  UnknownCall,
-  Verdict,
-} from "#src/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { jpegMedia, MediaServer } from "../media-server.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
@@ -17,7 +14,7 @@ const MINUTE_MS = 60_000;
 
 let platform: TestPlatform;
 let files: MediaServer;
-let instagram: Connector;
+let instagram: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("instagram");

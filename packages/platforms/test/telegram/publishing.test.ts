@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Connector, Publication } from "#src/publishing/connector.ts";
-import { createTelegramConnector } from "#src/telegram/publishing/telegram.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
 
 let platform: TestPlatform;
-let telegram: Connector;
+let telegram: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("telegram");
-  telegram = createTelegramConnector({ baseUrl: platform.url });
+  telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());

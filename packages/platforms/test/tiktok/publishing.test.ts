@@ -1,27 +1,23 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type {
-  Connector,
-  Handles,
-  Outcome,
-  Publication,
-  PublicationMedia,
-  UnknownCall,
-  Verdict,
-} from "#src/publishing/connector.ts";
-import { createTiktokConnector } from "#src/tiktok/publishing/tiktok.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { jpegMedia, MediaServer } from "../media-server.ts";
 import { mp4Media, TestMedia } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
 
 const MIB = 1024 * 1024;
 let platform: TestPlatform;
-let tiktok: Connector;
+let tiktok: PublishingConnector;
 let server: MediaServer;
 
 beforeAll(async () => {
   [platform, server] = await Promise.all([TestPlatform.start("tiktok"), MediaServer.start()]);
-  tiktok = createTiktokConnector({ baseUrl: platform.url });
+  tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -462,7 +458,7 @@ test("after the data was restored a post is found by its words, and never taken 
   for (const media of [film(), photoMedia(1)]) {
     const publication = await createPublication([media]);
     const twin = (overrides: Partial<UnknownCall> = {}) =>
-      tiktok.findTwin?.(publication, {}, unknownCall(overrides), signal);
+      tiktok.findMatchingPost?.(publication, {}, unknownCall(overrides), signal);
     expect(await twin()).toMatchObject({ kind: "look_again" });
     expect(await twin({ looks: 3 })).toMatchObject({ kind: "cannot_tell" });
     await call(publication);

@@ -1,25 +1,22 @@
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type {
-  Connector,
-  Failure,
-  Handles,
-  Outcome,
-  Publication,
-  StepResult,
-  UnknownCall,
-} from "#src/publishing/connector.ts";
-import { createXConnector } from "#src/x/publishing/x.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };
 const signal = new AbortController().signal;
 let simulator: Simulator;
-let x: Connector;
+let x: PublishingConnector;
 
 beforeAll(async () => {
   simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
-  x = createXConnector({ baseUrl: `${simulator.url}/x`, mayResend: true });
+  x = createXPublishingConnector({ baseUrl: `${simulator.url}/x`, mayResend: true });
 });
 afterAll(() => simulator[Symbol.asyncDispose]());
 beforeEach(async () => {

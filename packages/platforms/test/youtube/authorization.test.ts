@@ -1,16 +1,20 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Connector, LoginValues, Tokens } from "#src/authorization/connector.ts";
-import { createYoutubeConnector } from "#src/youtube/authorization.ts";
+import type {
+  AuthorizationConnector,
+  EnteredCredentials,
+  Tokens,
+} from "#src/authorization/connector.ts";
+import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.ts";
 import { signal, TestPlatform } from "../test-platform.ts";
 
 let platform: TestPlatform;
-let youtube: Connector;
+let youtube: AuthorizationConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("youtube");
   const baseUrl = platform.url;
-  youtube = createYoutubeConnector({
+  youtube = createYoutubeAuthorizationConnector({
     baseUrl,
     oauthBaseUrl: baseUrl,
     authorizeUrl: `${baseUrl}/o/oauth2/v2/auth`,
@@ -21,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());
 
-async function createCredentials(): Promise<LoginValues> {
+async function createCredentials(): Promise<EnteredCredentials> {
   return (await platform.createAccount()).credentials;
 }
 
@@ -104,7 +108,7 @@ describe("renewing tokens", () => {
 
 test("the link to Google's page asks for a token that can be renewed, and for PKCE", () => {
   const url = new URL(
-    youtube.authorization?.authorizeUrl({
+    youtube.codeFlow?.authorizeUrl({
       redirectUri: "https://postrider.example/connect",
       state: "state",
       codeChallenge: "challenge",
@@ -129,7 +133,7 @@ describe("Google's page", () => {
   async function approve(): Promise<string> {
     await platform.control("POST", "settings", { authorize: "approve" });
     const request = { redirectUri, state, codeChallenge };
-    const url = youtube.authorization?.authorizeUrl(request) ?? "";
+    const url = youtube.codeFlow?.authorizeUrl(request) ?? "";
     const answer = await fetch(url, { redirect: "manual" });
     const back = new URL(answer.headers.get("location") ?? "");
     expect(back.searchParams.get("state")).toBe(state);
@@ -138,7 +142,7 @@ describe("Google's page", () => {
 
   test("sends back with a code that gives tokens, once", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier };
-    const exchange = () => youtube.authorization?.exchange(grant, signal);
+    const exchange = () => youtube.codeFlow?.exchange(grant, signal);
     expect(await exchange()).toMatchObject({
       kind: "granted",
       connections: [{ tokens: { refreshToken: expect.any(String) as string } }],
@@ -148,6 +152,6 @@ describe("Google's page", () => {
 
   test("gives nothing for a code to who cannot show the verifier", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier: "w".repeat(43) };
-    expect(await youtube.authorization?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
+    expect(await youtube.codeFlow?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
   });
 });

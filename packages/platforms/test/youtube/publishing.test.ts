@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Connector, Handles, Publication, UnknownCall } from "#src/publishing/connector.ts";
-import { createYoutubeConnector } from "#src/youtube/publishing/youtube.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 import { mp4Media, pngMedia, type TestMedia } from "../test-media.ts";
 import { guard, signal, TestPlatform } from "../test-platform.ts";
 
@@ -8,11 +11,11 @@ const KB = 1024;
 const CHUNK_BYTES = 256 * KB;
 
 let platform: TestPlatform;
-let youtube: Connector;
+let youtube: PublishingConnector;
 
 beforeAll(async () => {
   platform = await TestPlatform.start("youtube");
-  youtube = createYoutubeConnector({ baseUrl: platform.url, chunkBytes: CHUNK_BYTES });
+  youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: CHUNK_BYTES });
 });
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());
@@ -475,7 +478,7 @@ describe("an unknown outcome on youtube", () => {
 
 describe("a target whose data was restored", () => {
   const find = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
-    youtube.findTwin?.(publication, handles, unknownCall(overrides), signal);
+    youtube.findMatchingPost?.(publication, handles, unknownCall(overrides), signal);
 
   test("is found by its words, whatever is known of its upload", async () => {
     const publication = await createPublication();

@@ -18,7 +18,7 @@ export async function connectAccount(
   { workspaceId, platform, login }: ConnectAccountRequest,
 ): Promise<MessageInitShape<typeof ConnectAccountResponseSchema>> {
   const { connector } = getConfiguredPlatform(deps, platform);
-  if (connector.authorization !== undefined)
+  if (connector.codeFlow !== undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);
   if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
     throw notFound();

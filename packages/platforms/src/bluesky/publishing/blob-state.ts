@@ -1,4 +1,4 @@
-import type { Handles } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 
 /** A file in the account's repository; stored as a handle when the platform has named it. */
 interface StoredBlob {

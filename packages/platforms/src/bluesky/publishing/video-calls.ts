@@ -1,7 +1,9 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, mediaBytes } from "#src/http/request-body.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bytesBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
 /** Where the account's repository answers by default, and the network's video service. */

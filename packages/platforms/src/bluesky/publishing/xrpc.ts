@@ -1,7 +1,10 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { header, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
 import { jsonBody } from "#src/http/request-body.ts";
-import type { AccountAccess, Failure } from "#src/publishing/connector.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 const TOKEN_ERRORS = new Set([

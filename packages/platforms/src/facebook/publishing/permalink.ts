@@ -1,7 +1,7 @@
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { text } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
-import { callGraph } from "./context.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { text } from "#src/http/json.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph } from "./calls.ts";
 
 /** The post is published; nobody waits longer for its link. */
 const LOOK_MS = 5000;

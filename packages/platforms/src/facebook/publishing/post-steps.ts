@@ -1,12 +1,15 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
-import { formBody, mediaBytes } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, Publication, StepResult } from "#src/publishing/connector.ts";
+import { formBody } from "#src/http/request-body.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { findUrls } from "#src/text/urls.ts";
-import { callGraph, idIn, pagePath, unavailable, type FacebookContext } from "./context.ts";
-import { MEANINGS, PHOTOS_TAKEN } from "./meanings.ts";
+import { callGraph, idIn, pagePath, unavailable, type FacebookContext } from "./calls.ts";
+import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 /** Longer than a step waits in its place, so that the steps begin again with the first. */

@@ -1,11 +1,12 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { isUploadAddress, pushBytes } from "#src/graph/rupload.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { isUploadAddress, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { formBody } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { callGraph, filmOf, idIn, pagePath, unavailable, type FacebookContext } from "./context.ts";
-import { MEANINGS } from "./meanings.ts";
-import { nextCheck, toRejected, type Patience } from "./patience.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { nextCheck, toRejected, type Patience } from "#src/publishing/processing-wait.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
+import { callGraph, filmOf, idIn, pagePath, unavailable, type FacebookContext } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, type VideoStatus } from "./video-status.ts";
 
 /** How far a reel is; stored as a handle after each answer of Facebook. */

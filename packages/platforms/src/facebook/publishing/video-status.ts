@@ -1,10 +1,12 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import type { NoAnswer } from "#src/http/http.ts";
-import { list, object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { AccountAccess, Failure } from "#src/publishing/connector.ts";
-import { callGraph, unavailable } from "./context.ts";
-import { MEANINGS } from "./meanings.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph, unavailable } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
 
 /** How far Facebook is with a video (platforms reference 3.1). */
 export interface VideoStatus {

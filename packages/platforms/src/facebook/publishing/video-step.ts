@@ -1,14 +1,17 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
-import type { NoAnswer } from "#src/http/http.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
 import { multipartBody, type FormPart } from "#src/http/multipart.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { formBody, mediaBytes, type RequestBody } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { callGraph, filmOf, idIn, pagePath, type FacebookContext } from "./context.ts";
-import { MEANINGS, OUT_OF_STEP } from "./meanings.ts";
-import { nextCheck, toRejected, type Patience } from "./patience.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { formBody, type RequestBody } from "#src/http/request-body.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import { nextCheck, toRejected, type Patience } from "#src/publishing/processing-wait.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
+import { callGraph, filmOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { MEANINGS, OUT_OF_STEP } from "./error-meanings.ts";
 import { readVideo } from "./video-status.ts";
 
 /** How far a video is; stored as a handle after each answer of Facebook. */

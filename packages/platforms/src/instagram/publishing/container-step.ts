@@ -1,7 +1,8 @@
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { advance } from "./container-work.ts";
-import { isUsable, listPlaces, readContainer, type ContainerPlace } from "./containers.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
+import { advance } from "./advance-container.ts";
+import { isUsable, listPlaces, readContainer, type ContainerPlace } from "./container-state.ts";
 
 type Goal = "made" | "ready";
 

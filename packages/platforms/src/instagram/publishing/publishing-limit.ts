@@ -1,8 +1,10 @@
-import { toGraphRequest, type GraphApi } from "#src/graph/graph-call.ts";
-import { callPlatform } from "#src/http/http.ts";
-import { list, object } from "#src/http/platform-answer.ts";
-import type { Handles, PrepareStep, Publication, StepResult } from "#src/publishing/connector.ts";
-import { toInstagramFailure, toQuotaFailure } from "./meanings.ts";
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object } from "#src/http/json.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
+import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
 /** What was read is good for so long. */

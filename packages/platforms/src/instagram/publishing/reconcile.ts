@@ -1,13 +1,15 @@
-import { isMissing, toGraphFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
-import type { NoAnswer } from "#src/http/http.ts";
+import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Handles, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { listOwnMedia, listTwins, type OwnMedia } from "./account-media.ts";
 import { readState, type ContainerState } from "./container-calls.ts";
-import { dropContainers, findFinal, keepSent } from "./containers.ts";
-import { meaningOfStatus, MEANINGS } from "./meanings.ts";
-import { listOwnMedia, listTwins, type OwnMedia } from "./own-media.ts";
+import { dropContainers, findFinal, keepSent } from "./container-state.ts";
+import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
 /** Ready twice so far apart = the call did not come to anything. */

@@ -1,5 +1,6 @@
-import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 
 /** Parts of the descriptions that Bot API servers send; the texts are no contract, so parts are matched and the code decides otherwise. */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [

@@ -1,6 +1,8 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** As whom TikTok is called, and where. */
 export interface TiktokAccess {

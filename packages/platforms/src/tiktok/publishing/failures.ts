@@ -1,6 +1,7 @@
-import type { NoAnswer } from "#src/http/http.ts";
-import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
 
 /** TikTok names no time with its limits (platforms reference 4.7). */

@@ -1,4 +1,5 @@
-import type { AccountAccess, Handles, Publication } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 
 export type PostKind = "video" | "photo";
 

@@ -1,11 +1,13 @@
 import { shorten } from "#src/http/platform-answer.ts";
-import type { Handles, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { codeOf, type TiktokAccess } from "./calls.ts";
-import { isPublic } from "./creator.ts";
+import { isPublic } from "./creator-info.ts";
 import { toEnding, toFailure } from "./failures.ts";
 import { kindOf, toPermalink, toQuestion } from "./post-links.ts";
-import { afterEnding } from "./rest.ts";
-import { fetchStatus, type NoStatus, type PublishStatus } from "./status.ts";
+import { fetchStatus, type NoStatus, type PublishStatus } from "./publish-status.ts";
+import { afterEnding } from "./retry-pause.ts";
 import { chunksIn, isUsable, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 const SECOND_MS = 1000;

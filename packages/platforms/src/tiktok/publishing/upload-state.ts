@@ -1,4 +1,5 @@
-import type { Handles, MediaPart, PublicationMedia } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { MediaPart, PublicationMedia } from "#src/publishing/publication.ts";
 
 /** How far the upload of the film is; stored after each answer of TikTok. */
 export interface Upload {

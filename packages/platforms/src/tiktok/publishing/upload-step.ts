@@ -1,20 +1,17 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, mediaBytes } from "#src/http/request-body.ts";
-import type {
-  Failure,
-  Handles,
-  MediaPart,
-  PrepareStep,
-  Publication,
-  PublicationMedia,
-  StepResult,
-  StepWait,
-} from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+import { bytesBody } from "#src/http/request-body.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
-import { askForCreator, privacyLevelOf, readCreator, type Creator } from "./creator.ts";
+import { askForCreator, privacyLevelOf, readCreator, type Creator } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
-import { fetchStatus } from "./status.ts";
+import { fetchStatus } from "./publish-status.ts";
 import {
   chunkOf,
   chunksIn,

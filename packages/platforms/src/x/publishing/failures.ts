@@ -1,5 +1,6 @@
-import { header, list, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/connector.ts";
+import { list, text } from "#src/http/json.ts";
+import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
 
 /** The texts are no contract; "media" in one is all that tells what a validation error is about. */
 const ABOUT_MEDIA = /\bmedia\b/i;

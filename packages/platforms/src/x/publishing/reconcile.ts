@@ -1,7 +1,8 @@
-import { callPlatform } from "#src/http/http.ts";
-import { list, object, text } from "#src/http/platform-answer.ts";
-import type { Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
-import { judgeTwins, lookAgain, LOOKS_AFTER_MS } from "#src/publishing/twins.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { judgeTwins, lookAgain, LOOKS_AFTER_MS } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { findUrls } from "#src/text/urls.ts";
 import { compareSent, compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
 

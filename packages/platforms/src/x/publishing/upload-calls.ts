@@ -1,8 +1,9 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { jsonBody, mediaBytes, type RequestBody } from "#src/http/request-body.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/connector.ts";
+import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 
 /** X takes 1 to 5 MB at a time. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;

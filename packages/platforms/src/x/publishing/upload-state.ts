@@ -1,4 +1,4 @@
-import type { Handles } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 
 /** How far the upload of one file is; stored as a handle after each answer of X. */
 export interface Upload {

@@ -1,6 +1,8 @@
-import type { NoAnswer } from "#src/http/http.ts";
-import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
 import { toUploadFailure } from "./failures.ts";
 import {
   append,

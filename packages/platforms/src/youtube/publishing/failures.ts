@@ -1,12 +1,6 @@
-import {
-  header,
-  list,
-  object,
-  shorten,
-  text,
-  type PlatformAnswer,
-} from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,11 @@
-import type { Connector, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
-import { judgeTwins, lookAgain } from "#src/publishing/twins.ts";
-import { findLock, toIds } from "./made-video.ts";
-import { listSameUploads } from "./own-uploads.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { judgeTwins, lookAgain } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { listSameUploads } from "./channel-uploads.ts";
 import { askSession, toSessionState, type SessionState } from "./upload-calls.ts";
 import { readUpload, type MadeVideo, type Upload } from "./upload-state.ts";
+import { findLock, toIds } from "./uploaded-video.ts";
 
 const MINUTE_MS = 60_000;
 /** A session that has ended says nothing more, so the channel's uploads are looked through at these times after the call. */
@@ -47,7 +49,7 @@ async function lookThroughUploads(
 }
 
 /** Asks the session what became of the call; one that has ended may have made a video, which is then looked for. */
-export function reconcileBySession(baseUrl: string): Connector["reconcile"] {
+export function reconcileBySession(baseUrl: string): PublishingConnector["reconcile"] {
   return async (publication, handles, call, signal) => {
     const upload = readUpload(handles);
     if (upload === undefined) return { kind: "absent" };
@@ -73,7 +75,7 @@ export function reconcileBySession(baseUrl: string): Connector["reconcile"] {
 }
 
 /** After a restore: the session that the data knows may have ended well, and a later one is not known at all. */
-export function findTwinVideo(baseUrl: string): Connector["reconcile"] {
+export function findTwinVideo(baseUrl: string): PublishingConnector["reconcile"] {
   return async (publication, handles, call, signal) => {
     const upload = readUpload(handles);
     const state = upload === undefined ? undefined : await ask(publication, upload, signal);

@@ -1,7 +1,10 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { header, object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, jsonBody, mediaBytes } from "#src/http/request-body.ts";
-import type { AccountAccess, MediaPart, Publication } from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+import { bytesBody, jsonBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import type { MadeVideo } from "./upload-state.ts";
 
 /** "People & Blogs", the category that YouTube's own upload page proposes. */

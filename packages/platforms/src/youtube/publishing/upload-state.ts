@@ -1,4 +1,5 @@
-import type { Handles, MediaPart, Publication } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { MediaPart, Publication } from "#src/publishing/publication.ts";
 
 /** What an upload has become. */
 export interface MadeVideo {

@@ -1,14 +1,9 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type {
-  Failure,
-  Handles,
-  PrepareStep,
-  Publication,
-  PublicationMedia,
-  StepResult,
-  StepWait,
-} from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
 import { toStepFailure } from "./failures.ts";
 import { askSession, beginSession, sessionUriOf, toPut, toSessionState } from "./upload-calls.ts";
 import { readUpload, toHandles, type Upload } from "./upload-state.ts";

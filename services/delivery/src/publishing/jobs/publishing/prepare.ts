@@ -1,15 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import type {
-  Failure,
-  Handles,
-  MediaPart,
-  PrepareStep,
-  Publication,
-  StepResult,
-  StepWait,
-} from "@postrider/platforms/publishing/connector";
-import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { MediaPart, Publication } from "@postrider/platforms/publishing/publication";
+import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { release, type Work, type Workshop } from "./work.ts";
 
