@@ -1,4 +1,4 @@
-import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -24,7 +24,7 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   let nudge = (): void => undefined;
-  const connectors = createConnectors(config.platforms, simulatorUrl);
+  const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };
   const refresher = new CredentialRefresher(own);

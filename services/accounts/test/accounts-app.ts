@@ -7,7 +7,7 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
@@ -126,7 +126,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   const deps = {
     sql: database.sql,
     logger,
-    connectors: createConnectors(settings, simulatorUrl),
+    connectors: createAuthorizationConnectors(settings, simulatorUrl),
     credentialKeys: options.keys ?? [KEY],
     deploymentId: options.deploymentId ?? DEPLOYMENT,
     nudge: () => undefined,

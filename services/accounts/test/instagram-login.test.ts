@@ -1,4 +1,4 @@
-import { createInstagramConnector } from "@postrider/platforms/instagram/authorization";
+import { createInstagramAuthorizationConnector } from "@postrider/platforms/instagram/authorization";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
@@ -14,17 +14,19 @@ const fixture = setUpAccounts({ instagramLogin: "instagram" });
 
 const base = () => `${fixture.simulatorUrl}/instagram/login`;
 const createConnector = () =>
-  createInstagramConnector(
-    {
-      baseUrl: `${fixture.simulatorUrl}/instagram`,
-      version: "v25.0",
-      authorizeUrl: `${fixture.simulatorUrl}/instagram/v25.0/dialog/oauth`,
-      clientId: "app",
-      clientSecret: "secret",
+  createInstagramAuthorizationConnector({
+    baseUrl: `${fixture.simulatorUrl}/instagram`,
+    version: "v25.0",
+    authorizeUrl: `${fixture.simulatorUrl}/instagram/v25.0/dialog/oauth`,
+    clientId: "app",
+    clientSecret: "secret",
+    login: "instagram",
+    instagramLogin: {
+      baseUrl: base(),
+      oauthBaseUrl: base(),
+      authorizeUrl: `${base()}/oauth/authorize`,
     },
-    "instagram",
-    { baseUrl: base(), oauthBaseUrl: base(), authorizeUrl: `${base()}/oauth/authorize` },
-  );
+  });
 
 async function advance(advanceMs: number): Promise<void> {
   await fetch(`${fixture.simulatorUrl}/_control/clock`, {
@@ -37,7 +39,7 @@ async function advance(advanceMs: number): Promise<void> {
 /** Approves on the authorization page and returns the code with which the platform sends the browser back. */
 async function approve(): Promise<string> {
   await fixture.control.settings({ authorize: "approve" });
-  const authorization = createConnector().authorization;
+  const authorization = createConnector().codeFlow;
   const page = authorization?.authorizeUrl({
     redirectUri: REDIRECT,
     state: "s".repeat(32),
@@ -49,7 +51,7 @@ async function approve(): Promise<string> {
 
 async function exchange(code: string, redirectUri = REDIRECT) {
   const grant = { code, redirectUri, codeVerifier: "unused" };
-  return await createConnector().authorization?.exchange(grant, signal);
+  return await createConnector().codeFlow?.exchange(grant, signal);
 }
 
 test("an authorization code of Instagram Login is exchanged once, for the account and a token of 60 days", async () => {

@@ -1,4 +1,4 @@
-import type { LoginValues } from "@postrider/platforms/authorization/connector";
+import type { EnteredCredentials } from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { request } from "undici";
 
@@ -12,8 +12,8 @@ export interface SimulatedAccountsRequest {
   readonly count: number;
 }
 
-function readCredentials(body: unknown): readonly LoginValues[] {
-  const { accounts } = body as { accounts: readonly { credentials: LoginValues }[] };
+function readCredentials(body: unknown): readonly EnteredCredentials[] {
+  const { accounts } = body as { accounts: readonly { credentials: EnteredCredentials }[] };
   return accounts.map((account) => account.credentials);
 }
 
@@ -25,7 +25,7 @@ function readCredentials(body: unknown): readonly LoginValues[] {
 export async function createSimulatedAccounts(
   simulatorUrl: string,
   { platform, username, count }: SimulatedAccountsRequest,
-): Promise<readonly LoginValues[]> {
+): Promise<readonly EnteredCredentials[]> {
   const answer = await request(`${simulatorUrl}/_control/accounts`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,4 +1,4 @@
-import type { Authorization } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationCodeFlow } from "@postrider/platforms/authorization/connector";
 import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
@@ -19,9 +19,8 @@ export function getConfiguredPlatform(
 export function getAuthorizationFlow(
   deps: Pick<Dependencies, "connectors">,
   platform: string,
-): Authorization {
-  const { authorization } = getConfiguredPlatform(deps, platform).connector;
-  if (authorization === undefined)
-    throw invalidRequest([{ code: "not_available", path: "/platform" }]);
-  return authorization;
+): AuthorizationCodeFlow {
+  const { codeFlow } = getConfiguredPlatform(deps, platform).connector;
+  if (codeFlow === undefined) throw invalidRequest([{ code: "not_available", path: "/platform" }]);
+  return codeFlow;
 }

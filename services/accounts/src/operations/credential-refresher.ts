@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Connector, Tokens } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationConnector, Tokens } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -70,14 +70,14 @@ export class CredentialRefresher implements AsyncDisposable {
     return claim === undefined ? "busy" : await this.#refresh(current, claim, refresh);
   }
 
-  #findRefresh(platform: string): Connector["refresh"] {
+  #findRefresh(platform: string): AuthorizationConnector["refresh"] {
     return isPlatformId(platform) ? this.#deps.connectors[platform]?.connector.refresh : undefined;
   }
 
   async #refresh(
     current: CurrentCredential,
     claim: RefreshClaim,
-    refresh: NonNullable<Connector["refresh"]>,
+    refresh: NonNullable<AuthorizationConnector["refresh"]>,
   ): Promise<RefreshOutcome> {
     const { sql, logger } = this.#deps;
     const { accountId, platform, version } = current;

@@ -1,4 +1,4 @@
-import type { PlatformConnectors } from "@postrider/platforms/authorization/registry";
+import type { AuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -20,7 +20,7 @@ export type RefreshOutcome = "settled" | "busy" | "failed";
 export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: PlatformConnectors;
+  readonly connectors: AuthorizationConnectors;
   /** Undefined = simulated accounts cannot be connected. */
   readonly simulatorUrl: string | undefined;
   /** Where browsers and platforms reach the gateway, without a trailing slash. */

@@ -1,7 +1,7 @@
 import type {
   Connection,
-  Connector,
-  LoginValues,
+  AuthorizationConnector,
+  EnteredCredentials,
 } from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 
@@ -13,8 +13,8 @@ const CONNECT_TIMEOUT_MS = 15_000;
  * @throws ServiceError `invalid_request` with `login_refused`, or `unavailable`.
  */
 export async function fetchConnection(
-  connector: Connector,
-  login: LoginValues,
+  connector: AuthorizationConnector,
+  login: EnteredCredentials,
 ): Promise<Connection> {
   const result = await connector.connect(login, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
   if (result.kind === "connected") return result.connection;
