@@ -12,11 +12,11 @@ import {
 import { abortable } from "#src/storage/abortable.ts";
 import { isObjectKey } from "#src/storage/object-key.ts";
 import type { StoredObject } from "#src/storage/object-store.ts";
-import { isBefore, toStoredObject, undefinedIfNotFound } from "#src/storage/s3-answers.ts";
 import { deadline } from "#src/storage/s3-client.ts";
+import { isBefore, toStoredObject, undefinedIfNotFound } from "./s3-responses.ts";
 
-/** Where an object goes. */
-export interface S3Place {
+/** The bucket and key of an object. */
+export interface S3Location {
   readonly Bucket: string;
   readonly Key: string;
 }
@@ -33,7 +33,7 @@ const COMPLETE_MS = 300_000;
  */
 export async function uploadStream(
   client: S3Client,
-  place: S3Place,
+  location: S3Location,
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): Promise<StoredObject> {
@@ -44,8 +44,8 @@ export async function uploadStream(
     const first = await parts.next();
     const part = first.done === true ? Buffer.alloc(0) : first.value;
     return part.length < PART_BYTES
-      ? await putWhole(client, place, part)
-      : await putParts(client, place, part, parts, stop);
+      ? await putWhole(client, location, part)
+      : await putParts(client, location, part, parts, stop);
   } catch (error) {
     // The SDK throws an error of its own when the signal is given.
     signal?.throwIfAborted();
@@ -55,9 +55,13 @@ export async function uploadStream(
   }
 }
 
-async function putWhole(client: S3Client, place: S3Place, body: Buffer): Promise<StoredObject> {
+async function putWhole(
+  client: S3Client,
+  location: S3Location,
+  body: Buffer,
+): Promise<StoredObject> {
   const { ETag } = await client.send(
-    new PutObjectCommand({ ...place, Body: body, ContentLength: body.length }),
+    new PutObjectCommand({ ...location, Body: body, ContentLength: body.length }),
     deadline(PART_MS),
   );
   return toStoredObject({ ContentLength: body.length, ETag });
@@ -65,15 +69,15 @@ async function putWhole(client: S3Client, place: S3Place, body: Buffer): Promise
 
 async function putParts(
   client: S3Client,
-  place: S3Place,
+  location: S3Location,
   first: Buffer,
   rest: AsyncGenerator<Buffer, void, undefined>,
   stop: AbortSignal,
 ): Promise<StoredObject> {
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand(place), {
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(location), {
     abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]),
   });
-  const upload = { ...place, UploadId };
+  const upload = { ...location, UploadId };
   let sending: Promise<CompletedPart> | undefined;
   try {
     const parts: CompletedPart[] = [];
@@ -107,7 +111,7 @@ async function putParts(
 
 async function sendPart(
   client: S3Client,
-  upload: S3Place & { readonly UploadId: string | undefined },
+  upload: S3Location & { readonly UploadId: string | undefined },
   number: number,
   body: Buffer,
   stop: AbortSignal,
@@ -161,10 +165,10 @@ async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer
         [filling, other] = [other ?? Buffer.allocUnsafeSlow(PART_BYTES), filling];
         filled = 0;
       }
-      const piece = chunk.subarray(taken, taken + PART_BYTES - filled);
-      filling.set(piece, filled);
-      filled += piece.length;
-      taken += piece.length;
+      const part = chunk.subarray(taken, taken + PART_BYTES - filled);
+      filling.set(part, filled);
+      filled += part.length;
+      taken += part.length;
     }
   }
   if (filled > 0) yield filling.subarray(0, filled);
