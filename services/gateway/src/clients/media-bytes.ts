@@ -5,6 +5,7 @@ import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/prot
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
 import { putBody } from "#src/clients/media-bytes/put-body.ts";
@@ -63,28 +64,12 @@ const ANSWERED = new Set([200, 206, 416]);
 interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
-  readonly slots: Slots;
+  /** Every exchange holds a permit; none waits for one, because the exchanges before it may be slow. */
+  readonly permits: Semaphore;
 }
 
 interface Peer extends UploadPeer {
   readonly dispatcher: Dispatcher;
-}
-
-/** One direction's exchanges. */
-interface Slots {
-  readonly max: number;
-  taken: number;
-}
-
-/** Nobody is kept waiting for a slow stranger: who comes when all is taken hears so at once. */
-function takeSlot(slots: Slots): () => void {
-  if (slots.taken >= slots.max) throw unavailable();
-  slots.taken++;
-  let isTaken = true;
-  return () => {
-    if (isTaken) slots.taken--;
-    isTaken = false;
-  };
 }
 
 export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
@@ -96,8 +81,9 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
-  const up = { baseUrl, authorization, slots: { max, taken: 0 } };
-  const down = { baseUrl, authorization, dispatcher: downloads, slots: { max, taken: 0 } };
+  const up = { baseUrl, authorization, permits: new Semaphore({ total: max }) };
+  const permits = new Semaphore({ total: max });
+  const down = { baseUrl, authorization, dispatcher: downloads, permits };
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
@@ -105,9 +91,9 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   };
 }
 
-async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
+async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
   const { source } = one;
-  const release = takeSlot(slots);
+  using _permit = await permits.acquire();
   try {
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
@@ -124,19 +110,17 @@ async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload
   } catch (error) {
     // Nobody is there to read it.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
-  } finally {
-    release();
   }
 }
 
 async function open(
-  { baseUrl, authorization, dispatcher, slots }: Peer,
+  { baseUrl, authorization, dispatcher, permits }: Peer,
   { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
   const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
-  const release = takeSlot(slots);
+  const permit = await permits.acquire();
   try {
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
@@ -145,11 +129,11 @@ async function open(
     if (!ANSWERED.has(answer.statusCode)) {
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
     }
-    answer.body.once("close", release);
+    answer.body.once("close", () => permit[Symbol.dispose]());
     if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   } catch (error) {
-    release();
+    permit[Symbol.dispose]();
     throw toKnownError(error);
   }
 }

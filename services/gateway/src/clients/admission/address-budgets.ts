@@ -1,70 +1,49 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
-import { dropOldest, putYoungest } from "#src/clients/admission/bounded-map.ts";
+import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
+import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import type { RateLimitState } from "#src/domain/admission.ts";
 
-/** Failed authentications a minute, and at once, of one remote address. */
-const FAILURES_A_MINUTE = 120;
+/** Default limit: failed authentications per minute of one remote address, which is also the burst. */
+const FAILURES_PER_MINUTE = 120;
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
-interface Bucket {
-  /** Below zero after charges for more than there was. */
-  readonly left: number;
-  readonly at: number;
-}
-
-/** What each remote address may do in a minute, and at once; all addresses of an IPv6 network are one. */
+/** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
 export interface AddressBudgets {
-  /** Takes one from the address. False when it has had too many; nothing is taken then. */
+  /** Counts a request. Returns false, and counts nothing, when the address has used up its limit. */
   take(address: string, now: number): boolean;
-  /** Whether one could be taken. */
+  /** Whether the address may make another request. */
   has(address: string, now: number): boolean;
-  /** Takes one that has been used already, if need be on credit: what many did at the same time is waited for afterwards. */
+  /** Counts a request that has been served, beyond the limit if necessary. */
   charge(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
-  /** Seconds, at least 1, after which one can be taken again. */
+  /** Seconds, at least 1, until the address may make another request. */
   retryAfterSeconds(address: string, now: number): number;
-  /** Forgets addresses whose budget is whole again. */
+  /** Forgets addresses that have their whole limit again. */
   sweep(now: number): void;
 }
 
-/** Counts per remote address, in this process only. At most 50,000 addresses are remembered, the youngest. */
-export function createAddressBudgets(quota = FAILURES_A_MINUTE): AddressBudgets {
-  // Youngest use last. Addresses that are not here have their whole budget.
-  const buckets = new Map<string, Bucket>();
-  const leftOf = (network: string, now: number): number => {
-    const bucket = buckets.get(network);
-    if (bucket === undefined) return quota;
-    return Math.min(quota, bucket.left + ((now - bucket.at) * quota) / WINDOW_MS);
-  };
-  const has = (address: string, now: number): boolean => leftOf(networkOf(address), now) >= 1;
-  const charge = (address: string, now: number): void => {
-    const network = networkOf(address);
-    putYoungest(buckets, network, { left: leftOf(network, now) - 1, at: now }, MAX_ADDRESSES);
-  };
+/** Limits remote addresses in this process only, and remembers the 50,000 that were counted last. */
+export function createAddressBudgets(quota = FAILURES_PER_MINUTE): AddressBudgets {
+  const size = { capacity: quota, windowMs: WINDOW_MS };
+  const buckets = new KeyedBuckets({ ...size, maxKeys: MAX_ADDRESSES });
+  const leftOf = (address: string, now: number) => buckets.tokensOf(networkOf(address), now);
   return {
-    has,
-    charge,
-    take: (address, now) => {
-      const isLeft = has(address, now);
-      if (isLeft) charge(address, now);
-      return isLeft;
-    },
+    has: (address, now) => leftOf(address, now) >= 1,
+    charge: (address, now) => buckets.takeOnCredit(networkOf(address), now),
+    take: (address, now) => buckets.tryTake(networkOf(address), now),
     stateOf: (address, now) => {
-      const left = leftOf(networkOf(address), now);
+      const left = leftOf(address, now);
       return {
         policy: "address",
         quota,
         windowSeconds: 60,
         remaining: Math.max(0, Math.floor(left)),
-        resetSeconds: Math.ceil(((quota - left) * 60) / quota),
+        resetSeconds: Math.ceil(msUntilTokens(left, quota, size) / 1000),
       };
     },
     retryAfterSeconds: (address, now) =>
-      Math.max(1, Math.ceil(((1 - leftOf(networkOf(address), now)) * 60) / quota)),
-    sweep: (now) => {
-      const isWhole = ({ left, at }: Bucket) => at + ((quota - left) * WINDOW_MS) / quota <= now;
-      dropOldest(buckets, isWhole);
-    },
+      Math.max(1, Math.ceil(msUntilTokens(leftOf(address, now), 1, size) / 1000)),
+    sweep: (now) => buckets.sweep(now),
   };
 }

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AdmissionGrant } from "@postrider/contracts/accounts/v1/admission_service_pb";
-import { dropOldest, putYoungest } from "#src/clients/admission/bounded-map.ts";
+import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import {
   addAnswer,
   newWorkspaceBudget,
@@ -77,10 +77,10 @@ function toRecord(
 
 /** What this process knows of keys and of their workspaces' budgets; every part of it is bounded and short-lived. */
 export function createKeyRecords(): KeyRecords {
-  const records = new Map<string, KeyRecord>();
+  const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
   // By the key's text, until when. Apart from the records, so that a flood of bad keys pushes no good one out.
-  const unknown = new Map<string, number>();
-  const budgets = new Map<string, WorkspaceBudget>();
+  const unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
+  const budgets = new BoundedMap<string, WorkspaceBudget>(MAX_RECORDS);
 
   function learnBudget(asked: Asked, grant: AdmissionGrant, now: number) {
     const { workspace, granted, remaining, emptyForMs } = grant;
@@ -89,13 +89,13 @@ export function createKeyRecords(): KeyRecords {
     const budget = budgets.get(workspace.id) ?? newWorkspaceBudget(workspace.id, source);
     const quota = workspace.requestsPerMinute;
     addAnswer(budget, { quota, granted, kept, remaining, emptyForMs, source, askedAt }, now);
-    putYoungest(budgets, workspace.id, budget, MAX_RECORDS);
+    budgets.set(workspace.id, budget);
     return { verified: workspace.verified, budget };
   }
 
   function learnUnknown({ slot, key }: AdmissionSource, until: number): undefined {
     records.delete(slot);
-    putYoungest(unknown, key, until, MAX_UNKNOWN);
+    unknown.set(key, until);
   }
 
   return {
@@ -108,13 +108,13 @@ export function createKeyRecords(): KeyRecords {
       const newest = records.get(asked.source.slot);
       // Answers may overtake each other: the one that was asked for later knows better.
       if (newest === undefined || newest.askedAt <= record.askedAt)
-        putYoungest(records, asked.source.slot, record, MAX_RECORDS);
+        records.set(asked.source.slot, record);
       return record;
     },
     sweep: (now) => {
-      dropOldest(records, (record) => record.usableUntil <= now);
-      dropOldest(unknown, (until) => until <= now);
-      dropOldest(budgets, (budget) => budget.askedAt + BUDGET_IDLE_MS <= now);
+      records.deleteOldestWhile((record) => record.usableUntil <= now);
+      unknown.deleteOldestWhile((until) => until <= now);
+      budgets.deleteOldestWhile((budget) => budget.askedAt + BUDGET_IDLE_MS <= now);
     },
     takeUnspent: (now, all) =>
       [...budgets.values()]

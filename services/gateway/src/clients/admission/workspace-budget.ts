@@ -1,3 +1,4 @@
+import { msUntilTokens, tokensAt } from "@postrider/shared/limits/token-bucket";
 import type { RateLimitState } from "#src/domain/admission.ts";
 
 const WINDOW_MS = 60_000;
@@ -86,9 +87,12 @@ export function spendPrepaid(budget: WorkspaceBudget): boolean {
   return true;
 }
 
+function sizeOf({ quota }: WorkspaceBudget) {
+  return { capacity: quota, windowMs: WINDOW_MS };
+}
+
 function estimatedLeft(budget: WorkspaceBudget, now: number): number {
-  const refilled = (Math.max(0, now - budget.leftAt) * budget.quota) / WINDOW_MS;
-  return Math.min(budget.quota, budget.left + refilled);
+  return tokensAt({ tokens: budget.left, at: budget.leftAt }, sizeOf(budget), now);
 }
 
 /** Only while accounts does not answer: goes on from what was left there, at the workspace's own rate. */
@@ -112,7 +116,7 @@ export function rateLimitOf(budget: WorkspaceBudget, now: number): RateLimitStat
   const { quota, prepaid } = budget;
   const left = now < budget.emptyUntil ? 0 : estimatedLeft(budget, now);
   const remaining = Math.min(quota, Math.max(0, Math.floor(left + prepaid)));
-  const resetSeconds = Math.ceil(((quota - remaining) * 60) / quota);
+  const resetSeconds = Math.ceil(msUntilTokens(remaining, quota, sizeOf(budget)) / 1000);
   return { policy: "workspace", quota, windowSeconds: 60, remaining, resetSeconds };
 }
 
