@@ -1,19 +1,19 @@
 import { join } from "node:path";
 import { unavailable, unprocessable } from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
 import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { downloadFile } from "./download-file.ts";
-import { Slots } from "./slots.ts";
 
 /**
  * Limits of the imports of one process. Each may need as much disk space as the largest video; the share per workspace
  * keeps a few workspaces with slow downloads from blocking all others.
  */
-const SLOTS = { total: 40, perOwner: 4, waitMs: 10_000, queue: 200 };
+const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
 
 export interface ImportOptions {
   readonly client: OutboundClient;
@@ -34,7 +34,7 @@ export interface ImportedFile {
 /** Runs the imports of this process: limits their number and aborts them when the process stops. */
 export class Imports implements AsyncDisposable {
   readonly #options: ImportOptions;
-  readonly #slots = new Slots(SLOTS);
+  readonly #permits = new Semaphore(IMPORT_LIMITS);
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -45,16 +45,17 @@ export class Imports implements AsyncDisposable {
   /**
    * Downloads and inspects a file, passes it to `use`, and then deletes it with the form for platforms.
    *
-   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when no slot becomes
-   * free in time or the process stops; and the errors of `use`.
+   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
+   * imports run or the process stops; and the errors of `use`.
    */
   async run<T>(
     workspaceId: string,
     url: string,
     use: (file: ImportedFile) => Promise<T>,
   ): Promise<T> {
-    const running = this.#slots.run(workspaceId, () =>
-      withTempFolder(this.#options.tempDir, (folder) => this.#import(folder, url, use)),
+    const running = this.#permits.run(
+      () => withTempFolder(this.#options.tempDir, (folder) => this.#import(folder, url, use)),
+      { key: workspaceId, signal: this.#stopping.signal },
     );
     this.#running.add(running);
     try {
