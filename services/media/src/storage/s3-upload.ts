@@ -21,15 +21,19 @@ export interface S3Location {
   readonly Key: string;
 }
 
-/** The least that S3 takes for a part: its 10,000 parts are 52 GB, far above any limit for media. */
+/** The minimum part size of S3. Its maximum of 10,000 parts allows 52 GB, far more than any limit for media. */
 const PART_BYTES = 5 * 1024 * 1024;
-const PART_MS = 60_000;
-/** A store may copy the parts together before it answers. */
-const COMPLETE_MS = 300_000;
+const PART_TIMEOUT_MS = 60_000;
+/** Time limit of the last call: a store may copy all parts together before it answers. */
+const COMPLETE_TIMEOUT_MS = 300_000;
 
 /**
- * Uploads a stream of unknown length: in one call when it fits into one part, else in parts. Nothing is visible before
- * the last call, which is not broken off: nobody could tell what became of it.
+ * Uploads a stream of unknown length: in one call when it fits into one part, otherwise in parts. The object becomes visible
+ * with the last call. The signal does not abort that call, because its outcome would be unknown.
+ *
+ * This is not `Upload` of `@aws-sdk/lib-storage`, measured in version 3.1169.0 with 512 MB: `Upload` allocates a buffer for
+ * each part, whose garbage collection doubles the processor time (2.4-3.5 s instead of 1.2 s). It also sets no time limit for
+ * a call, does not abort a part in flight, and its `abort()` rejects before the parts are deleted.
  */
 export async function uploadStream(
   client: S3Client,
@@ -47,7 +51,7 @@ export async function uploadStream(
       ? await putWhole(client, location, part)
       : await putParts(client, location, part, parts, stop);
   } catch (error) {
-    // The SDK throws an error of its own when the signal is given.
+    // After an abort the SDK throws its own error instead of the signal's reason.
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -62,7 +66,7 @@ async function putWhole(
 ): Promise<StoredObject> {
   const { ETag } = await client.send(
     new PutObjectCommand({ ...location, Body: body, ContentLength: body.length }),
-    deadline(PART_MS),
+    deadline(PART_TIMEOUT_MS),
   );
   return toStoredObject({ ContentLength: body.length, ETag });
 }
@@ -75,7 +79,7 @@ async function putParts(
   stop: AbortSignal,
 ): Promise<StoredObject> {
   const { UploadId } = await client.send(new CreateMultipartUploadCommand(location), {
-    abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]),
+    abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_TIMEOUT_MS)]),
   });
   const upload = { ...location, UploadId };
   let sending: Promise<CompletedPart> | undefined;
@@ -84,7 +88,7 @@ async function putParts(
     let size = 0;
     for (let part: Buffer | undefined = first; part !== undefined;) {
       const number = parts.length + 1;
-      // The next part is gathered while this one is on its way.
+      // Collects the next part while this one is being sent.
       sending = sendPart(client, upload, number, part, stop);
       const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
         sending,
@@ -97,13 +101,13 @@ async function putParts(
     stop.throwIfAborted();
     const { ETag } = await client.send(
       new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
-      deadline(COMPLETE_MS),
+      deadline(COMPLETE_TIMEOUT_MS),
     );
     return toStoredObject({ ContentLength: size, ETag });
   } catch (error) {
-    // A part that arrives after the upload is given up may bring it back.
+    // Waits for the part in flight: a part that arrives after the abort could recreate the upload.
     await sending?.catch(() => {});
-    // Should this fail too, `removeUnfinished` finds the upload later; the first error is the one that matters.
+    // If this fails, `removeUnfinished` deletes the parts later. The caller gets the first error.
     await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
     throw error;
   }
@@ -123,12 +127,12 @@ async function sendPart(
       Body: body,
       ContentLength: body.length,
     }),
-    { abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_MS)]) },
+    { abortSignal: AbortSignal.any([stop, AbortSignal.timeout(PART_TIMEOUT_MS)]) },
   );
   return { PartNumber: number, ETag };
 }
 
-/** Removes the parts of uploads that were begun before `before` and never came to their last call. */
+/** Deletes the parts of uploads that began before `before` and were not completed, and returns how many uploads. */
 export async function removeUnfinishedUploads(
   client: S3Client,
   bucket: string,
@@ -151,8 +155,8 @@ export async function removeUnfinishedUploads(
 }
 
 /**
- * Cuts a stream into parts of `PART_BYTES`, the last one shorter. Two buffers take turns: a part holds its bytes until
- * the next but one is asked for, and however long the stream is, there are no more than these two.
+ * Splits a stream into parts of `PART_BYTES`; the last one is shorter. Two buffers alternate, so that memory does not grow
+ * with the stream: a part is overwritten when the next but one is requested.
  */
 async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   let filling: Buffer = Buffer.allocUnsafeSlow(PART_BYTES);
