@@ -16,9 +16,11 @@ import { disposeInOrder, together, type App } from "@postrider/shared/process/li
 import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { createAccountDirectory } from "#src/clients/accounts.ts";
-import { createPlatformDirectory } from "#src/clients/platforms.ts";
-import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
+import {
+  createAccountDirectory,
+  createPlatformDirectory,
+  createWorkspaceDirectory,
+} from "#src/clients/accounts.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";

@@ -10,6 +10,7 @@ import {
   PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 
 /** A post, and the version that the change gave it. */
 interface PostAtVersion {
@@ -47,6 +48,24 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
+/** What is announced of a post that is placed: nothing of a draft. */
+export function postPlaced(
+  post: PostAtVersion & Placement & { readonly occurredAt: Date },
+  targets: readonly PlannedTarget[],
+): OutboxEvent[] {
+  const { scheduledAt, due } = post;
+  if (post.status === "scheduled" && scheduledAt !== null)
+    return [postScheduled({ ...post, scheduledAt })];
+  if (post.status !== "publishing" || due === null) return [];
+  const requested = targets.map(({ id: targetId, accountId, platform }) => ({
+    targetId,
+    accountId,
+    platform,
+    generation: 1,
+  }));
+  return [postPublishRequested({ ...post, ...due, targets: requested })];
+}
+
 const SETTLED = {
   published: PostPublishedSchema,
   partial: PostPartialSchema,
@@ -69,7 +88,7 @@ export function postSettled(
 }
 
 /** Says when a post will be published. */
-export function postScheduled(
+function postScheduled(
   post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
 ): OutboxEvent {
   const message = {

@@ -6,7 +6,7 @@ import {
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { applyTargetNews } from "#src/operations/target-updates.ts";
+import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;
@@ -237,7 +237,7 @@ test("a crash before the commit loses nothing: the batch comes again", async () 
   const post = await publish(1);
   const updates = tellStory(post, ["published"]);
   const crash = posts.sql.begin(async (tx) => {
-    await applyTargetNews(tx, updates);
+    await applyTargetUpdates(tx, updates);
     throw new Error("the process dies");
   });
   await expect(crash).rejects.toThrow("the process dies");

@@ -127,7 +127,7 @@ export interface ListFilter {
  * partial indexes, which a parameter would not match. A page that begins after a post of the list is before `before`
  * anyhow; named once more, it would be where the index is entered, and all that lies between would be read.
  */
-export async function listPosts(
+export async function listPostRows(
   sql: ISql,
   workspaceId: string,
   page: ListFilter & {

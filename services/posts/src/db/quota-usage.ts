@@ -113,14 +113,3 @@ export async function listQuotaUsage(
       select subject, period from jsonb_to_recordset(${sql.json(rows)}) as key (subject text, period text)
     )`;
 }
-
-/** Every counter of a workspace. */
-export async function listAllQuotaUsage(
-  sql: ISql,
-  workspaceId: string,
-): Promise<readonly (QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]> {
-  return await sql<(QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]>`
-    select subject, period, used, reserved
-    from quota_usage
-    where workspace_id = ${workspaceId}`;
-}

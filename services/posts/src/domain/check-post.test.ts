@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { checkPost, type PostInput, type PostSurroundings } from "./check-post.ts";
-import type { PostAccount, PostMedia } from "./post.ts";
+import { checkPost, type PostReferences } from "./check-post.ts";
+import type { PostAccount, PostContent, PostMedia } from "./post.ts";
 
 const X = "0198c2f0-0000-7000-8000-00000000000a";
 const TELEGRAM = "0198c2f0-0000-7000-8000-00000000000b";
 const YOUTUBE = "0198c2f0-0000-7000-8000-00000000000c";
-const NOBODY = "0198c2f0-0000-7000-8000-00000000000d";
+const UNKNOWN = "0198c2f0-0000-7000-8000-00000000000d";
 const IMAGE = "0198c2f0-0000-7000-8000-0000000000aa";
 
 const account = (id: string, platform: PostAccount["platform"]): PostAccount => ({
@@ -26,7 +26,7 @@ const image: PostMedia = {
   durationMs: null,
 };
 
-const known: PostSurroundings = {
+const known: PostReferences = {
   accounts: new Map([
     [X, account(X, "x")],
     [TELEGRAM, account(TELEGRAM, "telegram")],
@@ -36,7 +36,7 @@ const known: PostSurroundings = {
   available: new Set(["x", "telegram", "youtube"]),
 };
 
-const input = (change: Partial<PostInput>): PostInput => ({
+const input = (change: Partial<PostContent>): PostContent => ({
   content: "hello",
   accountIds: [X],
   mediaIds: [],
@@ -56,8 +56,8 @@ test("everything that is wrong with a post is said at once, with the place", () 
   const violations = checkPost(
     input({
       content: "a".repeat(281),
-      accountIds: [X, NOBODY, TELEGRAM],
-      mediaIds: [NOBODY],
+      accountIds: [X, UNKNOWN, TELEGRAM],
+      mediaIds: [UNKNOWN],
       options: { "a/b~c": { title: "lost" } },
     }),
     {
@@ -72,7 +72,7 @@ test("everything that is wrong with a post is said at once, with the place", () 
 
   expect(violations).toEqual([
     { code: "account_reconnect_required", path: "/accountIds/0", accountId: X, platform: "x" },
-    { code: "unknown_account", path: "/accountIds/1", accountId: NOBODY },
+    { code: "unknown_account", path: "/accountIds/1", accountId: UNKNOWN },
     {
       code: "platform_unavailable",
       path: "/accountIds/2",

@@ -7,7 +7,7 @@ export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as con
 /** A day of the week. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** `paused` gives no slots until it is active again; `revoked` is the end. */
+/** `paused` gives no slots until it is active again; `revoked` is a rule that was deleted. */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
 /** How many times of day one rule may have. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TargetStatus } from "./post-status.ts";
-import { isRetryable, retryTarget } from "./retry.ts";
+import { isRetryable, retryTarget } from "./target.ts";
 import { applyTargetUpdate, type TargetState } from "./target.ts";
 
 const DUE = {

@@ -1,4 +1,3 @@
-import { isPlatformId } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
@@ -58,9 +57,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
   // Only the key matters here: what a target already holds moves whatever the limits are by now.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
-  const day = isPlatformId(platform)
-    ? dailyCounter({ accountId, platform }, at, limits)
-    : undefined;
+  const day = dailyCounter({ accountId, platform }, at, limits);
   return [month, ...(day === undefined ? [] : [day])].map(({ subject, period }) => ({
     subject,
     period,

@@ -7,7 +7,7 @@ import {
   type PostDestination,
   type PostOperation,
   type PostStatus,
-} from "./transitions.ts";
+} from "./post-status.ts";
 
 const STATUSES: readonly PostStatus[] = [
   "draft",

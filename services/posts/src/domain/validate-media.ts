@@ -1,6 +1,5 @@
 import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
-import type { TargetInput, TargetMedia, TargetViolation } from "./target-violation.ts";
-import { above, below } from "./target-violation.ts";
+import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
 /** Judges how many media a target has, which go together, and each of them. */
 export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
@@ -115,4 +114,22 @@ function validateType(
 
 function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
+}
+
+/** The violation, when `actual` is above `limit`; no limit allows everything. */
+export function above(
+  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  actual: number,
+  limit: number | undefined,
+): TargetViolation[] {
+  return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
+}
+
+/** The violation, when `actual` is below `limit`; no limit allows everything. */
+export function below(
+  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  actual: number,
+  limit: number | undefined,
+): TargetViolation[] {
+  return limit !== undefined && actual < limit ? [{ ...violation, limit, actual }] : [];
 }

@@ -6,13 +6,13 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listMediaUses } from "#src/db/media-uses.ts";
-import type { MediaUseServiceDeps } from "#src/rpc/media-use-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 const MAX_POSTS = 500;
 
 /** Says which of the named posts exist, and which of these have the media in the version that is committed. */
 export async function batchGetMediaUses(
-  { sql }: MediaUseServiceDeps,
+  { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, mediaId, postIds }: BatchGetMediaUsesRequest,
 ): Promise<MessageInitShape<typeof BatchGetMediaUsesResponseSchema>> {
   if (postIds.length > MAX_POSTS) throw invalidRequest([{ code: "invalid", path: "/postIds" }]);

@@ -8,10 +8,9 @@ import type {
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listWantedTargets, type WantedTarget } from "#src/db/target-contents.ts";
-import type { TargetKey } from "#src/db/targets.ts";
+import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/target-contents.ts";
 import { effectiveContent } from "#src/domain/effective-content.ts";
-import type { TargetServiceDeps } from "#src/rpc/target-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 const MAX_REFS = 500;
 
@@ -19,7 +18,7 @@ type Content = MessageInitShape<typeof TargetContentSchema>;
 
 /** Says for each target whether it is still to be published at its generation and, if so, what. */
 export async function batchGetTargetContents(
-  { sql }: TargetServiceDeps,
+  { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetTargetContentsRequest,
 ): Promise<MessageInitShape<typeof BatchGetTargetContentsResponseSchema>> {
   if (refs.length > MAX_REFS) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
