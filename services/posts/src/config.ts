@@ -33,7 +33,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** The migration command needs the database only. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -12,7 +12,7 @@ import {
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 
-/** A post, and the version that the change gave it. */
+/** A post and the version that the change gave it. */
 interface PostAtVersion {
   readonly workspaceId: string;
   readonly postId: string;
@@ -48,7 +48,7 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
-/** What is announced of a post that is placed: nothing of a draft. */
+/** The event of a post that is scheduled or to be published now. A draft has no event. */
 export function postPlaced(
   post: PostAtVersion & Placement & { readonly occurredAt: Date },
   targets: readonly PlannedTarget[],
@@ -72,14 +72,14 @@ const SETTLED = {
   failed: PostFailedSchema,
 };
 
-/** A status in which no target is open. */
+/** A status in which every target has its outcome. */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** Says that every target of a post has its outcome. */
+/** Announces that every target of a post has its outcome. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -87,7 +87,7 @@ export function postSettled(
   return outboxEvent(SETTLED[status], toMoment(post), post.postId);
 }
 
-/** Says when a post will be published. */
+/** Announces when a post will be published. */
 function postScheduled(
   post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
 ): OutboxEvent {
@@ -98,12 +98,12 @@ function postScheduled(
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
 
-/** Says that a post which had begun to be published was deleted. */
+/** Announces that a post was deleted after publishing had begun. */
 export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
 }
 
-/** Says that a draft or scheduled post is gone. */
+/** Announces that a draft or scheduled post was deleted. */
 export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
 }

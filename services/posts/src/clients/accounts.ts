@@ -94,7 +94,7 @@ function toPostAccount(account: Account | undefined): PostAccount | undefined {
   return { id, platform, username, status };
 }
 
-/** Knows which platforms this installation can publish to. */
+/** Looks up the platforms that this installation can publish to. */
 export interface PlatformDirectory {
   listAvailable(): Promise<ReadonlySet<string>>;
 }
@@ -126,7 +126,7 @@ export function createPlatformDirectory(client: Client<typeof PlatformService>):
   };
 }
 
-/** Knows the limits of workspaces. */
+/** Looks up the quota limits of workspaces. */
 export interface WorkspaceDirectory {
   findLimits(workspaceId: string): Promise<QuotaLimits>;
 }

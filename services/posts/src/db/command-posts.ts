@@ -11,7 +11,7 @@ export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The transaction's time. */
+  /** When the transaction began. */
   readonly now: Date;
 }
 
@@ -29,7 +29,7 @@ export async function lockPost(
   return row;
 }
 
-/** All that a command may replace of a post. */
+/** Everything that a command may replace in a post. */
 export interface PostReplacement extends PostRef {
   readonly status: PostStatus;
   readonly content: string;

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** What one target is about to publish on its account. */
+/** The content that one target publishes on its account, which no other target may publish for a day. */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -114,7 +114,7 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Frees what targets guard, if anything. */
+/** Deletes the guards of targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],

@@ -1,14 +1,14 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 
-/** A rule with all that is stored of it. */
+/** A rule as it is stored. */
 export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly workspaceId: string;
   readonly name: string;
   readonly updatedAt: Date;
 }
 
-/** Dates are text: they belong to no zone. */
+/** Dates are read as text, because a `Date` would give them a time zone. */
 function ruleColumns(sql: ISql) {
   return sql`
     id, workspace_id, name, to_json(weekdays) as weekdays, to_json(times) as times, timezone,
@@ -72,7 +72,7 @@ export async function lockQueueSlotRule(
   return row;
 }
 
-/** Writes all that can change of a locked rule. */
+/** Writes everything that can change in a locked rule. */
 export async function updateQueueSlotRuleRow(
   tx: TransactionSql,
   rule: QueueSlotRuleRow,

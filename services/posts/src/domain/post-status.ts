@@ -1,4 +1,4 @@
-/** Where a post is on its way. */
+/** The status of a post. */
 export type PostStatus =
   | "draft"
   | "scheduled"
@@ -8,7 +8,7 @@ export type PostStatus =
   | "failed"
   | "cancelled";
 
-/** Where one target of a post is on its way; `cancelled` = never sent because the post was deleted. */
+/** The status of one target of a post; `cancelled` means that it was never sent because the post was deleted. */
 export type TargetStatus =
   | "pending"
   | "publishing"
@@ -20,24 +20,24 @@ export type TargetStatus =
   | "cancelled";
 
 /**
- * What can happen to a post: a client's `update`, `publish`, `retry` and `delete`, the `start` of one that is due, and
- * `fold`, the news of its targets.
+ * What can happen to a post: a client's `update`, `publish`, `retry` and `delete`, the `start` of a post that is due, and
+ * `fold`, which derives the status from the targets after an update of them.
  */
 export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
 
-/** Where an allowed operation may take a post; `gone` leaves no record. */
+/** The status that an operation may lead to; `gone` leaves no record of the post. */
 export type PostDestination = PostStatus | "gone";
 
-/** The stable code with which an operation is refused. */
+/** The error reason with which an operation is refused. */
 export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_to_retry";
 
 type Rule = readonly PostDestination[] | RefusalCode;
 
 /**
- * Every operation in every status: the statuses that it may lead to, or the code that refuses it. A post that is being
- * published may be deleted as far as this table knows; delivery refuses with `post_publishing` when a call has begun.
- * Folding takes a post back to `publishing` when a failed target turned out to be undecided; `published` is the end,
- * because a published target stays so; what was not sent or was deleted is no longer moved by its targets.
+ * Every operation in every status: the statuses that it may lead to, or the reason that refuses it. A publishing post may
+ * be deleted as far as this table knows; delivery refuses with `post_publishing` when it has begun to send. Folding leads
+ * back to `publishing` when a failed target turns out to be undecided. `published` is final, because a published target
+ * stays published, and updates of targets no longer change a post that was not sent or was deleted.
  */
 const TRANSITIONS = {
   draft: {
@@ -98,13 +98,13 @@ const TRANSITIONS = {
   },
 } satisfies Record<PostStatus, Record<PostOperation, Rule>>;
 
-/** The code that refuses an operation in a status; undefined when it is allowed. */
+/** The reason that refuses an operation in a status; undefined when it is allowed. */
 export function findRefusal(status: PostStatus, operation: PostOperation): RefusalCode | undefined {
   const rule: Rule = TRANSITIONS[status][operation];
   return typeof rule === "string" ? rule : undefined;
 }
 
-/** Where an operation may take a post; nowhere when it is refused. */
+/** The statuses that an operation may lead to; none when it is refused. */
 export function destinations(
   status: PostStatus,
   operation: PostOperation,
@@ -122,7 +122,7 @@ function isOpen(status: TargetStatus): boolean {
 
 function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
   if (targets.some(isOpen)) return "publishing";
-  // Deletion never changes what became of the post.
+  // Deleting targets does not change the status of the post.
   if (targets.length === 0 || !targets.every((status) => SETTLED.has(status))) return undefined;
   const published = targets.filter((status) => status === "published").length;
   if (published === targets.length) return "published";
@@ -130,8 +130,8 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * The status that a post has by its targets: all published = `published`, all failed = `failed`, some of each =
- * `partial`, any without an outcome = `publishing`. A post that its targets may not take there keeps what it has.
+ * The status that follows from the targets: `published` or `failed` when all are, `partial` when some are published and
+ * the others failed, `publishing` while any has no outcome. A post keeps its status where the table does not allow this.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -140,7 +140,7 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * What a reader sees: a target of a post that is being published is `publishing` too, before delivery has reported it.
+ * The status of a target as readers see it: a target of a publishing post is `publishing` even before delivery reports it.
  * Starting a post therefore writes one row, however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {

@@ -1,7 +1,7 @@
 import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
-/** Judges how many media a target has, which go together, and each of them. */
+/** Checks the number of media of a target, their combination, and each item. */
 export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
   return [
     ...validateCount(media, rules),
@@ -29,7 +29,7 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Where a platform limits animations, one of them fills the post like a video. */
+/** Where a platform limits GIFs, a GIF excludes other media like a video does. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),
@@ -39,7 +39,7 @@ function validateMix(media: readonly TargetMedia[], rules: PlatformRules): Targe
 }
 
 function validateImage(item: TargetMedia, index: number, rules: ImageRules): TargetViolation[] {
-  // A platform that shows images only as thumbnails takes none as the post itself.
+  // A platform that takes images only as thumbnails does not take one as the post itself.
   const types = rules.role === "thumbnail" ? [] : rules.types;
   const maxBytes = isGif(item) ? (rules.gifMaxBytes ?? rules.maxBytes) : rules.maxBytes;
   return [
@@ -116,7 +116,7 @@ function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
 }
 
-/** The violation, when `actual` is above `limit`; no limit allows everything. */
+/** The violation if `actual` is above `limit`. An undefined limit allows everything. */
 export function above(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,
@@ -125,7 +125,7 @@ export function above(
   return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
 }
 
-/** The violation, when `actual` is below `limit`; no limit allows everything. */
+/** The violation if `actual` is below `limit`. An undefined limit allows everything. */
 export function below(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,

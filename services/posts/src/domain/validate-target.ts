@@ -12,9 +12,8 @@ import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./p
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Every reason for which a platform would refuse a target, or none. Nothing is ever made to fit: what a platform does
- * not take is a violation. Give the targets of one post one counter of `createTextCounter`, so that a text that many
- * of them share is counted once.
+ * Every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass the same
+ * counter of `createTextCounter` for all targets of a post, so that a text which they share is counted once.
  */
 export function validateTarget(
   input: TargetInput,
@@ -30,7 +29,7 @@ export function validateTarget(
   ];
 }
 
-/** Judges the text of a target. A text of white space only counts as none. */
+/** Checks the text of a target. White space alone counts as no text. */
 function validateText(
   { text, media }: TargetInput,
   rules: PlatformRules,
@@ -50,7 +49,7 @@ function validateText(
   ];
 }
 
-/** Judges the title of a target: where it must be, where it may be, and its length. */
+/** Checks the title of a target: whether it is required or allowed, and its length. */
 function validateTitle(
   { title = "", media }: TargetInput,
   rules: PlatformRules,
@@ -72,7 +71,7 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/** What a post with these media is to a platform that gives titles to some kinds only. */
+/** The kind of a post with these media, for platforms that allow a title on some kinds only. */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";
@@ -107,7 +106,7 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
   return above({ code: "tags_too_long", field: "tags" }, tagsLength(tags, rules), rules.maxTotal);
 }
 
-/** All tags as the platform joins them: commas in between, quotes around a tag with a space where those count. */
+/** The length of all tags as the platform joins them: with commas, and with quotes around a tag with a space. */
 function tagsLength(tags: readonly string[], rules: TagRules): number {
   const commas = tags.length - 1;
   return tags.reduce((total, tag) => {

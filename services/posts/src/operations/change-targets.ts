@@ -154,7 +154,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** One move for each counter. */
+/** The sum of all moves of each counter. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

@@ -12,16 +12,16 @@ import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/ta
 import { effectiveContent } from "#src/domain/effective-content.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-const MAX_REFS = 500;
+const MAX_REFS_PER_CALL = 500;
 
 type Content = MessageInitShape<typeof TargetContentSchema>;
 
-/** Says for each target whether it is still to be published at its generation and, if so, what. */
+/** Tells delivery for each target whether it is still to be published at its generation and, if so, its content. */
 export async function batchGetTargetContents(
   { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetTargetContentsRequest,
 ): Promise<MessageInitShape<typeof BatchGetTargetContentsResponseSchema>> {
-  if (refs.length > MAX_REFS) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
+  if (refs.length > MAX_REFS_PER_CALL) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
   const keys = refs.filter((ref) => isId(ref.workspaceId) && isId(ref.targetId));
   const wanted = keys.length === 0 ? [] : await listWantedTargets(sql, keys);
   const found = new Map(wanted.map((target) => [keyOf(target), target]));

@@ -19,7 +19,7 @@ import {
 } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** What is left of the current month, and of the current day for each account that has a limit. */
+/** Reads the quota of the current month and, for each account with a daily limit, of the current day. */
 export async function getQuota(
   {
     sql,
@@ -55,7 +55,7 @@ export async function getQuota(
   };
 }
 
-/** A counter that accounts share is shown on each of them. */
+/** A counter that several accounts share is shown for each of them. */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
   const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };

@@ -12,7 +12,7 @@ import { toPost } from "#src/rpc/to-post.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
-/** Asks for one post more than the page holds: whether there is another page is then known without counting. */
+/** Lists a page of posts. It reads one post more than the page holds, which shows whether another page follows. */
 export async function listPosts(
   { sql, cursorKeys }: Deps,
   request: ListPostsRequest,
@@ -30,7 +30,7 @@ export async function listPosts(
   };
 }
 
-/** A cursor belongs to its filters; the limit may change from page to page. */
+/** A cursor is only valid for the same filters. The limit may change from page to page. */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;
   return ["posts", workspaceId, status, platform, createdVia, from, to];

@@ -15,7 +15,7 @@ import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** A field that is left out where the column is null. */
+/** A field for an instant, which is left out if the column is null. */
 function instant<K extends string>(
   name: K,
   value: Date | string | null,
