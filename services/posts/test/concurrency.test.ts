@@ -16,7 +16,7 @@ async function publish(count: number): Promise<Post> {
   return await posts.createPost({ workspaceId, accountIds });
 }
 
-test("targets that end at the same moment in different replicas still settle their post, once", async () => {
+test("targets that end concurrently in several replicas settle their post exactly once", async () => {
   for (let round = 0; round < 20; round += 1) {
     const post = await publish(4);
     const update = deliveryOf(post);
@@ -40,7 +40,7 @@ test("targets that end at the same moment in different replicas still settle the
   }
 });
 
-test("batches over the same posts in opposite orders never block each other for good", async () => {
+test("concurrent batches of updates for the same posts in opposite orders do not deadlock", async () => {
   const made = await Promise.all(Array.from({ length: 10 }, () => publish(2)));
   const updates = made.flatMap((post) => {
     const update = deliveryOf(post);

@@ -53,16 +53,18 @@ import type { Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { createAccountDirectory } from "#src/clients/accounts.ts";
+import {
+  createAccountDirectory,
+  createPlatformDirectory,
+  createWorkspaceDirectory,
+} from "#src/clients/accounts.ts";
 import type { MediaClient } from "#src/clients/media.ts";
-import { createPlatformDirectory } from "#src/clients/platforms.ts";
-import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
-import { applyDeletionNews, applyTargetNews } from "#src/operations/target-updates.ts";
+import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
@@ -270,9 +272,9 @@ export async function startPosts(
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */
-    tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetNews(tx, updates)),
+    tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetUpdates(tx, updates)),
     tellDeletions: (updates: readonly DeletionUpdated[]) =>
-      sql.begin((tx) => applyDeletionNews(tx, updates)),
+      sql.begin((tx) => applyDeletionUpdates(tx, updates)),
     slots: service.client(QueueSlotService),
     /** One round of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { contentHash } from "#src/domain/content-hash.ts";
-import { findQuotaDrift } from "#src/operations/quota-drift.ts";
+import { contentHash } from "#src/domain/plan-post.ts";
 import type { Asked, World } from "./model-world.ts";
 import type { ModelPost, ModelTarget } from "./model.ts";
+import { findQuotaDrift } from "./quota-drift.ts";
 
 interface StoredTarget extends Omit<ModelTarget, "news" | "guard"> {
   readonly taskGeneration: number;

@@ -38,7 +38,7 @@ async function runLane(seeds: readonly number[]): Promise<readonly [number, numb
   return [steps, lateSuccesses];
 }
 
-test("whatever is asked and whatever is heard in whatever order, the service does what the model does", async () => {
+test("in random sequences of requests and updates, the service behaves like its model", async () => {
   // oxlint-disable-next-line no-restricted-properties -- repeats the story of a failure
   const given = process.env["MODEL_SEED"];
   const count = LANES * STORIES;

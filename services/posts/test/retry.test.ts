@@ -25,7 +25,7 @@ async function partial() {
 
 const statuses = ({ targets }: Post) => targets.map(({ status }) => status);
 
-test("a retry sends only what has definitely failed, at its next generation", async () => {
+test("a retry publishes only targets that failed for certain, at their next generation", async () => {
   const { story, post } = await partial();
   await posts.sql`delete from outbox`;
   const { post: retried } = await posts.posts.retryPost(story.ref(post));
@@ -42,7 +42,7 @@ test("a retry sends only what has definitely failed, at its next generation", as
   expect(await story.month()).toEqual([2, 1]);
 });
 
-test("the attempts of a target go on counting over a retry", async () => {
+test("the attempts of a target keep counting after a retry", async () => {
   const { story, post, update } = await partial();
   await posts.posts.retryPost(story.ref(post));
   const second = { generation: 2, attemptCount: 2, attempt: attempt(2, "published") };
@@ -53,7 +53,7 @@ test("the attempts of a target go on counting over a retry", async () => {
   expect(status).toBe("partial");
 });
 
-test("only unknown outcomes left: nothing to retry, and the answer names them", async () => {
+test("a post whose failed targets all have an unknown outcome cannot be retried, and the error names them", async () => {
   const story = storyOf(posts);
   const post = await story.create();
   await posts.tell([deliveryOf(post)(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -65,7 +65,7 @@ test("only unknown outcomes left: nothing to retry, and the answer names them", 
   expect(await story.reread(post)).toMatchObject({ status: "failed", version: 2n });
 });
 
-test("a post in any other status has nothing to retry", async () => {
+test("a post without failed targets cannot be retried", async () => {
   const story = storyOf(posts);
   const published = await story.create({ content: "out" });
   await posts.tell([deliveryOf(published)(0, "published")]);
@@ -84,7 +84,7 @@ test("a post in any other status has nothing to retry", async () => {
   }
 });
 
-test("a retry beyond the quota changes nothing", async () => {
+test("a retry above the quota is refused and changes nothing", async () => {
   const story = storyOf(posts);
   posts.neighbours.limits.set(story.workspaceId, { monthlyQuota: 1 });
   const first = await story.create({ content: "first" });
@@ -100,7 +100,7 @@ test("a retry beyond the quota changes nothing", async () => {
   expect((await posts.posts.retryPost(story.ref(first))).post?.status).toBe("publishing");
 });
 
-test("two retries and a late result in a race never send a published target again", async () => {
+test("concurrent retries and a late success never publish a target twice", async () => {
   for (let round = 0; round < 12; round += 1) {
     const story = storyOf(posts);
     const post = await story.create({ accountIds: [story.connect(), story.connect()] });
@@ -134,7 +134,7 @@ test("two retries and a late result in a race never send a published target agai
   }
 });
 
-test("the post of another workspace cannot be retried, and looks as if it did not exist", async () => {
+test("a post of another workspace cannot be retried", async () => {
   const { post } = await partial();
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   await expect(posts.posts.retryPost(foreign)).rejects.toMatchObject({ reason: "not_found" });

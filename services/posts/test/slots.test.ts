@@ -43,7 +43,7 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
   return id;
 }
 
-test("posts of the same moment never share a slot, and leave none out", async () => {
+test("concurrent posts get consecutive queue slots without sharing one", async () => {
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, ["09:00", "21:00"]);
@@ -65,7 +65,7 @@ test("posts of the same moment never share a slot, and leave none out", async ()
   expect(await posts.getPost(workspaceId, first?.id ?? "")).toEqual(first);
 });
 
-test("without a free slot a post is refused, and its key is still good", async () => {
+test("a post without a free queue slot is refused and does not use up its idempotency key", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
   await expect(posts.createPost(keyed)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ test("without a free slot a post is refused, and its key is still good", async (
   expect(taken).toHaveLength(1);
 });
 
-test("requests with one key at the same time take one slot", async () => {
+test("concurrent requests with one idempotency key take one queue slot", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
   await addRule(keyed.workspaceId, ["09:00", "21:00"]);
@@ -99,7 +99,7 @@ test("requests with one key at the same time take one slot", async () => {
   expect(taken).toHaveLength(1);
 });
 
-test("the first reason in the order of checks answers: validation, duplicate, slot, quota", async () => {
+test("a refused post reports the first of: violations, duplicate, missing slot, quota", async () => {
   const next = queue();
   const same = next();
   const { workspaceId } = same;

@@ -2,7 +2,7 @@ import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { TargetInput, TargetMedia } from "./target-violation.ts";
+import type { TargetInput, TargetMedia } from "./post.ts";
 import { validateTarget } from "./validate-target.ts";
 
 const image = (change: Partial<TargetMedia> = {}): TargetMedia => ({
