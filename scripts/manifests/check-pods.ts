@@ -56,15 +56,19 @@ function podRules({ kind, name, pod }: Workload): Rules {
 
 function containerRules({ image, resources, securityContext: security }: Container): Rules {
   const { drop, add } = security?.capabilities ?? {};
-  const [, tag] = /^[^@]*?(?::([^:/@]+))?(?:@sha256:[0-9a-f]{64})?$/.exec(image) ?? [];
-  const isPinned = /@sha256:[0-9a-f]{64}$/.test(image);
-  const isThisVersion = tag === VERSION || (tag === undefined && isPinned);
   return {
     "processes may gain privileges": security?.allowPrivilegeEscalation === false,
     "capabilities are kept": drop?.join() === "ALL" && add === undefined,
     "a CPU limit throttles the event loop": resources?.limits?.["cpu"] === undefined,
-    [`${image} is not version ${VERSION}`]: ownImage(image) === undefined || isThisVersion,
+    [`${image} is not version ${VERSION}`]: isThisVersion(image),
   };
+}
+
+/** A digest names one image for ever, and no version; a tag beside it does. */
+function isThisVersion(image: string): boolean {
+  if (ownImage(image) === undefined) return true;
+  const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
+  return tag === undefined ? digest !== undefined : tag === VERSION;
 }
 
 function serviceRules(

@@ -1,4 +1,4 @@
-import { type Container, type KeyReference, type Manifest, ofKind } from "./manifest.ts";
+import { type Container, type EnvEntry, type Manifest, ofKind } from "./manifest.ts";
 
 /** The value of an environment variable. */
 export interface Variable {
@@ -36,13 +36,10 @@ export function readEnvironment(
     for (const [key, value] of Object.entries(data ?? {}))
       variables.set(key, { value, isSecret: kind === "Secret" });
   }
-  for (const { name, value = "", valueFrom } of container.env ?? []) {
-    const variable =
-      valueFrom === undefined
-        ? { value, isSecret: false }
-        : readKey(manifests, valueFrom.configMapKeyRef, valueFrom.secretKeyRef);
-    if (typeof variable === "string") faults.push(`${name}: ${variable}`);
-    else if (variable !== undefined) variables.set(name, variable);
+  for (const entry of container.env ?? []) {
+    const variable = readEntry(entry, manifests);
+    if (typeof variable === "string") faults.push(`${entry.name}: ${variable}`);
+    else if (variable !== undefined) variables.set(entry.name, variable);
   }
   return { variables, faults };
 }
@@ -55,20 +52,24 @@ function toSource(
 }
 
 /** The variable, undefined where it may be absent, or a sentence that says what is missing. */
-function readKey(
+function readEntry(
+  { value: literal = "", valueFrom }: EnvEntry,
   manifests: readonly Manifest[],
-  configMap: KeyReference | undefined,
-  secret: KeyReference | undefined,
 ): Variable | undefined | string {
-  const [kind, name] = toSource(configMap, secret);
-  const { key = "", optional } = configMap ?? secret ?? {};
+  if (valueFrom === undefined) return { value: literal, isSecret: false };
+  const { configMapKeyRef, secretKeyRef } = valueFrom;
+  const [kind, name] = toSource(configMapKeyRef, secretKeyRef);
+  const { key = "", optional } = configMapKeyRef ?? secretKeyRef ?? {};
   const isSecret = kind === "Secret";
-  const value = dataOf(manifests, kind, name)?.[key];
+  const value = dataOf(manifests, kind, name)?.[key] ?? sampleOf(manifests, kind, key);
   if (value !== undefined) return { value, isSecret };
-  // An overlay that generates no Secret leaves all of them to the operator.
-  if (isSecret && ofKind(manifests, "Secret").length === 0)
-    return { value: SAMPLES[key] ?? OTHER_SAMPLE, isSecret };
   return optional === true ? undefined : `${kind} ${name} has no key ${key}`;
+}
+
+/** An overlay that generates no Secret leaves all of them to the operator. */
+function sampleOf(manifests: readonly Manifest[], kind: Kind, key: string): string | undefined {
+  if (kind === "ConfigMap" || ofKind(manifests, "Secret").length > 0) return undefined;
+  return SAMPLES[key] ?? OTHER_SAMPLE;
 }
 
 function dataOf(manifests: readonly Manifest[], kind: Kind, name: string) {

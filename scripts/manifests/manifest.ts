@@ -16,10 +16,20 @@ export interface Manifest<Spec = unknown> {
 }
 
 /** A key of a ConfigMap or Secret. */
-export interface KeyReference {
+interface KeyReference {
   readonly name: string;
   readonly key: string;
   readonly optional?: boolean;
+}
+
+/** A variable of a container that is named one by one. */
+export interface EnvEntry {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly configMapKeyRef?: KeyReference;
+    readonly secretKeyRef?: KeyReference;
+  };
 }
 
 interface Probe {
@@ -39,14 +49,7 @@ export interface Container {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
-  readonly env?: readonly {
-    readonly name: string;
-    readonly value?: string;
-    readonly valueFrom?: {
-      readonly configMapKeyRef?: KeyReference;
-      readonly secretKeyRef?: KeyReference;
-    };
-  }[];
+  readonly env?: readonly EnvEntry[];
   readonly envFrom?: readonly {
     readonly configMapRef?: { readonly name: string };
     readonly secretRef?: { readonly name: string };
