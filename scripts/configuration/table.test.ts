@@ -16,7 +16,7 @@ const KEY = {
   about: "Opens doors.",
 };
 
-test("a setting stands once, with the defaults of each that reads it", () => {
+test("lists a setting once, with the default of each process that reads it", () => {
   const reference = formatReference(
     [
       { process: "a", settings: [PORT, KEY] },
@@ -44,8 +44,12 @@ test("a setting stands once, with the defaults of each that reads it", () => {
 | \`PORT\` | whole number | the next one | Where it listens. |`);
 });
 
-test("a setting of which nobody says what it does is refused", () => {
-  const silent = { process: "a", settings: [{ ...PORT, about: "" }] };
-  expect(() => formatReference([silent], [])).toThrow("nobody says what these do: PORT of a");
-  expect(() => formatReference([], [silent])).toThrow("nobody says what these do: PORT of a");
+test("rejects a setting without a description", () => {
+  const undescribed = { process: "a", settings: [{ ...PORT, about: "" }] };
+  expect(() => formatReference([undescribed], [])).toThrow(
+    "these settings have no description: PORT of a",
+  );
+  expect(() => formatReference([], [undescribed])).toThrow(
+    "these settings have no description: PORT of a",
+  );
 });

@@ -6,11 +6,11 @@ export interface Reader {
   readonly settings: readonly Setting[];
 }
 
-/** One setting of one or several processes that say the same of it. */
+/** A setting that one or more processes read and describe alike. */
 interface Row {
   readonly setting: Setting;
   readonly processes: readonly string[];
-  /** One, or one for each process. */
+  /** In the order of the processes. */
   readonly defaults: readonly string[];
 }
 
@@ -68,16 +68,17 @@ function formatSection(title: string, rows: readonly Row[], withProcesses: boole
 }
 
 /**
- * The reference in Markdown: what all services read, what several read, and what one alone reads. `others` are no
- * services and have sections of their own.
+ * The reference in Markdown: settings of all services, of several, and of each one alone. Each process among `others` gets
+ * its own section.
  *
- * @throws Error when somebody reads a setting without saying what it does.
+ * @throws Error that names settings without a description.
  */
 export function formatReference(services: readonly Reader[], others: readonly Reader[]): string {
-  const silent = [...services, ...others].flatMap(({ process, settings }) =>
+  const undescribed = [...services, ...others].flatMap(({ process, settings }) =>
     settings.filter(({ about }) => about === "").map(({ name }) => `${name} of ${process}`),
   );
-  if (silent.length > 0) throw new Error(`nobody says what these do: ${silent.join(", ")}`);
+  if (undescribed.length > 0)
+    throw new Error(`these settings have no description: ${undescribed.join(", ")}`);
   let rows: readonly Row[] = [];
   for (const { process, settings } of services)
     for (const setting of settings) rows = addSetting(rows, process, setting);
