@@ -29,7 +29,7 @@ async function step(name: string, work: () => Promise<string | void>): Promise<v
 /** Builds every image and inspects it. */
 async function buildImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
-  // A credential that nobody needs shows on every machine whether the build leaves its secrets in the image.
+  // The credential of a registry that does not exist shows whether a build leaves its secrets in the image.
   const canary = randomBytes(16).toString("hex");
   const npmrc = join(folder, "npmrc");
   const own = existsSync(USER_NPMRC) ? readFileSync(USER_NPMRC, "utf8") : "";

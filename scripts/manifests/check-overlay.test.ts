@@ -37,7 +37,7 @@ beforeAll(() => {
     rendered.set(basename(folder), text);
     parsed.set(basename(folder), parseManifests(text));
   }
-  checkPractices("production", rendered.get("production") ?? "");
+  checkOverlay("production", rendered.get("production") ?? "");
 }, 600_000);
 
 function render(overlay: string): Manifest[] {

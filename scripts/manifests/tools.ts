@@ -105,6 +105,6 @@ function run(program: string, args: readonly string[], input = "", env: NodeJS.P
     input,
     maxBuffer: 64_000_000,
   });
-  // Without such a program there is no output at all.
+  // If the program does not exist, all three are null.
   return { status, stdout: stdout ?? "", stderr: stderr ?? String(error) };
 }
