@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EnvReader } from "../../packages/shared/src/config.ts";
 import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
 import { root } from "../check/run-command.ts";
-import { graceMsOf, READERS, SERVICES, type ServiceName } from "../manifests/services.ts";
+import { GRACE_MS } from "../services/grace.ts";
+import { READERS, SERVICES, type ServiceName } from "../services/settings.ts";
 import { type ComposeServices, readCompose, readEnvFile, type Variables } from "./compose-file.ts";
 
 const WITH_SCHEMA = SERVICES.filter((name) => name !== "gateway");
@@ -35,7 +36,7 @@ function get(services: ComposeServices, name: string) {
   return service;
 }
 
-/** What a service's configuration says of the environment that compose gives it. */
+/** Reads the environment that compose gives to a service with the code of the service. */
 function readAs(name: ServiceName, environment: Variables) {
   const read = new EnvReader(environment);
   READERS[name](read);
@@ -48,20 +49,20 @@ function readAs(name: ServiceName, environment: Variables) {
 }
 
 describe.each([
-  ["with the platforms", REAL],
-  ["with the simulator", SIMULATED],
-])("compose %s", (_title, files) => {
+  ["for the real platforms", REAL],
+  ["for the simulated platforms", SIMULATED],
+])("compose.yaml %s", (_title, files) => {
   const read = () => readCompose(files, env);
 
   test.each(SERVICES)(
-    "%s is given every setting that it needs, and none that it does not know",
+    "gives %s every setting that it requires, and none that it does not read",
     (name) => {
       const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
       expect({ faults, unknown }).toEqual({ faults: [], unknown: [] });
     },
   );
 
-  test("an address names a service and the port on which it listens", () => {
+  test("has only addresses of services, with the ports on which they listen", () => {
     const services = read();
     const ports = new Map([
       ["postgres", "5432"],
@@ -70,7 +71,7 @@ describe.each([
     ]);
     for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
       if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
-      // What shares the network of another service is reached by that one's name.
+      // A service in the network of another one is reached by the name of that one.
       if (network !== undefined)
         ports.set(`${network.replace("service:", "")}:${name}`, environment?.PORT ?? "");
     }
@@ -88,18 +89,18 @@ describe.each([
       expect([...listening, ...published]).toContain(address);
   });
 
-  test("ports are open to this machine only", () => {
+  test("publishes ports on the loopback address only", () => {
     const ports = Object.values(read()).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test("every image has a version", () => {
+  test("names a version of every image", () => {
     for (const { image } of Object.values(read()))
       expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
   });
 
-  test("what is ours may do nothing but its work", () => {
+  test("restricts the rights of every Postrider container", () => {
     const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
     expect(ours.length).toBeGreaterThan(10);
     for (const [, service] of ours) {
@@ -108,7 +109,7 @@ describe.each([
     }
   });
 
-  test("a command is a list of texts", () => {
+  test("writes every command as a list of strings", () => {
     const commands = Object.values(read()).flatMap(({ entrypoint, command, healthcheck }) => [
       ...(entrypoint ?? []),
       ...(command ?? []),
@@ -118,25 +119,25 @@ describe.each([
     for (const part of commands) expect(part).toEqual(expect.any(String));
   });
 
-  test("what others wait for exists, and says when it is healthy", () => {
+  test("has a health check for every service that another one waits for", () => {
     const services = read();
     const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>
       Object.entries(needs).map(([name, { condition }]) => {
         const { healthcheck } = get(services, name);
-        return { name, condition, saysSo: healthcheck !== undefined };
+        return { name, condition, hasCheck: healthcheck !== undefined };
       }),
     );
     expect(waits.length).toBeGreaterThan(10);
-    // What runs once needs no health check; what stays has one.
-    for (const { name, condition, saysSo } of waits)
+    // Only a service that ends by itself has no health check.
+    for (const { name, condition, hasCheck } of waits)
       expect({ name, condition }).toEqual({
         name,
-        condition: saysSo ? "service_healthy" : "service_completed_successfully",
+        condition: hasCheck ? "service_healthy" : "service_completed_successfully",
       });
   });
 
   test.each(WITH_SCHEMA)(
-    "%s waits for its migrations, which know its database and nothing else",
+    "starts %s after its migrations, which are given only its database",
     (name) => {
       const services = read();
       const migrations = get(services, `${name}-migrations`);
@@ -148,13 +149,13 @@ describe.each([
     },
   );
 
-  test.each(SERVICES)("%s is given the time that it needs to stop", (name) => {
+  test.each(SERVICES)("gives %s the time that its code needs to stop", (name) => {
     const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
-    expect(seconds * 1000).toBeGreaterThan(graceMsOf(name));
+    expect(seconds * 1000).toBeGreaterThan(GRACE_MS.get(name) ?? Number.NaN);
   });
 });
 
-test("no secret has a default: without .env nothing starts, and with an empty one neither", () => {
+test("compose.yaml has no default for any secret: a missing or empty one is an error", () => {
   expect(() => readCompose(REAL, {})).toThrow("INTERNAL_SECRET is required");
   const empty = Object.fromEntries(Object.keys(env).map((name) => [name, ""]));
   expect(() => readCompose(REAL, empty)).toThrow("is required");
@@ -164,7 +165,7 @@ test("no secret has a default: without .env nothing starts, and with an empty on
   }
 });
 
-test("every secret of a service comes from .env alone", () => {
+test("every secret of a service in compose.yaml comes from .env", () => {
   const written = new Set(Object.values(env));
   const services = readCompose(REAL, env);
   for (const name of SERVICES) {
@@ -177,18 +178,18 @@ test("every secret of a service comes from .env alone", () => {
   }
 });
 
-test("the simulator understands its settings", () => {
+test("the simulator can read the settings that compose gives it", () => {
   const { environment = {} } = get(readCompose(SIMULATED, env), "simulator");
   const config = loadSimulatorConfig({ ...environment, HOST: "0.0.0.0" });
   expect(config).toEqual({ host: "0.0.0.0", port: 4100, dataDir: "/data" });
 });
 
-test(".env is for its owner's eyes, never the same twice, and never replaced", () => {
+test("compose-env.mjs writes an .env with fresh secrets for its owner only, and never replaces one", () => {
   const [one, other] = [join(folder, ".env"), join(folder, "other")];
   writeEnv(other);
   expect(statSync(one).mode & 0o777).toBe(0o600);
   const before = readFileSync(one, "utf8");
-  expect(() => writeEnv(one)).toThrow("is there already and was left alone");
+  expect(() => writeEnv(one)).toThrow("exists");
   expect(readFileSync(one, "utf8")).toBe(before);
   const values = [...Object.entries(env), ...Object.entries(readEnvFile(other))]
     .filter(([name]) => name !== "COMPOSE_FILE")

@@ -7,7 +7,7 @@ import { root } from "../check/run-command.ts";
 /** Names and values of variables. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** A service of a compose file, as far as we look at it. */
+/** The fields of a compose service that the checks use. */
 export interface ComposeService {
   readonly image: string;
   readonly entrypoint?: readonly string[];
@@ -26,16 +26,16 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
 }
 
-/** The services of a system, by name. */
+/** The services of a compose file, by name. */
 export type ComposeServices = Readonly<Record<string, ComposeService>>;
 
 const REFERENCE = /\$\$|\$\{(\w+)(?:(:?[-?])([^}]*))?\}/g;
 
 /**
- * Reads compose files as compose does: `${…}` is replaced, a later file adds to an earlier one.
+ * Reads compose files as Docker Compose does: it replaces `${…}`, and a later file adds to an earlier one.
  *
- * @param files Paths below the root of the checkout.
- * @throws Error that names a variable which a file requires.
+ * @param files Paths relative to the root of the checkout.
+ * @throws Error that names a variable which a file requires and which has no value.
  */
 export function readCompose(files: readonly string[], variables: Variables): ComposeServices {
   const merged = files
@@ -45,7 +45,7 @@ export function readCompose(files: readonly string[], variables: Variables): Com
   return services;
 }
 
-/** Reads settings as `scripts/compose-env.mjs` writes them. */
+/** Reads a file that `scripts/compose-env.mjs` has written. */
 export function readEnvFile(file: string): Variables {
   return parseEnv(readFileSync(file, "utf8")) as Variables;
 }
