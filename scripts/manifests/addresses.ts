@@ -11,7 +11,7 @@ import {
 } from "./manifest.ts";
 
 /** Addresses that a browser opens on the machine of its user; no pod connects to them. */
-const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|[A-Z]+_AUTHORIZE_URL)$/;
+const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|SIMULATOR_PUBLIC_URL)$/;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   "http:": 80,

@@ -1,5 +1,5 @@
 import { describeSettings, type EnvReader } from "../../packages/shared/src/config.ts";
-import type { Setting } from "../../packages/shared/src/settings.ts";
+import type { Setting } from "../../packages/shared/src/config/settings.ts";
 import { readSettings as readAccounts } from "../../services/accounts/src/config.ts";
 import { readSettings as readDelivery } from "../../services/delivery/src/config.ts";
 import { readSettings as readGateway } from "../../services/gateway/src/config.ts";
