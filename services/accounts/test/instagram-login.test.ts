@@ -61,7 +61,7 @@ async function advance(advanceMs: number): Promise<void> {
 /** The code with which the platform sends a person back who approved. */
 async function approve(): Promise<string> {
   await control.settings({ authorize: "approve" });
-  const authorization = createConnector().authorization;
+  const authorization = createConnector().codeFlow;
   const page = authorization?.authorizeUrl({
     redirectUri: REDIRECT,
     state: "s".repeat(32),

@@ -19,18 +19,28 @@ function readPlatforms(read: EnvReader) {
   const uploads = read.about("Where the platform takes uploads.");
   const version = read.about("Version of the Graph API.");
   return {
-    xBaseUrl: api.url("X_BASE_URL", "https://api.x.com"),
-    tiktokBaseUrl: api.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
-    telegramBaseUrl: api.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
-    blueskyBaseUrl: api.url("BLUESKY_BASE_URL", "https://bsky.social"),
-    outboundAllow: readOutboundAllow(
-      read.about(
-        "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
+    x: {
+      baseUrl: api.url("X_BASE_URL", "https://api.x.com"),
+      mayResend:
+        read
+          .about(
+            "Whether a post on x whose answer was lost is sent once more when the account's timeline does not show it; `off` leaves it as `outcome_unknown`.",
+          )
+          .oneOf("X_RESEND", ["on", "off"], "on") === "on",
+    },
+    tiktok: { baseUrl: api.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com") },
+    telegram: { baseUrl: api.url("TELEGRAM_BASE_URL", "https://api.telegram.org") },
+    bluesky: {
+      baseUrl: api.url("BLUESKY_BASE_URL", "https://bsky.social"),
+      outboundAllow: readOutboundAllow(
+        read.about(
+          "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
+        ),
       ),
-    ),
-    blueskyVideoBaseUrl: uploads.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
-    // The API and the uploads answer on one host.
-    youtubeBaseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+      videoBaseUrl: uploads.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    },
+    // The API and the uploads are on the same host.
+    youtube: { baseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com") },
     instagram: {
       baseUrl: api.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
       loginBaseUrl: api.url("INSTAGRAM_LOGIN_BASE_URL", "https://graph.instagram.com"),
@@ -48,12 +58,6 @@ function readPlatforms(read: EnvReader) {
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
     },
-    xMayResend:
-      read
-        .about(
-          "Whether a post on x whose answer was lost is sent once more when the account's timeline does not show it; `off` leaves it as `outcome_unknown`.",
-        )
-        .oneOf("X_RESEND", ["on", "off"], "on") === "on",
   };
 }
 

@@ -21,7 +21,6 @@ export function getAuthorization(
   platform: string,
 ): AuthorizationCodeFlow {
   const { codeFlow } = getConfiguredPlatform(deps, platform).connector;
-  if (codeFlow === undefined)
-    throw invalidRequest([{ code: "not_available", path: "/platform" }]);
+  if (codeFlow === undefined) throw invalidRequest([{ code: "not_available", path: "/platform" }]);
   return codeFlow;
 }
