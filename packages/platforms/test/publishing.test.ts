@@ -38,28 +38,23 @@ async function control<T = unknown>(method: string, path: string, body?: unknown
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-/** Platforms with tests of their own. */
-const NOT_HERE = {
-  baseUrl: "http://127.0.0.1:1",
-  uploadBaseUrl: "http://127.0.0.1:1",
-  version: "v25.0",
-};
+/** The publishing connector of a platform at this URL. */
+function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
+  const at = { baseUrl };
+  const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };
+  return createPublishingConnectors({
+    instagram: { ...graph, loginBaseUrl: baseUrl },
+    x: { ...at, mayResend: true },
+    facebook: graph,
+    tiktok: at,
+    youtube: at,
+    telegram: at,
+    bluesky: { ...at, videoBaseUrl: baseUrl },
+  })[platform];
+}
 
 function connector(platform: Platform): PublishingConnector {
-  const connectors = createPublishingConnectors({
-    xBaseUrl: `${simulator.url}/x`,
-    telegramBaseUrl: `${simulator.url}/telegram`,
-    blueskyBaseUrl: `${simulator.url}/bluesky`,
-    blueskyVideoBaseUrl: `${simulator.url}/bluesky`,
-    youtubeBaseUrl: `${simulator.url}/youtube`,
-    tiktokBaseUrl: `${simulator.url}/tiktok`,
-    instagram: { ...NOT_HERE, loginBaseUrl: NOT_HERE.baseUrl },
-    facebook: NOT_HERE,
-    xMayResend: true,
-  });
-  const found = connectors[platform];
-  if (found === undefined) throw new Error(`no connector for ${platform}`);
-  return found;
+  return connectorAt(platform, `${simulator.url}/${platform}`);
 }
 
 interface Issued {
@@ -155,19 +150,13 @@ describe.each(PLATFORMS)("%s", (platform) => {
   });
 
   test("a connection that is refused is retryable: certainly nothing was sent", async () => {
-    const of = createPublishingConnectors({
-      xBaseUrl: "http://127.0.0.1:1",
-      telegramBaseUrl: "http://127.0.0.1:1",
-      blueskyBaseUrl: "http://127.0.0.1:1",
-      blueskyVideoBaseUrl: "http://127.0.0.1:1",
-      youtubeBaseUrl: "http://127.0.0.1:1",
-      tiktokBaseUrl: "http://127.0.0.1:1",
-      instagram: { ...NOT_HERE, loginBaseUrl: NOT_HERE.baseUrl },
-      facebook: NOT_HERE,
-      xMayResend: true,
-    })[platform];
-    const publication = await createPublication(platform, "nobody listens");
-    const outcome = await of?.publish(publication, { rkey: "3aaaaaaaaaaaa", record: "{}" }, guard);
+    const unreachable = connectorAt(platform, "http://127.0.0.1:1");
+    const publication = await createPublication(platform, "not sent");
+    const outcome = await unreachable.publish(
+      publication,
+      { rkey: "3aaaaaaaaaaaa", record: "{}" },
+      guard,
+    );
     expect(outcome).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
   });
 

@@ -1,19 +1,26 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode, Unknown } from "#src/publishing/outcome.ts";
+import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  type TargetErrorCode,
+  type Unknown,
+} from "#src/publishing/outcome.ts";
 import { readGraphError, type GraphError } from "./graph-error.ts";
 import { limitedForMs } from "./rate-limit.ts";
 
 /**
- * What an error means for a post: a code of ours = refused for good · `token` · `limit` = wait · `transient` = nothing
- * definite, whatever was called · `missing` = not there or not for us, which proves nothing.
+ * What an error means for a post: a target error code = permanently refused · `token` = the token is invalid · `limit` =
+ * wait · `transient` = not definite, whatever was called · `missing` = the object does not exist or is not accessible,
+ * which proves nothing.
  */
 export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
 
-/** By `code/subcode`, or by a number that is met as subcode or as code. */
+/** Meanings by `code/subcode`, or by a number that is the subcode or the code. */
 export type GraphMeanings = Readonly<Record<string, GraphMeaning>>;
 
-/** What the platforms of the Graph API have in common (platforms reference 1.7 and 3.7). */
+/** Errors that Facebook and Instagram share (platforms reference 1.7 and 3.7). */
 const COMMON: GraphMeanings = {
   "190/459": "account_action_needed",
   190: "token",
@@ -34,7 +41,7 @@ const COMMON: GraphMeanings = {
   100: "content_rejected",
 };
 
-/** Statuses of which nobody knows whether the call was done; a proxy may have made them. */
+/** Statuses that do not show whether the call was done; a proxy may have sent them. */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
@@ -48,7 +55,7 @@ function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
   return error.isTransient ? "transient" : "content_rejected";
 }
 
-/** What a parsed error means; undefined when it says nothing definite. */
+/** The failure that an error means; undefined when the error is not definite. */
 export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | undefined {
   const error = readGraphError(answer);
   if (error === undefined) return undefined;
@@ -57,29 +64,26 @@ export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Fail
   if (meaning === "transient" || meaning === "missing") return undefined;
   if (meaning === "token") return { kind: "token_refused", message };
   if (meaning !== "limit") return { kind: "refused", code: meaning, message };
-  const retryAfterMs = limitedForMs(answer);
-  return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
+  return limitReached("rate_limited", message, limitedForMs(answer));
 }
 
-/** Whether the object is not there, or not for us: the platform does not say which. */
+/** Whether the object does not exist or is not accessible: the platform does not say which. */
 export function isMissing(answer: PlatformAnswer): boolean {
   const error = readGraphError(answer);
   return error !== undefined && error.code === 100 && error.subcode === 33;
 }
 
 function describe(answer: PlatformAnswer): string {
-  return readGraphError(answer)?.message ?? `HTTP ${answer.status} without a readable answer`;
+  return readGraphError(answer)?.message ?? describeStatus(answer);
 }
 
-/** A call that made nothing visible did not do what it should; what is not definite is tried again. */
+/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
-  if (answer.kind === "no_answer")
-    return { kind: "retryable", code: "platform_unavailable", message: answer.message };
-  const failure = toGraphFailure(answer, own);
-  return failure ?? { kind: "retryable", code: "platform_unavailable", message: describe(answer) };
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  return toGraphFailure(answer, own) ?? platformUnavailable(describe(answer));
 }
 
-/** A visible call was answered, but not with a success. Only a parsed refusal is definite. */
+/** The outcome of a visible call that was not answered with a success. Only a refusal that was parsed is definite. */
 export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {
   const isParsed = answer.status >= 400 && answer.status < 500 && !AMBIGUOUS.has(answer.status);
   const failure = isParsed ? toGraphFailure(answer, own) : undefined;

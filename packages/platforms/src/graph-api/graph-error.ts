@@ -1,22 +1,22 @@
 import { object, text } from "#src/http/json.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
 
-/** The envelope of an error (platforms reference 1.7). */
+/** An error of the Graph API (platforms reference 1.7). */
 export interface GraphError {
   readonly code: number;
-  /** 0 where there is none. */
+  /** 0 when the error has no subcode. */
   readonly subcode: number;
-  /** What the platform says to people, else to developers. */
+  /** The message for users if there is one, else the message for developers. */
   readonly message: string;
   readonly isTransient: boolean;
 }
 
-/** The error of an answer; undefined where it has none, for example because something in between answered. */
+/** The error in an answer; undefined when it has none, for example because a proxy answered. */
 export function readGraphError(answer: PlatformAnswer): GraphError | undefined {
   const error = object(answer.json, "error");
   const code = error?.code;
   if (error === undefined || typeof code !== "number") return undefined;
   const subcode = typeof error.error_subcode === "number" ? error.error_subcode : 0;
-  const words = text(error, "error_user_msg") ?? text(error, "message");
-  return { code, subcode, message: shorten(words), isTransient: error.is_transient === true };
+  const message = text(error, "error_user_msg") ?? text(error, "message");
+  return { code, subcode, message: shorten(message), isTransient: error.is_transient === true };
 }

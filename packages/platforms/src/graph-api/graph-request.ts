@@ -1,26 +1,26 @@
-import type { PlatformRequest } from "#src/http/platform-request.ts";
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { RequestBody } from "#src/http/request-body.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** Where a Graph API answers. */
+/** The hosts of a Graph API. */
 export interface GraphApi {
-  /** The host, without the version. */
+  /** The URL of the API, without the version. */
   readonly baseUrl: string;
   /** For example `v25.0`. */
   readonly version: string;
-  /** Where bytes are pushed to; upload addresses of any other place are not trusted with a token. */
+  /** The upload host. A token is never sent to an upload URL on another host. */
   readonly uploadBaseUrl: string;
 }
 
 export interface GraphCall {
   readonly method: PlatformRequest["method"];
-  /** Below the version. */
+  /** The path below the version. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
 }
 
-/** A call in the account's name. The token stands in a header, because addresses end up in logs. */
+/** A request in the name of the account. The token is in a header, because URLs end up in logs. */
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,
@@ -30,7 +30,7 @@ export function toGraphRequest(
   const call = {
     method,
     url: `${baseUrl}/${version}/${path}${search}`,
-    headers: { authorization: `Bearer ${accessToken}` },
+    headers: bearer(accessToken),
   };
   return body === undefined ? call : { ...call, body };
 }

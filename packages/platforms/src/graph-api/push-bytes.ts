@@ -7,27 +7,27 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import type { GraphApi } from "./graph-request.ts";
 
-/** What pushing bytes came to. */
+/** The result of pushing bytes. */
 export type UploadResult =
   | { readonly kind: "uploaded" }
-  /** Broken off or out of step: read how much the platform has and go on from there. */
+  /** The upload broke or its offset was wrong: read how many bytes the platform has and continue from there. */
   | { readonly kind: "interrupted"; readonly message: string }
-  /** The platform will not take these bytes on this address. */
+  /** The platform does not accept these bytes at this URL. */
   | { readonly kind: "rejected"; readonly message: string }
   | Extract<Failure, { kind: "token_refused" }>;
 
-const OUT_OF_STEP = new Set(["OffsetInvalidError", "PartialRequestError"]);
+const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
 
-/** Whether an address that the platform gave us is where our token may go. */
-export function isUploadAddress({ uploadBaseUrl }: GraphApi, url: string): boolean {
+/** Whether the token may be sent to an upload URL that the platform returned. */
+export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
   return url.startsWith(`${uploadBaseUrl}/`) && URL.canParse(url);
 }
 
 /**
- * Pushes a file from `offset` to its end to an address of rupload.facebook.com (platforms reference 1.1 and 3.1). A
- * request that breaks off leaves there what it brought.
+ * Pushes a file from `offset` to its end to a URL of rupload.facebook.com (platforms reference 1.1 and 3.1). The platform
+ * keeps the bytes of a request that broke.
  *
- * @throws What the media's reading throws.
+ * @throws The error of reading the media.
  */
 export async function pushBytes(
   upload: {
@@ -55,13 +55,13 @@ function toResult(answer: PlatformAnswer | NoAnswer): UploadResult {
   const problem = object(answer.json, "debug_info");
   const message = shorten(text(problem, "message") ?? `HTTP ${answer.status}`);
   if (answer.status === 401) return { kind: "token_refused", message };
-  return isPassing(answer, problem)
+  return isTemporary(answer, problem)
     ? { kind: "interrupted", message }
     : { kind: "rejected", message };
 }
 
-/** Whether the same bytes may still be taken. */
-function isPassing({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
+/** Whether the platform may still accept the same bytes. */
+function isTemporary({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
   if (problem === undefined || problem.retriable === true || status >= 500) return true;
-  return OUT_OF_STEP.has(text(problem, "type") ?? "");
+  return OFFSET_ERRORS.has(text(problem, "type") ?? "");
 }

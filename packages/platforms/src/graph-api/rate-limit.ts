@@ -1,7 +1,7 @@
 import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
 
 const MINUTE_MS = 60_000;
-/** The limits count over an hour or a day and recover bit by bit, so asking again after a while is worth it. */
+/** Wait when the answer names no time. Limits over an hour or a day recover gradually, so a retry may succeed earlier. */
 const DEFAULT_WAIT_MS = 5 * MINUTE_MS;
 
 function parse(json: string | undefined): unknown {
@@ -18,7 +18,7 @@ function minutesOf(entry: unknown): number {
   return typeof minutes === "number" ? minutes : 0;
 }
 
-/** How long a limit lasts: the longest that `X-Business-Use-Case-Usage` names, minutes by account and use case. */
+/** How long a limit lasts: the longest time in `X-Business-Use-Case-Usage`, which lists minutes by account and use case. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const usage = parse(header(answer, "x-business-use-case-usage"));
   const entries = typeof usage === "object" && usage !== null ? Object.values(usage).flat() : [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
-import { judgeTwins, LOOKS_AFTER_MS, type Twin } from "./matching-posts.ts";
+import { judgeMatchingPosts, type MatchingPost } from "./matching-posts.ts";
+import type { UnknownCall } from "./verdict.ts";
 
 const MINUTE_MS = 60_000;
 const UNTIL = new Date("2026-11-21T12:00:00Z");
@@ -16,28 +16,30 @@ function call(afterMs: number, looks: number, owned: readonly string[] = []): Un
   };
 }
 
-const twin = (id: string): Twin => ({ id, permalink: `https://example.test/${id}` });
-const WORDS = { text: "hello" };
+const post = (id: string): MatchingPost => ({ id, permalink: `https://example.test/${id}` });
+const PUBLICATION = { text: "hello" };
 
-test("a single post with the same words is the one", async () => {
-  expect(await judgeTwins([twin("1")], WORDS, call(0, 0), LOOKS_AFTER_MS)).toEqual({
+test("a single matching post is the publication", async () => {
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, call(0, 0))).toEqual({
     kind: "present",
     externalId: "1",
     permalink: "https://example.test/1",
   });
 });
 
-test("a post that another target owns is not the one", async () => {
-  const twins = [twin("1"), twin("2")];
-  expect(await judgeTwins(twins, WORDS, call(0, 0, ["1"]), [])).toMatchObject({ externalId: "2" });
-  expect(await judgeTwins([twin("1")], WORDS, call(0, 0, ["1"]), [])).toEqual({ kind: "absent" });
+test("a matching post that another target owns is not the publication", async () => {
+  const owned = call(0, 0, ["1"]);
+  expect(await judgeMatchingPosts([post("1"), post("2")], PUBLICATION, owned, [])).toMatchObject({
+    externalId: "2",
+  });
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, owned, [])).toEqual({ kind: "absent" });
 });
 
 test.each([
-  ["several posts with the same words", [twin("1"), twin("2")], "hello"],
-  ["a post without words", [twin("1")], " "],
-])("%s need a person", async (_name, twins, text) => {
-  expect(await judgeTwins(twins, { text }, call(0, 0), LOOKS_AFTER_MS)).toMatchObject({
+  ["several posts match the publication", [post("1"), post("2")], "hello"],
+  ["the matching post has no text", [post("1")], " "],
+])("a person has to decide when %s", async (_name, posts, text) => {
+  expect(await judgeMatchingPosts(posts, { text }, call(0, 0))).toMatchObject({
     kind: "cannot_tell",
   });
 });
@@ -46,14 +48,17 @@ test.each([
   [0, 0, { kind: "look_again", afterMs: MINUTE_MS }],
   [MINUTE_MS, 1, { kind: "look_again", afterMs: 2 * MINUTE_MS }],
   [3 * MINUTE_MS, 2, { kind: "look_again", afterMs: 7 * MINUTE_MS }],
-  // A process that was away makes its looks late, but makes all of them.
+  // A process that was down looks late, but makes every look.
   [60 * MINUTE_MS, 1, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],
-])("%i ms after the call and %i looks, nothing there means %j", async (afterMs, looks, verdict) => {
-  expect(await judgeTwins([], WORDS, call(afterMs, looks), LOOKS_AFTER_MS)).toEqual(verdict);
-});
+])(
+  "when no post matches %i ms after the call and after %i looks, the verdict is %j",
+  async (afterMs, looks, verdict) => {
+    expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
+  },
+);
 
-test("a list that is complete at once proves absence at once", async () => {
-  expect(await judgeTwins([], WORDS, call(0, 0), [])).toEqual({ kind: "absent" });
+test("a list of posts that never lags behind proves absence with one look", async () => {
+  expect(await judgeMatchingPosts([], PUBLICATION, call(0, 0), [])).toEqual({ kind: "absent" });
 });

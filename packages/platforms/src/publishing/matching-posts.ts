@@ -1,47 +1,43 @@
-import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
+import type { Publication } from "./publication.ts";
+import type { UnknownCall, Verdict } from "./verdict.ts";
 
-const MINUTE_MS = 60_000;
-/** Posts may show up late: absence counts as proved after complete reads at these times after `callUntil`. */
-export const LOOKS_AFTER_MS: readonly number[] = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
-const MIN_WAIT_MS = 10;
+/** Maximum difference between our clock and a platform's, and the precision of the platform's timestamps. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
-/** A post of the account that says what the publication says, and shows as much. */
-export interface Twin {
+/** A post of the account with the text of the publication and as much media. */
+export interface MatchingPost {
   readonly id: string;
   readonly permalink: string | null;
 }
 
-/** What was published could not be read to the end, which proves nothing. */
-export function lookAgain({ timeScale }: UnknownCall): Verdict {
-  return { kind: "look_again", afterMs: MINUTE_MS * timeScale, isIncomplete: true };
+/** The earliest creation time that a post of this call can carry. */
+export function searchStart({ calledAt }: UnknownCall): Date {
+  return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
+}
+
+/** A text without the differences that platforms introduce: Unicode form and white space. */
+export function foldText(text: string | undefined): string {
+  return (text ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }
 
 /**
- * What it means that these posts, and no others, may be the publication. One that another target owns is not; a single one
- * that says the same words is, because nobody else publishes them on the account meanwhile. Without words, or with
- * several, a person has to look.
+ * Decides whether one of these posts, the only ones that match, is the publication. A post that another target owns is
+ * not. A single remaining post is, because only Postrider publishes that text on the account meanwhile. Several posts, or
+ * a publication without text, need a person to decide.
  *
- * @param looksAfterMs When the account's posts have to be read to prove the absence of a twin; empty = once.
+ * @param looksAfterMs When the account's posts have to be read to prove absence; empty = once.
  */
-export async function judgeTwins(
-  twins: readonly Twin[],
+export async function judgeMatchingPosts(
+  posts: readonly MatchingPost[],
   { text }: Pick<Publication, "text">,
   call: UnknownCall,
-  looksAfterMs: readonly number[],
+  looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
 ): Promise<Verdict> {
-  const owned = await call.isOwned(twins.map(({ id }) => id));
-  const [twin, ...others] = twins.filter(({ id }) => !owned.has(id));
-  if (twin === undefined) return nextLook(call, looksAfterMs);
+  const owned = await call.isOwned(posts.map(({ id }) => id));
+  const [post, ...others] = posts.filter(({ id }) => !owned.has(id));
+  if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
   if (others.length > 0 || text.trim() === "")
-    return { kind: "cannot_tell", message: "several posts may be the one" };
-  return { kind: "present", externalId: twin.id, permalink: twin.permalink };
-}
-
-function nextLook(call: UnknownCall, looksAfterMs: readonly number[]): Verdict {
-  const { now, callUntil, looks, timeScale } = call;
-  const sinceMs = now.getTime() - callUntil.getTime();
-  const atMs = looksAfterMs[Math.min(looks, looksAfterMs.length - 1)] ?? 0;
-  if (looks >= looksAfterMs.length && sinceMs >= atMs * timeScale) return { kind: "absent" };
-  return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, atMs * timeScale - sinceMs) };
+    return { kind: "cannot_tell", message: "several posts match the publication" };
+  return { kind: "present", externalId: post.id, permalink: post.permalink };
 }

@@ -1,34 +1,22 @@
-import type { VideoStatus } from "#src/facebook/publishing/video-status.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
-import type { StepWait } from "#src/publishing/steps.ts";
+import type { Handles } from "./handles.ts";
+import { platformUnavailable, type Failure } from "./outcome.ts";
+import { runAgain, type StepWait } from "./steps.ts";
 
-/** How long Facebook may work on a video before a try gives up; the next one asks again. */
-const PATIENCE_MS = 30 * 60_000;
+/** How long a platform may process media before the attempt fails; the next attempt asks again. */
+export const MAX_PROCESSING_MS = 30 * 60_000;
 const MIN_CHECK_MS = 1000;
 const MAX_CHECK_MS = 30_000;
 
-/** Since when a video is waited for, Unix milliseconds; a part of its handle. */
-export interface Patience {
-  readonly waitingSince: number;
-}
+export const STILL_PROCESSING: Failure = platformUnavailable("the media is still being processed");
 
-/** Asks again soon at first, then less and less often. */
-export function nextCheck(
-  { waitingSince }: Patience,
-  handles: Handles,
-): StepWait | Extract<Failure, { kind: "retryable" }> {
-  const passedMs = Date.now() - waitingSince;
-  if (passedMs > PATIENCE_MS)
-    return {
-      kind: "retryable",
-      code: "platform_unavailable",
-      message: "the video is still being processed",
-    };
-  const afterMs = Math.min(Math.max(passedMs / 4, MIN_CHECK_MS), MAX_CHECK_MS);
-  return { kind: "wait", afterMs: Math.round(afterMs), handles };
-}
-
-export function toRejected({ problem }: VideoStatus): Failure {
-  return { kind: "refused", code: "media_rejected", message: problem };
+/**
+ * Asks again whether the platform has processed the media: soon at first, then less and less often.
+ *
+ * @param waitingSince When the wait began, in Unix milliseconds.
+ */
+export function waitForProcessing(waitingSince: number, handles: Handles): StepWait | Failure {
+  const elapsedMs = Date.now() - waitingSince;
+  if (elapsedMs > MAX_PROCESSING_MS) return STILL_PROCESSING;
+  const afterMs = Math.min(Math.max(Math.round(elapsedMs / 4), MIN_CHECK_MS), MAX_CHECK_MS);
+  return runAgain(handles, afterMs);
 }

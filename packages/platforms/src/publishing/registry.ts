@@ -1,51 +1,53 @@
-import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
-import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import {
+  createBlueskyPublishingConnector,
+  type BlueskySettings,
+} from "#src/bluesky/publishing/connector.ts";
 import {
   createFacebookPublishingConnector,
-  type FacebookOptions,
+  type FacebookSettings,
 } from "#src/facebook/publishing/connector.ts";
 import {
   createInstagramPublishingConnector,
-  type InstagramOptions,
+  type InstagramSettings,
 } from "#src/instagram/publishing/connector.ts";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { PlatformId } from "#src/registry.ts";
-import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
-import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
-import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
-import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
+import {
+  createTelegramPublishingConnector,
+  type TelegramSettings,
+} from "#src/telegram/publishing/connector.ts";
+import {
+  createTiktokPublishingConnector,
+  type TiktokSettings,
+} from "#src/tiktok/publishing/connector.ts";
+import { createXPublishingConnector, type XSettings } from "#src/x/publishing/connector.ts";
+import {
+  createYoutubePublishingConnector,
+  type YoutubeSettings,
+} from "#src/youtube/publishing/connector.ts";
+import type { PublishingConnector } from "./connector.ts";
 
+/** Where each platform publishes, and how. */
 export interface PublishingSettings {
-  readonly instagram: InstagramOptions;
-  readonly facebook: FacebookOptions;
-  readonly xBaseUrl: string;
-  readonly tiktokBaseUrl: string;
-  readonly telegramBaseUrl: string;
-  readonly blueskyBaseUrl: string;
-  readonly blueskyVideoBaseUrl: string;
-  /** Private addresses whose pages may be read for the cards of links. */
-  readonly outboundAllow?: readonly AllowedAddress[];
-  readonly youtubeBaseUrl: string;
-  /** Whether a post on X may be sent once more after its absence was proved. */
-  readonly xMayResend: boolean;
+  readonly instagram: InstagramSettings;
+  readonly x: XSettings;
+  readonly facebook: FacebookSettings;
+  readonly tiktok: TiktokSettings;
+  readonly youtube: YoutubeSettings;
+  readonly telegram: TelegramSettings;
+  readonly bluesky: BlueskySettings;
 }
 
-/** The connectors of this build. A platform without one is listed and not available. */
-export function createPublishingConnectors(
-  config: PublishingSettings,
-): Partial<Record<PlatformId, PublishingConnector>> {
+export type PublishingConnectors = Readonly<Record<PlatformId, PublishingConnector>>;
+
+/** The publishing connector of every platform. */
+export function createPublishingConnectors(settings: PublishingSettings): PublishingConnectors {
   return {
-    instagram: createInstagramPublishingConnector(config.instagram),
-    x: createXPublishingConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
-    facebook: createFacebookPublishingConnector(config.facebook),
-    youtube: createYoutubePublishingConnector({ baseUrl: config.youtubeBaseUrl }),
-    tiktok: createTiktokPublishingConnector({ baseUrl: config.tiktokBaseUrl }),
-    telegram: createTelegramPublishingConnector({ baseUrl: config.telegramBaseUrl }),
-    bluesky: createBlueskyPublishingConnector({
-      baseUrl: config.blueskyBaseUrl,
-      videoBaseUrl: config.blueskyVideoBaseUrl,
-      pages: new OutboundClient({ allow: config.outboundAllow ?? [] }),
-    }),
-  };
+    instagram: createInstagramPublishingConnector(settings.instagram),
+    x: createXPublishingConnector(settings.x),
+    facebook: createFacebookPublishingConnector(settings.facebook),
+    tiktok: createTiktokPublishingConnector(settings.tiktok),
+    youtube: createYoutubePublishingConnector(settings.youtube),
+    telegram: createTelegramPublishingConnector(settings.telegram),
+    bluesky: createBlueskyPublishingConnector(settings.bluesky),
+  } satisfies Record<PlatformId, PublishingConnector>;
 }

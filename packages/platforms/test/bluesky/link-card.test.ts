@@ -31,12 +31,9 @@ beforeAll(async () => {
   });
   port = (site.address() as AddressInfo).port;
   const allow = readOutboundAllow(new EnvReader({ OUTBOUND_ALLOW: `127.0.0.1:${port}` }));
+  const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
   const pages = new OutboundClient({ allow, resolve: () => Promise.resolve(["127.0.0.1"]) });
-  bluesky = createBlueskyPublishingConnector({
-    baseUrl: platform.url,
-    videoBaseUrl: platform.url,
-    pages,
-  });
+  bluesky = createBlueskyPublishingConnector(urls, pages);
 });
 afterAll(async () => {
   site.closeAllConnections();
@@ -108,12 +105,9 @@ test.each<[string, typeof answer]>([
 });
 
 test("an address inside is not asked", async () => {
+  const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
   const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
-  const closed = createBlueskyPublishingConnector({
-    baseUrl: platform.url,
-    videoBaseUrl: platform.url,
-    pages,
-  });
+  const closed = createBlueskyPublishingConnector(urls, pages);
   const publication = await platform.createPublication([], link(), (credentials) =>
     createSession(platform.url, credentials),
   );

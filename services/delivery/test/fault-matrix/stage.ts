@@ -73,13 +73,11 @@ export class Stage implements AsyncDisposable {
     return {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
-      xBaseUrl: `${url}/x`,
-      tiktokBaseUrl: `${url}/tiktok`,
-      telegramBaseUrl: `${url}/telegram`,
-      blueskyBaseUrl: `${url}/bluesky`,
-      blueskyVideoBaseUrl: `${url}/bluesky`,
-      youtubeBaseUrl: `${url}/youtube`,
-      xMayResend: true,
+      x: { baseUrl: `${url}/x`, mayResend: true },
+      tiktok: { baseUrl: `${url}/tiktok` },
+      telegram: { baseUrl: `${url}/telegram` },
+      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky` },
+      youtube: { baseUrl: `${url}/youtube` },
     };
   }
 
@@ -136,7 +134,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #login({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
-    const url = `${this.config.blueskyBaseUrl}/xrpc/com.atproto.server.createSession`;
+    const url = `${this.config.bluesky.baseUrl}/xrpc/com.atproto.server.createSession`;
     const answer = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },

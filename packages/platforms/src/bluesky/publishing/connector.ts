@@ -1,7 +1,8 @@
+import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
@@ -9,46 +10,41 @@ import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
-import { deleteRecord } from "./delete-post.ts";
-import { findTwinRecord } from "./find-matching-post.ts";
+import { deletePost } from "./delete-post.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
 import { createImageStep } from "./image-step.ts";
 import type { PageReader } from "./link-card.ts";
 import { createRecordStep } from "./record-step.ts";
 import type { BlueskyUrls } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
-import { COLLECTION, lookForRecord, toFailure, toRequest } from "./xrpc.ts";
+import { COLLECTION, lookForRecord, toFailure, toPermalink, toRequest } from "./xrpc.ts";
 
-export interface BlueskyOptions extends BlueskyUrls {
-  /** For the cards of links; without it there are none. */
-  readonly pages?: PageReader;
-}
-
-/** With the DID, which stays when the handle changes. */
-function toPermalink({ externalId }: Publication, rkey: string): string {
-  return `https://bsky.app/profile/${externalId}/post/${rkey}`;
+export interface BlueskySettings extends BlueskyUrls {
+  /** Private addresses that the cards of links may read, besides public ones. */
+  readonly outboundAllow?: readonly AllowedAddress[];
 }
 
 function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
   if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
-    return {
-      kind: "published",
-      externalId: rkey,
-      permalink: toPermalink(publication, rkey),
-    };
+    return { kind: "published", externalId: rkey, permalink: toPermalink(publication, rkey) };
   }
   const name = text(answer.json, "error");
   if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
-    return { kind: "unknown", message: name ?? `HTTP ${answer.status} without a readable answer` };
+    return { kind: "unknown", message: name ?? describeStatus(answer) };
   }
   return toFailure(answer, name);
 }
 
-/** Every file is there before the record names it. */
-function prepareSteps(urls: BlueskyOptions, publication: Publication): readonly PrepareStep[] {
+/** Every file is uploaded before the record references it. */
+function toSteps(
+  urls: BlueskyUrls,
+  pages: PageReader,
+  publication: Publication,
+): readonly PrepareStep[] {
   const uploads = publication.media.map(({ kind }, index) =>
     kind === "video" ? createVideoStep(urls, index) : createImageStep(urls.baseUrl, index),
   );
-  return [...uploads, createRecordStep(urls, publication)];
+  return [...uploads, createRecordStep({ baseUrl: urls.baseUrl, pages }, publication)];
 }
 
 async function publish(
@@ -74,8 +70,8 @@ async function publish(
 }
 
 /**
- * Reads the record back: there, it is ours, because nobody else knows the key; not there, it may be written. When it
- * cannot be read, writing it again is harmless and settles it as well.
+ * Reads the record back. If it exists, it is ours, because only Postrider knows the key. If it does not, it may be written.
+ * If it cannot be read, writing it again is harmless and settles the outcome too.
  */
 async function reconcile(
   baseUrl: string,
@@ -94,21 +90,26 @@ async function reconcile(
 }
 
 /**
- * Bluesky over XRPC: `putRecord` with our own record key. The same record under the same key is a no-op that answers like
- * the first time, so an unknown outcome is settled by reading it back or writing it again.
+ * Bluesky over XRPC: `putRecord` with a record key of our own. Writing the same record under the same key again changes
+ * nothing and gets the same answer, so an unknown outcome is settled by reading the record or by writing it again.
+ *
+ * @param pages Reads the linked pages for the cards of links.
  */
-export function createBlueskyPublishingConnector(options: BlueskyOptions): PublishingConnector {
+export function createBlueskyPublishingConnector(
+  { outboundAllow = [], ...urls }: BlueskySettings,
+  pages: PageReader = new OutboundClient({ allow: outboundAllow }),
+): PublishingConnector {
+  const { baseUrl } = urls;
   return {
     platform: "bluesky",
     maxResends: Number.MAX_SAFE_INTEGER,
-    steps: (publication) => prepareSteps(options, publication),
-    publish: (publication, handles, guard) => publish(options.baseUrl, publication, handles, guard),
+    steps: (publication) => toSteps(urls, pages, publication),
+    publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
-      reconcile(options.baseUrl, publication, handles, signal),
+      reconcile(baseUrl, publication, handles, signal),
     findMatchingPost: (publication, _handles, call, signal) =>
-      findTwinRecord(options.baseUrl, publication, call, signal),
+      findMatchingPost(baseUrl, publication, call, signal),
     canDelete: true,
-    delete: (account, externalId, signal) =>
-      deleteRecord(options.baseUrl, account, externalId, signal),
+    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };
 }

@@ -1,10 +1,11 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/json.ts";
+import { describeStatus } from "#src/http/platform-answer.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION, lookForRecord, toFailure, toRequest } from "./xrpc.ts";
 
-/** `deleteRecord` answers 200 also for a record that is gone (platforms reference 7.3). */
+/** `deleteRecord` also answers 200 when the record does not exist (platforms reference 7.3). */
 async function deleteOnce(
   baseUrl: string,
   account: AccountAccess,
@@ -18,15 +19,15 @@ async function deleteOnce(
   if (answer.status === 200 && answer.json !== undefined) return { kind: "deleted" };
   const name = text(answer.json, "error");
   if (name === undefined || answer.status < 400 || answer.status >= 500)
-    return { kind: "unknown", message: name ?? `HTTP ${answer.status} without a readable answer` };
+    return { kind: "unknown", message: name ?? describeStatus(answer) };
   return toFailure(answer, name);
 }
 
 /**
- * Deletes the record and looks at it once more, because a write that was lost on the way makes it again when it arrives
- * late; then it is deleted again.
+ * Deletes the record and reads it back, because a delayed write of it may arrive after the deletion and create it again.
+ * Then it is deleted once more.
  */
-export async function deleteRecord(
+export async function deletePost(
   baseUrl: string,
   account: AccountAccess,
   rkey: string,
@@ -40,6 +41,6 @@ export async function deleteRecord(
     case "present":
       return await deleteOnce(baseUrl, account, rkey, signal);
     case "unreadable":
-      return { kind: "unknown", message: "the record could not be looked for after its deletion" };
+      return { kind: "unknown", message: "the record could not be read back after its deletion" };
   }
 }

@@ -1,14 +1,13 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/json.ts";
-import { judgeTwins, lookAgain, type Twin } from "#src/publishing/matching-posts.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
+import { COLLECTION, hostOf, isForeign, toPermalink } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
-/** A record carries the time at which it was prepared, by our clock. */
-const BEFORE_CALL_MS = 60_000;
 
 interface Entry {
   readonly rkey: string;
@@ -23,7 +22,7 @@ function createdAt({ record }: Entry): number {
   return Date.parse(text(record, "createdAt") ?? "");
 }
 
-/** The account's posts since then, newest first; undefined unless all of them were read. */
+/** The account's posts since an instant, newest first; undefined unless all of them were read. */
 async function listPosts(
   baseUrl: string,
   account: AccountAccess,
@@ -59,22 +58,19 @@ function countFiles(record: unknown): number {
   return object(embed, "video") === undefined ? list(embed, "images").length : 1;
 }
 
-/** Looks through the account's own posts, which its repository lists completely and at once. */
-export async function findTwinRecord(
+/** Searches the account's own posts, which its repository lists completely and without delay. */
+export async function findMatchingPost(
   baseUrl: string,
   publication: Publication,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const since = call.calledAt.getTime() - BEFORE_CALL_MS;
+  const since = searchStart(call).getTime();
   const entries = await listPosts(baseUrl, publication, since, signal);
-  if (entries === undefined) return lookAgain(call);
-  const twins = entries
+  if (entries === undefined) return repeatLook(call);
+  const posts = entries
     .filter(({ record }) => text(record, "text") === publication.text)
     .filter(({ record }) => countFiles(record) === publication.media.length)
-    .map(({ rkey }): Twin => {
-      const permalink = `https://bsky.app/profile/${publication.externalId}/post/${rkey}`;
-      return { id: rkey, permalink };
-    });
-  return await judgeTwins(twins, publication, call, []);
+    .map(({ rkey }) => ({ id: rkey, permalink: toPermalink(publication, rkey) }));
+  return await judgeMatchingPosts(posts, publication, call, []);
 }

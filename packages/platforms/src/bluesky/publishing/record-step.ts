@@ -1,7 +1,7 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
+import { type JsonObject, text } from "#src/http/json.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readBlob } from "./blob-state.ts";
@@ -10,15 +10,13 @@ import { fetchCard, type PageReader } from "./link-card.ts";
 import { createTid } from "./tid.ts";
 import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
 
-/** Where the account's repository answers by default, and how pages are read; without it links have no cards. */
+/** The default host of repositories, and the reader of linked pages. */
 interface RecordOptions {
   readonly baseUrl: string;
-  readonly pages?: PageReader;
+  readonly pages: PageReader;
 }
 
-type PostRecord = Readonly<Record<string, unknown>>;
-
-/** DIDs of the handles that the text mentions; one that does not resolve is left out. */
+/** The DIDs of the handles that the text mentions, without handles that do not resolve. */
 async function resolveMentions(
   baseUrl: string,
   publication: Publication,
@@ -32,20 +30,19 @@ async function resolveMentions(
       { method: "GET", url, isForeign: isForeign(publication) },
       signal,
     );
-    if (answer.kind === "no_answer")
-      return { kind: "retryable", code: "platform_unavailable", message: answer.message };
+    if (answer.kind === "no_answer") return platformUnavailable(answer.message);
     const did = text(answer.json, "did");
     if (answer.status === 200 && did !== undefined) dids.set(handle, did);
   }
   return dids;
 }
 
-function aspectRatioOf({ width, height }: PublicationMedia): PostRecord {
+function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
   return width === null || height === null ? {} : { aspectRatio: { width, height } };
 }
 
 /** What the post shows besides its text: up to four images, or a film. An alternative text must be there, and may be empty. */
-function toEmbed({ media }: Publication, handles: Handles): PostRecord {
+function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   const [first] = media;
   if (first === undefined) return {};
   if (first.kind === "video") {
@@ -62,18 +59,18 @@ function toEmbed({ media }: Publication, handles: Handles): PostRecord {
 
 /** What stands below a text without files: a card of the page that it links to, if that can be had. */
 async function createCard(
-  pages: PageReader | undefined,
+  pages: PageReader,
   { text: words, media }: Publication,
   signal: AbortSignal,
-): Promise<PostRecord> {
+): Promise<JsonObject> {
   const uri = findFirstLink(words);
-  if (pages === undefined || uri === undefined || media.length > 0) return {};
+  if (uri === undefined || media.length > 0) return {};
   const external = await fetchCard(pages, uri, signal);
   return external === undefined ? {} : { embed: { $type: "app.bsky.embed.external", external } };
 }
 
-function read({ record }: Handles): PostRecord | undefined {
-  return record === undefined ? undefined : (JSON.parse(record) as PostRecord);
+function read({ record }: Handles): JsonObject | undefined {
+  return record === undefined ? undefined : (JSON.parse(record) as JsonObject);
 }
 
 async function createRecord(
@@ -81,7 +78,7 @@ async function createRecord(
   publication: Publication,
   now: Date,
   signal: AbortSignal,
-): Promise<PostRecord | Failure> {
+): Promise<JsonObject | Failure> {
   const dids = await resolveMentions(baseUrl, publication, signal);
   if ("kind" in dids) return dids;
   const card = await createCard(pages, publication, signal);
@@ -96,8 +93,8 @@ async function createRecord(
 }
 
 /**
- * Chooses the record key and fixes the whole record, so that every later call repeats the very same write. If the platform
- * names a file differently after it was uploaded again, the record follows, under the same key: it is never there twice.
+ * Chooses the record key and prepares the whole record, so that every later call repeats the same write. When a file gets
+ * another reference after a second upload, the record is updated under the same key, so it never exists twice.
  */
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
@@ -105,7 +102,7 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
-      // A card is what it was when the record was made.
+      // A card does not change after the record is prepared.
       if (post.media.length === 0) return true;
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },

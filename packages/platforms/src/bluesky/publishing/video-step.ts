@@ -1,9 +1,15 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/json.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
-import type { PrepareStep, StepResult, StepWait } from "#src/publishing/steps.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { waitForProcessing } from "#src/publishing/processing-wait.ts";
+import {
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+  type StepWait,
+} from "#src/publishing/steps.ts";
 import { isFresh, toBlobHandle } from "./blob-state.ts";
 import {
   askJob,
@@ -16,38 +22,36 @@ import {
 } from "./video-calls.ts";
 import { toUploadFailure } from "./xrpc.ts";
 
-/** How far the video service is with the film; stored as a handle after each of its answers. */
+/** The progress of the video at the video service; stored as a handle after each of its answers. */
 interface Upload {
   readonly jobId: string;
-  /** `lost` = it has to begin again. */
+  /** `lost` = the upload has to start again. */
   readonly stage: "processing" | "ready" | "lost";
-  /** When the service had the whole film, Unix milliseconds. */
+  /** When the service had received the whole video, in Unix milliseconds. */
   readonly startedAt: number;
-  /** How often it began again because the service had lost or spoiled it. */
+  /** How often the upload started again because the service lost it or failed. */
   readonly restarts: number;
 }
 
-interface Place extends VideoContext {
+interface VideoUpload extends VideoContext {
   readonly index: number;
 }
 
-/** How long the service may work on a film before a try gives up; the next one asks again. */
-const PATIENCE_MS = 30 * 60_000;
-const MIN_CHECK_MS = 1000;
-const MAX_CHECK_MS = 30_000;
 const MAX_RESTARTS = 1;
-/** The service failed, not the film. */
-const MAY_PASS = new Set(["pds_upload_failure", "generic_failure"]);
+/** Failures of the service, not of the video. */
+const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
-function read({ video }: Handles): Upload | undefined {
-  return video === undefined ? undefined : (JSON.parse(video) as Upload);
+const NAME = "video";
+
+function readUpload(handles: Handles): Upload | undefined {
+  return readJsonHandle(handles, NAME);
 }
 
 function toHandle(upload: Upload): Handles {
-  return { video: JSON.stringify(upload) };
+  return toJsonHandle(NAME, upload);
 }
 
-/** The account's own token is not what the service was shown, so its refusal says nothing about that one. */
+/** The failure of a call to the video service. The call used a service token, so its refusal says nothing about the account's token. */
 function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const failure = toUploadFailure(answer);
   const message = failure.message;
@@ -55,66 +59,52 @@ function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (name === "DailyLimitExceeded") return { kind: "retryable", code: "platform_quota", message };
   if (name === "UploadForbidden" || /unconfirmed.?email/i.test(`${name} ${message}`))
     return { kind: "refused", code: "account_action_needed", message };
-  return failure.kind === "token_refused"
-    ? { kind: "retryable", code: "platform_unavailable", message }
-    : failure;
+  return failure.kind === "token_refused" ? platformUnavailable(message) : failure;
 }
 
-async function begin(place: Place, restarts: number): Promise<StepResult> {
-  const asked = await askServiceToken(place);
+async function start(context: VideoUpload, restarts: number): Promise<StepResult> {
+  const asked = await askServiceToken(context);
   const token = asked.kind === "answer" ? text(asked.json, "token") : undefined;
   if (token === undefined) return toUploadFailure(asked);
-  const answer = await sendVideo(place, token);
+  const answer = await sendVideo(context, token);
   const job = readJob(answer);
   if (job === undefined) return toServiceFailure(answer);
   const upload = { jobId: job.id, startedAt: Date.now(), restarts };
-  return follow(place, { ...upload, stage: "processing" }, job);
+  return follow(context, { ...upload, stage: "processing" }, job);
 }
 
-async function look(place: Place, upload: Upload): Promise<StepResult> {
-  const answer = await askJob(place, upload.jobId);
+async function look(context: VideoUpload, upload: Upload): Promise<StepResult> {
+  const answer = await askJob(context, upload.jobId);
   const job = readJob(answer);
-  if (job !== undefined) return follow(place, upload, job);
+  if (job !== undefined) return follow(context, upload, job);
   const isLost = answer.kind === "answer" && [400, 404, 410].includes(answer.status);
   const failure = toServiceFailure(answer);
   return isLost ? restart(upload, failure.message) : failure;
 }
 
-function follow({ index }: Place, upload: Upload, job: Job): StepResult {
+function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   if (job.blob !== undefined)
     return {
       ...toHandle({ ...upload, stage: "ready" }),
       ...toBlobHandle(index, job.blob, Date.now()),
     };
-  if (job.state !== "JOB_STATE_FAILED") return toPatience(upload);
+  if (job.state !== "JOB_STATE_FAILED")
+    return waitForProcessing(upload.startedAt, toHandle(upload));
   const message = shorten(job.message);
-  if (MAY_PASS.has(job.failureCode)) return restart(upload, message);
+  if (TEMPORARY_FAILURES.has(job.failureCode)) return restart(upload, message);
   return { kind: "refused", code: "media_rejected", message };
 }
 
-/** Begins once more what the service has lost or spoiled; when it does so again, it is the film. */
+/** Starts the upload again after the service lost it or failed. When that happens twice, the video is the cause. */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
   const handles = toHandle({ ...upload, stage: "lost", restarts: upload.restarts + 1 });
-  return { kind: "wait", afterMs: 0, handles };
-}
-
-/** Asks the less often the longer it takes: the service does not say when to ask again. */
-function toPatience(upload: Upload): StepResult {
-  const passedMs = Date.now() - upload.startedAt;
-  if (passedMs > PATIENCE_MS)
-    return {
-      kind: "retryable",
-      code: "platform_unavailable",
-      message: "the film is still being processed",
-    };
-  const afterMs = Math.min(Math.max(Math.round(passedMs / 4), MIN_CHECK_MS), MAX_CHECK_MS);
-  return { kind: "wait", afterMs, handles: toHandle(upload) };
+  return runAgain(handles);
 }
 
 /**
- * Gives the post's film to the network's video service (platforms reference 7.1), which puts it into the repository. The
- * job is stored before it is asked about, so that a crash repeats one call at most.
+ * Uploads the video of the post to the network's video service (platforms reference 7.1), which writes it to the
+ * repository. The job is stored before its state is read, so that a crash repeats at most one call.
  */
 export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
   return {
@@ -122,12 +112,12 @@ export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
     isDone: (handles) => isFresh(handles, index, Date.now()),
     run: async (publication, handles, signal) => {
       const media = publication.media[index];
-      if (media === undefined) throw new Error("the post has no such media");
-      const place = { ...urls, account: publication, media, signal, index };
-      const upload = read(handles);
+      if (media === undefined) throw new Error(`the post has no media at index ${index}`);
+      const context = { ...urls, account: publication, media, signal, index };
+      const upload = readUpload(handles);
       return upload?.stage === "processing"
-        ? await look(place, upload)
-        : await begin(place, upload?.restarts ?? 0);
+        ? await look(context, upload)
+        : await start(context, upload?.restarts ?? 0);
     },
   };
 }

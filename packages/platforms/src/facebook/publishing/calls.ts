@@ -2,17 +2,16 @@ import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/gr
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** What the calls of one step have in common. */
+/** What all calls of one step need. */
 export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly signal: AbortSignal;
 }
 
-/** A call that makes nothing visible, in the Page's name. */
+/** A call in the name of the Page that makes nothing visible. */
 export function callGraph(
   api: GraphApi,
   account: AccountAccess,
@@ -22,22 +21,29 @@ export function callGraph(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** An edge of the Page itself, for example `feed`. */
+/** The path of an edge of the Page, for example `feed`. */
 export function pagePath({ externalId }: AccountAccess, edge: string): string {
   return `${encodeURIComponent(externalId)}/${edge}`;
 }
 
-/** The id in an answer; undefined when it is no success. */
+/** The id in a successful answer, else undefined. */
 export function idIn(answer: PlatformAnswer | NoAnswer, name = "id"): string | undefined {
   return answer.kind === "answer" && answer.status === 200 ? text(answer.json, name) : undefined;
 }
 
-/** The post's one film. */
-export function filmOf({ media: [film] }: Publication): PublicationMedia {
-  if (film === undefined) throw new Error("the post has no film");
-  return film;
+/** The video of a post that consists of one video. */
+export function videoOf({ media: [video] }: Publication): PublicationMedia {
+  if (video === undefined) throw new Error("the post has no video");
+  return video;
 }
 
-export function unavailable(message: string): Failure {
-  return { kind: "retryable", code: "platform_unavailable", message };
+/** The parameters that give a video its text and its title. */
+export function videoTexts({
+  text: description,
+  title,
+}: Publication): Readonly<Record<string, string>> {
+  return {
+    ...(description === "" ? {} : { description }),
+    ...(title === undefined || title === "" ? {} : { title }),
+  };
 }

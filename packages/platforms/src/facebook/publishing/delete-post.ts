@@ -5,8 +5,8 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
-/** `DELETE /{id}` of a post or a video (platforms reference 3.3). One that is gone and one that is not ours read alike. */
-export async function deleteObject(
+/** `DELETE /{id}` of a post or a video (platforms reference 3.3). Facebook answers alike when it is gone and when it is not ours. */
+export async function deletePost(
   api: GraphApi,
   account: AccountAccess,
   id: string,
@@ -22,5 +22,5 @@ export async function deleteObject(
   const isGone = look.kind === "answer" && isMissing(look);
   return isGone
     ? { kind: "deleted" }
-    : { kind: "unknown", message: "Facebook does not say whether it is there" };
+    : { kind: "unknown", message: "Facebook does not say whether the post exists" };
 }

@@ -1,6 +1,6 @@
 import type { GraphMeanings } from "#src/graph-api/failures.ts";
 
-/** What is particular to Pages (platforms reference 3.7). */
+/** Errors that only Pages have (platforms reference 3.7). */
 export const MEANINGS: GraphMeanings = {
   506: "duplicate_on_platform",
   1366051: "duplicate_on_platform",
@@ -25,7 +25,7 @@ export const MEANINGS: GraphMeanings = {
   4854002: "account_action_needed",
 };
 
-/** The post's photos are shown by an earlier post of ours whose id never reached us. */
+/** The photos belong to an earlier post of ours, whose id was lost with its answer. */
 export const PHOTOS_TAKEN = 1_366_051;
-/** A chunk does not follow what is there; the error says where to go on. */
-export const OUT_OF_STEP = 1_363_037;
+/** The offset of a chunk is wrong; the error contains the right one. */
+export const WRONG_OFFSET = 1_363_037;

@@ -3,43 +3,34 @@ import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import {
-  judgeTwins,
-  lookAgain,
-  LOOKS_AFTER_MS,
-  type Twin,
-} from "#src/publishing/matching-posts.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { callGraph, pagePath } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
 import { kindOf } from "./post-kind.ts";
-import { photoIds } from "./post-steps.ts";
 
-const MINUTE_MS = 60_000;
-/** Clock differences between us and the platform. */
-const BEFORE_CALL_MS = MINUTE_MS;
 const PAGE_SIZE = 100;
 const MAX_PAGES = 32;
 const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{type,target}}";
 
-interface Entry {
+/** A post of the Page, as Facebook lists it. */
+interface PagePost {
   readonly id: string;
-  readonly words: string;
-  /** Ids of its photos or of its video; a link's preview is none. */
+  readonly message: string;
+  /** Ids of its photos or of its video; the preview of a link does not count. */
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
 
-type Timeline = { readonly entries: readonly Entry[] } | { readonly verdict: Verdict };
+type PagePosts =
+  | { readonly posts: readonly PagePost[] }
+  /** Why the posts prove nothing. */
+  | { readonly verdict: Verdict };
 
-function fold(words: string): string {
-  return words.normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
-/** An album names each of its photos, and may have an id of its own. */
+/** An album lists each of its photos, and may have an id of its own. */
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
@@ -48,35 +39,35 @@ function fileIds(attachment: unknown): readonly string[] {
   return id === undefined ? [] : [id];
 }
 
-function toEntry(post: unknown): Entry {
+function toPagePost(post: unknown): PagePost {
   return {
     id: text(post, "id") ?? "",
-    words: fold(text(post, "message") ?? ""),
+    message: foldText(text(post, "message")),
     files: list(object(post, "attachments"), "data").flatMap(fileIds),
     permalink: text(post, "permalink_url"),
   };
 }
 
-/** A page that could not be read proves nothing; one that Facebook refuses never will. */
+/** A list that could not be read proves nothing; one that Facebook refuses never will. */
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
   if (failure !== undefined && failure.kind !== "retryable")
-    return { kind: "cannot_tell", message: "the Page's posts cannot be read" };
+    return { kind: "cannot_tell", message: "Facebook refuses to list the Page's posts" };
   return failure?.retryAfterMs === undefined
-    ? lookAgain(call)
+    ? repeatLook(call)
     : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
 }
 
-/** The Page's own posts since just before the call, all pages. */
-async function readTimeline(
+/** Reads all of the Page's own posts since just before the call. */
+export async function readPagePosts(
   api: GraphApi,
   publication: Publication,
   call: UnknownCall,
   signal: AbortSignal,
-): Promise<Timeline> {
-  const entries: Entry[] = [];
-  const since = Math.floor((call.calledAt.getTime() - BEFORE_CALL_MS) / 1000);
-  const query = { fields: FIELDS, since: String(since), limit: String(PAGE_SIZE) };
+): Promise<PagePosts> {
+  const posts: PagePost[] = [];
+  const since = String(Math.floor(searchStart(call).getTime() / 1000));
+  const query = { fields: FIELDS, since, limit: String(PAGE_SIZE) };
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const request = {
@@ -87,60 +78,31 @@ async function readTimeline(
     const answer = await callGraph(api, publication, request, signal);
     if (answer.kind === "no_answer" || answer.status !== 200 || !Array.isArray(answer.json?.data))
       return { verdict: toUnread(answer, call) };
-    entries.push(...list(answer.json, "data").map(toEntry));
+    posts.push(...list(answer.json, "data").map(toPagePost));
     const paging = object(answer.json, "paging");
     after = text(object(paging, "cursors"), "after");
-    if (after === undefined || text(paging, "next") === undefined) return { entries };
+    if (after === undefined || text(paging, "next") === undefined) return { posts };
   }
-  return { verdict: lookAgain(call) };
+  return { verdict: repeatLook(call) };
 }
 
-/** A video is known by its own id, a post by the post's. */
-function toTwin({ id, files, permalink }: Entry, publication: Publication): Twin {
+/** The API addresses a video by the id of the video, and other posts by the id of the post. */
+export function toMatchingPost(
+  { id, files, permalink }: PagePost,
+  publication: Publication,
+): MatchingPost {
   const [first = id] = files;
   const externalId = kindOf(publication) === "post" ? id : first;
   return { id: externalId, permalink: toPermalink(externalId, permalink) };
 }
 
-/** The same words with as many photos, or with a video. */
-function listTwins(publication: Publication, entries: readonly Entry[]): readonly Twin[] {
-  const words = fold(publication.text);
-  return entries
-    .filter((entry) => entry.words === words && entry.files.length === publication.media.length)
-    .map((entry) => toTwin(entry, publication));
-}
-
-/**
- * Looks for a post that was made visible at once. Its photos were uploaded for it alone, so their ids decide; without any
- * the text does.
- */
-export async function reconcileByPosts(
-  api: GraphApi,
-  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
-  call: UnknownCall,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const timeline = await readTimeline(api, publication, call, signal);
-  if ("verdict" in timeline) return timeline.verdict;
-  const photos = photoIds(publication, handles);
-  const ours = timeline.entries.find(({ files }) => photos.some((id) => files.includes(id)));
-  if (ours !== undefined) {
-    const { id, permalink } = toTwin(ours, publication);
-    return { kind: "present", externalId: id, permalink };
-  }
-  const twins = photos.length > 0 ? [] : listTwins(publication, timeline.entries);
-  return await judgeTwins(twins, publication, call, LOOKS_AFTER_MS);
-}
-
-/** Looks through the Page's own posts by text and kind, for a publication that the data does not know to be sent. */
-export async function findTwinPost(
-  api: GraphApi,
+/** The posts with the text of the publication and as many files. */
+export function listMatchingPosts(
   publication: Publication,
-  call: UnknownCall,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  const timeline = await readTimeline(api, publication, call, signal);
-  if ("verdict" in timeline) return timeline.verdict;
-  const twins = listTwins(publication, timeline.entries);
-  return await judgeTwins(twins, publication, call, LOOKS_AFTER_MS);
+  posts: readonly PagePost[],
+): readonly MatchingPost[] {
+  const message = foldText(publication.text);
+  return posts
+    .filter((post) => post.message === message && post.files.length === publication.media.length)
+    .map((post) => toMatchingPost(post, publication));
 }

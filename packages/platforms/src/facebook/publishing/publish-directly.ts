@@ -1,8 +1,7 @@
 import { toVisibleFailure } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { formBody } from "#src/http/request-body.ts";
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -12,8 +11,8 @@ import { MEANINGS } from "./error-meanings.ts";
 import { readPermalink } from "./permalink.ts";
 import { photoIds, toPostFields } from "./post-steps.ts";
 
-/** Makes a post visible with the call that makes it: it has no key, and its id comes with the answer alone. */
-export async function publishAtOnce(
+/** Creates a visible post with one call, which has no idempotency key; only its answer contains the id. */
+export async function publishDirectly(
   api: GraphApi,
   publication: Publication,
   handles: Handles,
@@ -27,9 +26,6 @@ export async function publishAtOnce(
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = idIn(sent);
   if (id === undefined) return toVisibleFailure(sent, MEANINGS);
-  return {
-    kind: "published",
-    externalId: id,
-    permalink: await readPermalink(api, publication, id),
-  };
+  const permalink = await readPermalink(api, publication, id);
+  return { kind: "published", externalId: id, permalink };
 }

@@ -1,23 +1,22 @@
 import { toVisibleFailure } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
 import { formBody } from "#src/http/request-body.ts";
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { pagePath } from "./calls.ts";
+import { pagePath, videoTexts } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { readPermalink } from "./permalink.ts";
 import type { FacebookKind } from "./post-kind.ts";
 import { reelId } from "./reel-step.ts";
 import { videoId } from "./video-step.ts";
 
-/** After a reel was finished Facebook takes some seconds to show it. */
+/** Wait before the first look at a finished reel, which Facebook shows after some seconds. */
 const REEL_CHECK_MS = 1000;
 
-/** What was made and is seen by nobody yet, by its id. */
+/** The id of the object that was created unpublished. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
   switch (kind) {
     case "post":
@@ -29,7 +28,7 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
   }
 }
 
-/** The call that makes it visible. Each of them may be repeated: it names what is to be seen. */
+/** The call that makes the object visible. It may be repeated, because it names the object. */
 function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
   const path = encodeURIComponent(id);
   switch (kind) {
@@ -38,13 +37,11 @@ function toCall(kind: FacebookKind, publication: Publication, id: string): Graph
     case "video":
       return { method: "POST", path, body: formBody({ published: "true" }) };
     case "reel": {
-      const { text: description, title } = publication;
       const body = formBody({
         upload_phase: "finish",
         video_id: id,
         video_state: "PUBLISHED",
-        ...(description === "" ? {} : { description }),
-        ...(title === undefined || title === "" ? {} : { title }),
+        ...videoTexts(publication),
       });
       return { method: "POST", path: pagePath(publication, "video_reels"), body };
     }
@@ -60,7 +57,7 @@ export async function publishPrepared(
 ): Promise<Outcome> {
   const id = preparedId(kind, handles);
   if (id === undefined)
-    return { kind: "retryable", code: "internal_error", message: "nothing was prepared" };
+    return { kind: "retryable", code: "internal_error", message: "the post was not prepared" };
   const request = toGraphRequest(api, publication, toCall(kind, publication, id));
   const sent = await sendOnce(request, guard);
   if (sent.kind !== "answer") return toUnanswered(sent);

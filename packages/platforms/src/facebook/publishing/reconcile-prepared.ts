@@ -4,7 +4,7 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { isLastLookDue, lookAgain, nextLook, passedMs } from "#src/publishing/look-schedule.ts";
+import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { callGraph } from "./calls.ts";
@@ -15,15 +15,15 @@ import { preparedId } from "./publish-prepared.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
 
 const MINUTE_MS = 60_000;
-/** A reel that is being published is waited for so long. */
-const REEL_PATIENCE_MS = 30 * MINUTE_MS;
+/** How long a reel may take to be published before a person has to look. */
+const MAX_REEL_MS = 30 * MINUTE_MS;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
-/** Nothing could be read. Making it visible again is harmless and settles it as well, but not while a limit lasts. */
+/** The object could not be read. Repeating the visible call is harmless and settles the outcome too, except during a limit. */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
   if (isMissing(answer)) {
-    const message = "what was to be published cannot be found any more";
+    const message = "Facebook does not find the prepared post any more";
     return nextLook(call) ?? { kind: "cannot_tell", message };
   }
   const failure = toGraphFailure(answer, MEANINGS);
@@ -53,17 +53,17 @@ async function lookAtPost(
 }
 
 /**
- * A finished reel becomes visible when Facebook is done with it. That finishing it twice makes no second one is not
- * documented, so it is looked for as long as a late answer can take before it is finished again.
+ * A finished reel becomes visible when Facebook has processed it. The documentation does not say whether finishing it
+ * twice creates a second reel, so it is read until the last scheduled look before it is finished again.
  */
 function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
   if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
   const checkMs = REEL_CHECKS_MS[Math.min(call.looks, REEL_CHECKS_MS.length - 1)] ?? 0;
   if (publishing === "in_progress" || processing === "in_progress")
-    return passedMs(call) < REEL_PATIENCE_MS * call.timeScale
-      ? lookAgain(checkMs, call)
+    return elapsedMs(call) < MAX_REEL_MS * call.timeScale
+      ? lookAfter(checkMs, call)
       : { kind: "cannot_tell", message: "the reel is still being published" };
-  return isLastLookDue(call) ? { kind: "absent" } : lookAgain(checkMs, call);
+  return isLastLookDue(call) ? { kind: "absent" } : lookAfter(checkMs, call);
 }
 
 async function lookAtVideo(
@@ -80,7 +80,7 @@ async function lookAtVideo(
   return isReel ? judgeReel(status, call) : { kind: "absent" };
 }
 
-/** Asks for the one object that the call was about, by its stored id: its own flag says whether readers see it. */
+/** Reads the object of the call by its stored id: its own flag says whether readers see it. */
 export async function reconcilePrepared(
   api: GraphApi,
   kind: FacebookKind,
@@ -89,7 +89,8 @@ export async function reconcilePrepared(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const id = preparedId(kind, handles);
-  if (id === undefined) return { kind: "cannot_tell", message: "it is not known what was sent" };
+  if (id === undefined)
+    return { kind: "cannot_tell", message: "the id of the prepared post is not known" };
   if (kind === "post") return await lookAtPost(api, publication, id, call, signal);
   return await lookAtVideo(api, { publication, id, isReel: kind === "reel" }, call, signal);
 }

@@ -1,14 +1,16 @@
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/json.ts";
+import { foldText } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-const LOOK_UP_MS = 5000;
+/** How long the outcome of a published post waits for its link. */
+const READ_TIMEOUT_MS = 5000;
 
 /** A post of the account, as Instagram lists it. */
-export interface OwnMedia {
+export interface AccountMedia {
   readonly id: string;
   readonly caption: string;
   readonly mediaType: string;
@@ -16,7 +18,7 @@ export interface OwnMedia {
   readonly createdAt: number;
 }
 
-function toOwnMedia(entry: unknown): OwnMedia {
+function toAccountMedia(entry: unknown): AccountMedia {
   return {
     id: text(entry, "id") ?? "",
     caption: text(entry, "caption") ?? "",
@@ -26,14 +28,14 @@ function toOwnMedia(entry: unknown): OwnMedia {
   };
 }
 
-/** The account's own posts since that moment, newest first; undefined unless all of them were read. */
-export async function listOwnMedia(
+/** The account's own posts since an instant, newest first; undefined unless all of them were read. */
+export async function listAccountMedia(
   api: GraphApi,
   account: AccountAccess,
   since: Date,
   signal: AbortSignal,
-): Promise<readonly OwnMedia[] | undefined> {
-  const found: OwnMedia[] = [];
+): Promise<readonly AccountMedia[] | undefined> {
+  const found: AccountMedia[] = [];
   let after: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const query = {
@@ -46,7 +48,7 @@ export async function listOwnMedia(
     const answer = await callPlatform(call, signal);
     if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
     if (!Array.isArray(answer.json?.data)) return undefined;
-    const entries = list(answer.json, "data").map(toOwnMedia);
+    const entries = list(answer.json, "data").map(toAccountMedia);
     found.push(...entries.filter(({ createdAt }) => createdAt >= since.getTime()));
     const isOver = entries.some(({ createdAt }) => createdAt < since.getTime());
     const paging = object(answer.json, "paging");
@@ -61,28 +63,24 @@ function mediaTypeOf({ media }: Publication): string {
   return media[0]?.kind === "video" ? "VIDEO" : "IMAGE";
 }
 
-function fold(caption: string): string {
-  return caption.normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
-/** The ones that may be the publication: same caption, same kind. */
-export function listTwins(
+/** The posts with the caption and the kind of the publication. */
+export function listMatchingMedia(
   publication: Publication,
-  entries: readonly OwnMedia[],
-): readonly OwnMedia[] {
-  const caption = fold(publication.text);
+  entries: readonly AccountMedia[],
+): readonly AccountMedia[] {
+  const caption = foldText(publication.text);
   const type = mediaTypeOf(publication);
-  return entries.filter((entry) => entry.mediaType === type && fold(entry.caption) === caption);
+  return entries.filter((entry) => entry.mediaType === type && foldText(entry.caption) === caption);
 }
 
-/** Where readers see a post that was just published; null when Instagram does not say so at once, which fails nothing. */
+/** The link of a post that was just published; null when it cannot be read in time, which does not affect the outcome. */
 export async function findPermalink(
   api: GraphApi,
   account: AccountAccess,
   id: string,
   withinMs: number,
 ): Promise<string | null> {
-  const limitMs = Math.floor(Math.min(LOOK_UP_MS, withinMs));
+  const limitMs = Math.floor(Math.min(READ_TIMEOUT_MS, withinMs));
   if (limitMs <= 0) return null;
   const query = { fields: "permalink" };
   const call = { method: "GET", path: encodeURIComponent(id), query } as const;

@@ -1,13 +1,14 @@
 import type { GraphMeaning } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { isUploadAddress, pushBytes } from "#src/graph-api/push-bytes.ts";
+import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { text } from "#src/http/json.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
-import type { StepResult, StepWait } from "#src/publishing/steps.ts";
+import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
 import { createContainer, describeCarousel, describeFile, readState } from "./container-calls.ts";
 import {
   isUsable,
@@ -20,14 +21,12 @@ import {
 } from "./container-state.ts";
 import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
 
-/** How long Instagram may work on a container before a try gives up; the next one asks again. */
-const PATIENCE_MS = 30 * 60_000;
 const MAX_CHECK_MS = 60_000;
-/** Before a container is made once more in place of one that Instagram could not use. */
+/** Waits before a container is created again in place of one that Instagram could not use. */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** Where in the post a container stands, and what it is made with. */
-export interface Site {
+/** The place of a container in the post, and what is needed to create it. */
+export interface ContainerContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly place: ContainerPlace;
@@ -35,18 +34,18 @@ export interface Site {
   readonly signal: AbortSignal;
 }
 
-/** What Instagram says of a container that it does not find. */
+/** Error code for a container that Instagram does not find. */
 const NOT_FOUND = 24;
-const NO_FILE = "there is no such file in the post";
+const NO_FILE = "the post has no file for this container";
 
-/** Stored, and the step goes on. */
-function next({ place }: Site, container: Container, afterMs = 0): StepWait {
-  return { kind: "wait", afterMs, handles: toHandle(place, container) };
+/** Stores the container and runs the step again. */
+function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
+  return runAgain(toHandle(place, container), afterMs);
 }
 
-/** Begins once more with a container of which nothing can become; in the end the reason is final. */
+/** Gives up a container and creates another one after a wait; after several restarts the reason is final. */
 function restart(
-  site: Site,
+  context: ContainerContext,
   container: Container,
   code: TargetErrorCode,
   message: string,
@@ -54,14 +53,18 @@ function restart(
   const afterMs = RESTARTS_AFTER_MS[container.restarts];
   if (afterMs === undefined) return { kind: "refused", code, message };
   const restarts = container.restarts + 1;
-  return next(site, { ...container, stage: "lost", restarts }, afterMs);
+  return next(context, { ...container, stage: "lost", restarts }, afterMs);
 }
 
 function fileAt({ media }: Publication, place: ContainerPlace): PublicationMedia | undefined {
   return place === "carousel" ? undefined : media[place];
 }
 
-function describe({ publication, place, handles }: Site): Readonly<Record<string, string>> {
+function describe({
+  publication,
+  place,
+  handles,
+}: ContainerContext): Readonly<Record<string, string>> {
   if (place === "carousel")
     return describeCarousel(publication, listChildren(handles, publication.media.length));
   const media = fileAt(publication, place);
@@ -69,35 +72,43 @@ function describe({ publication, place, handles }: Site): Readonly<Record<string
   return describeFile(publication, media);
 }
 
-/** A part that Instagram does not know any more; which one it does not say, so all parts are made again. */
-function isLostPart({ place }: Site, answer: PlatformAnswer): boolean {
+/** Instagram does not know a part any more. It does not say which one, so all parts are created again. */
+function isLostPart({ place }: ContainerContext, answer: PlatformAnswer): boolean {
   return place === "carousel" && readGraphError(answer)?.code === NOT_FOUND;
 }
 
-function dropParts(site: Site, answer: PlatformAnswer): StepWait | Failure {
+function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait | Failure {
   let dropped: Handles = {};
-  for (const place of listPlaces(site.publication.media.length)) {
-    const part = readContainer(site.handles, place);
+  for (const place of listPlaces(context.publication.media.length)) {
+    const part = readContainer(context.handles, place);
     if (part === undefined) continue;
     const { message } = toInstagramFailure(answer);
-    const again = restart({ ...site, place }, part, "platform_unavailable", message);
+    const again = restart({ ...context, place }, part, "platform_unavailable", message);
     if (again.kind !== "wait") return again;
     dropped = { ...dropped, ...again.handles };
   }
   return { kind: "wait", afterMs: RESTARTS_AFTER_MS[0] ?? 0, handles: dropped };
 }
 
-async function create(site: Site, restarts: number): Promise<StepResult> {
-  const answer = await createContainer(site.api, site.publication, describe(site), site.signal);
+async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
+  const answer = await createContainer(
+    context.api,
+    context.publication,
+    describe(context),
+    context.signal,
+  );
   if (answer.kind === "no_answer") return toInstagramFailure(answer);
   const id = text(answer.json, "id");
   if (answer.status === 200 && id !== undefined)
-    return next(site, toContainer(site, { id, restarts, uri: text(answer.json, "uri") ?? "" }));
-  return isLostPart(site, answer) ? dropParts(site, answer) : toInstagramFailure(answer);
+    return next(
+      context,
+      toContainer(context, { id, restarts, uri: text(answer.json, "uri") ?? "" }),
+    );
+  return isLostPart(context, answer) ? dropParts(context, answer) : toInstagramFailure(answer);
 }
 
 function toContainer(
-  { publication, place, handles }: Site,
+  { publication, place, handles }: ContainerContext,
   { id, restarts, uri }: Pick<Container, "id" | "restarts"> & { readonly uri: string },
 ): Container {
   const isPushed = fileAt(publication, place)?.kind === "video";
@@ -108,94 +119,97 @@ function toContainer(
     uploadUrl: isPushed ? uri : "",
     madeAt: now,
     checks: 0,
-    patientUntil: now + PATIENCE_MS,
+    patientUntil: now + MAX_PROCESSING_MS,
     restarts,
     children: place === "carousel" ? listChildren(handles, publication.media.length) : [],
   };
 }
 
-/** Pushes the film. One that broke off leaves what nobody documents how to go on with, so another container is made. */
-async function push(site: Site, container: Container): Promise<StepResult> {
-  const { api, publication, place, signal } = site;
+/** Pushes the video. How to continue a broken upload is not documented, so another container is created then. */
+async function push(context: ContainerContext, container: Container): Promise<StepResult> {
+  const { api, publication, place, signal } = context;
   const media = fileAt(publication, place);
   if (media === undefined) throw new Error(NO_FILE);
   const { uploadUrl: url } = container;
-  if (!isUploadAddress(api, url))
-    return { kind: "refused", code: "app_configuration", message: "an unknown upload address" };
+  if (!isUploadUrl(api, url))
+    return {
+      kind: "refused",
+      code: "app_configuration",
+      message: "the upload URL is not on the configured upload host",
+    };
   const result = await pushBytes({ url, account: publication, media, offset: 0 }, signal);
   switch (result.kind) {
     case "uploaded":
-      return next(site, {
+      return next(context, {
         ...container,
         stage: "processing",
-        patientUntil: Date.now() + PATIENCE_MS,
+        patientUntil: Date.now() + MAX_PROCESSING_MS,
       });
     case "interrupted":
-      return restart(site, container, "platform_unavailable", result.message);
+      return restart(context, container, "platform_unavailable", result.message);
     case "rejected":
-      return restart(site, container, "media_rejected", result.message);
+      return restart(context, container, "media_rejected", result.message);
     case "token_refused":
       return result;
   }
 }
 
-/** Of these, another container may become something. */
-const OF_THE_CONTAINER: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
+/** Errors of one container: another container may succeed. */
+const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "token",
   "limit",
   "missing",
   "transient",
 ]);
 
-/** Instagram could not make anything of it. */
-function onError(site: Site, container: Container, status: string): StepWait | Failure {
+/** Instagram could not process the container. */
+function onError(
+  context: ContainerContext,
+  container: Container,
+  status: string,
+): StepWait | Failure {
   const meaning = meaningOfStatus(status);
   const message = shorten(status) || "Instagram could not process the media";
-  if (OF_THE_CONTAINER.has(meaning)) return restart(site, container, "media_rejected", message);
-  if (meaning === "media_fetch_failed") return restart(site, container, meaning, message);
+  if (CONTAINER_ERRORS.has(meaning)) return restart(context, container, "media_rejected", message);
+  if (meaning === "media_fetch_failed") return restart(context, container, meaning, message);
   return { kind: "refused", code: meaning as TargetErrorCode, message };
 }
 
-/** Not ready, or nobody knows: a read that failed says nothing about the container. */
-function goOnWaiting(site: Site, container: Container): StepWait | Failure {
-  if (Date.now() > container.patientUntil)
-    return {
-      kind: "retryable",
-      code: "platform_unavailable",
-      message: "the media is still being processed",
-    };
+/** The container is not ready, or its state could not be read, which says nothing about it. */
+function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
+  if (Date.now() > container.patientUntil) return STILL_PROCESSING;
   const checks = container.checks + 1;
-  return next(site, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
+  return next(context, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
 }
 
-async function look(site: Site, container: Container): Promise<StepResult> {
-  const { api, publication, signal } = site;
+async function look(context: ContainerContext, container: Container): Promise<StepResult> {
+  const { api, publication, signal } = context;
   const state = await readState(api, publication, container.id, signal);
-  if (state.kind === "no_answer") return goOnWaiting(site, container);
+  if (state.kind === "no_answer") return goOnWaiting(context, container);
   if (state.kind === "answer") {
     const failure = toInstagramFailure(state);
-    const isPassing = failure.kind === "retryable" && failure.isLimit !== true;
-    return isPassing ? goOnWaiting(site, container) : failure;
+    const isTemporary = failure.kind === "retryable" && failure.isLimit !== true;
+    return isTemporary ? goOnWaiting(context, container) : failure;
   }
   switch (state.code) {
     case "FINISHED":
-    // It can only be published if it is ours to be published again, which is asked before the visible call is repeated.
+    // A published container gets here only when the visible call is about to be repeated, which has checked that it may.
     case "PUBLISHED":
-      return toHandle(site.place, { ...container, stage: "ready" });
+      return toHandle(context.place, { ...container, stage: "ready" });
     case "ERROR":
-      return onError(site, container, state.status);
+      return onError(context, container, state.status);
     case "EXPIRED":
-      return restart(site, container, "platform_unavailable", "the container expired");
+      return restart(context, container, "platform_unavailable", "the container expired");
     default:
-      return goOnWaiting(site, container);
+      return goOnWaiting(context, container);
   }
 }
 
-/** Brings one container a call further. */
-export async function advance(site: Site): Promise<StepResult> {
-  const container = readContainer(site.handles, site.place);
-  if (container === undefined || !isUsable(container, site.handles, Date.now()))
-    return await create(site, container?.restarts ?? 0);
-  if (container.stage === "announced") return await push(site, container);
-  return await look(site, container);
+/** Makes the next call for one container. */
+export async function advanceContainer(context: ContainerContext): Promise<StepResult> {
+  const container = readContainer(context.handles, context.place);
+  if (container === undefined || !isUsable(container, context.handles, Date.now()))
+    return await create(context, container?.restarts ?? 0);
+  if (container.stage === "announced") return await push(context, container);
+  return await look(context, container);
 }

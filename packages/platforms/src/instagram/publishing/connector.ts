@@ -3,41 +3,41 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { createContainerSteps } from "./container-step.ts";
-import { deleteMedia } from "./delete-post.ts";
-import { findTwinMedia } from "./find-matching-post.ts";
+import { deletePost } from "./delete-post.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
 import { publishContainer } from "./publish-container.ts";
 import { createLimitStep } from "./publishing-limit.ts";
-import { reconcileByContainer } from "./reconcile.ts";
+import { reconcile } from "./reconcile.ts";
 
-/** A container is published once, however often it is asked for, so this only keeps an endless failure from going on. */
+/** Instagram publishes a container once, however often it is asked to, so this limit only ends an endless failure. */
 const MAX_RESENDS = 5;
 
-export interface InstagramOptions extends GraphApi {
-  /** Where accounts are that logged in with Instagram itself; their tokens work nowhere else. */
+export interface InstagramSettings extends GraphApi {
+  /** The host of accounts that were connected with Instagram Login; their tokens work only there. */
   readonly loginBaseUrl: string;
 }
 
 const NOT_DELETED: DeletionOutcome = {
   kind: "refused",
   code: "permission_missing",
-  message: "Instagram deletes nothing for accounts that log in with it itself",
+  message: "Instagram cannot delete posts of accounts that were connected with Instagram Login",
 };
 
-/** Whether the account logged in with Instagram itself and not by its Page. */
-function hasOwnLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
+/** Whether the account was connected with Instagram Login, not with Facebook Login. */
+function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
   return attributes.login === "instagram";
 }
 
 /**
- * Instagram's Content Publishing: invisible containers, of which one is published, once. Images are fetched from their
- * public address, films are pushed. By which login an account was connected decides the host.
+ * Instagram's Content Publishing: containers are invisible, and one of them is published, once. Instagram fetches images
+ * from their public URL; videos are pushed. The login with which the account was connected decides the host.
  */
 export function createInstagramPublishingConnector({
   loginBaseUrl,
   ...api
-}: InstagramOptions): PublishingConnector {
-  const ownApi = { ...api, baseUrl: loginBaseUrl };
-  const apiOf = (account: AccountAccess) => (hasOwnLogin(account) ? ownApi : api);
+}: InstagramSettings): PublishingConnector {
+  const loginApi = { ...api, baseUrl: loginBaseUrl };
+  const apiOf = (account: AccountAccess) => (usesInstagramLogin(account) ? loginApi : api);
   return {
     platform: "instagram",
     maxResends: MAX_RESENDS,
@@ -49,11 +49,13 @@ export function createInstagramPublishingConnector({
     publish: (publication, handles, guard) =>
       publishContainer(apiOf(publication), publication, handles, guard),
     reconcile: (publication, handles, call, signal) =>
-      reconcileByContainer({ api: apiOf(publication), publication, handles, call, signal }),
+      reconcile({ api: apiOf(publication), publication, handles, call, signal }),
     findMatchingPost: (publication, _handles, call, signal) =>
-      findTwinMedia(apiOf(publication), publication, call, signal),
+      findMatchingPost(apiOf(publication), publication, call, signal),
     canDelete: true,
     delete: async (account, externalId, signal) =>
-      hasOwnLogin(account) ? NOT_DELETED : await deleteMedia(api, account, externalId, signal),
+      usesInstagramLogin(account)
+        ? NOT_DELETED
+        : await deletePost(api, account, externalId, signal),
   };
 }

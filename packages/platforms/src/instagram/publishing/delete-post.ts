@@ -9,8 +9,8 @@ import { toInstagramFailure } from "./error-meanings.ts";
 const MEDIA_NOT_FOUND = 24;
 
 /**
- * Not there and not for us is the same to the Graph API, and it says so by mistake too: only if the post cannot be read
- * either, it is gone.
+ * The Graph API reports missing and inaccessible posts alike, sometimes by mistake. The post is gone only if it cannot be
+ * read either.
  */
 async function confirmGone(
   api: GraphApi,
@@ -23,14 +23,14 @@ async function confirmGone(
   const answer = await callPlatform(toGraphRequest(api, account, call), signal);
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (isMissing(answer)) return { kind: "deleted" };
-  const message = "the post is there and cannot be deleted with this login";
+  const message = "the post exists and cannot be deleted with this token";
   return answer.status === 200
     ? { kind: "refused", code: "permission_missing", message }
     : toInstagramFailure(answer);
 }
 
-/** `DELETE /{media}` (platforms reference 1.3): with Facebook Login only. */
-export async function deleteMedia(
+/** `DELETE /{media}` (platforms reference 1.3), which needs Facebook Login. */
+export async function deletePost(
   api: GraphApi,
   account: AccountAccess,
   id: string,

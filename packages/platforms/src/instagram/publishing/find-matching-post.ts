@@ -1,21 +1,18 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { judgeTwins, lookAgain, LOOKS_AFTER_MS } from "#src/publishing/matching-posts.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { listOwnMedia, listTwins } from "./account-media.ts";
+import { listAccountMedia, listMatchingMedia } from "./account-media.ts";
 
-/** Clock differences between us and Instagram, and seconds that it cuts. */
-const BEFORE_CALL_MS = 60_000;
-
-/** Looks through the account's own posts by caption and kind; the list may lag behind, so it is read several times. */
-export async function findTwinMedia(
+/** Searches the account's own posts by caption and kind; the list may lag behind, so it is read several times. */
+export async function findMatchingPost(
   api: GraphApi,
   publication: Publication,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const since = new Date(call.calledAt.getTime() - BEFORE_CALL_MS);
-  const entries = await listOwnMedia(api, publication, since, signal);
-  if (entries === undefined) return lookAgain(call);
-  return await judgeTwins(listTwins(publication, entries), publication, call, LOOKS_AFTER_MS);
+  const entries = await listAccountMedia(api, publication, searchStart(call), signal);
+  if (entries === undefined) return repeatLook(call);
+  return await judgeMatchingPosts(listMatchingMedia(publication, entries), publication, call);
 }

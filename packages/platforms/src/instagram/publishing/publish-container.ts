@@ -4,8 +4,7 @@ import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/request-body.ts";
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -15,19 +14,19 @@ import { findFinal } from "./container-state.ts";
 import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
-/** Before the container is looked at again that was ready when we asked and not when we published. */
-const NOT_READY_MS = 30_000;
+/** Wait before a container is read again that was ready before the visible call and not during it. */
+const NOT_READY_WAIT_MS = 30_000;
 
 function toFailedOutcome(answer: PlatformAnswer): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
-  // Whether a container that is published already says the same is not known: its status tells.
+  // A container that is already published may get the same error, so its status is read.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
-    return { kind: "pending", afterMs: NOT_READY_MS };
+    return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
 }
 
-/** `POST /{account}/media_publish`: publishes a container, which Instagram does once. */
+/** Publishes a container with `POST /{account}/media_publish`, which Instagram does once per container. */
 export async function publishContainer(
   api: GraphApi,
   publication: Publication,
@@ -45,7 +44,7 @@ export async function publishContainer(
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
-  // Within the call's own time: after it others look for a call that they believe lost.
+  // Within the deadline of the call: after it, another worker reconciles the call as lost.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
   const permalink = await findPermalink(api, publication, id, remainingMs);
   return { kind: "published", externalId: id, permalink };

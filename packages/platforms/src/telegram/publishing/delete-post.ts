@@ -1,6 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { describeStatus, type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/request-body.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -13,7 +13,7 @@ const NOT_DELETABLE = /message can't be deleted/i;
 function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
   if (answer.json?.ok === true && answer.json.result === true) return { kind: "deleted" };
   if (answer.json?.ok !== false || answer.status >= 500)
-    return { kind: "unknown", message: `HTTP ${answer.status} without a readable answer` };
+    return { kind: "unknown", message: describeStatus(answer) };
   const message = shorten(text(answer.json, "description"));
   if (GONE.test(message)) return { kind: "deleted" };
   if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
@@ -21,10 +21,10 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
 }
 
 /**
- * `deleteMessage`, and `deleteMessages` for all of an album at once, which skips what is gone (platforms reference 6.3): an
- * administrator's bot may delete messages of any age.
+ * Deletes a message with `deleteMessage`, and all messages of an album with one `deleteMessages`, which skips those that
+ * are gone (platforms reference 6.3). A bot that is an administrator may delete messages of any age.
  */
-export async function deleteMessages(
+export async function deletePost(
   baseUrl: string,
   account: AccountAccess,
   externalId: string,

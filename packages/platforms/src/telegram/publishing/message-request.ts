@@ -4,7 +4,7 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 /** The one call that sends the whole post. */
-export interface Sending {
+export interface MessageRequest {
   readonly method: string;
   readonly body: RequestBody;
 }
@@ -18,7 +18,7 @@ const METHODS: Readonly<Record<Kind, string>> = {
   animation: "sendAnimation",
 };
 
-/** Telegram goes by a file's name as well as by its bytes. */
+/** Extensions for file names, because Telegram evaluates the name of a file as well as its bytes. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/jpeg": "jpg",
   "image/png": "png",
@@ -32,8 +32,8 @@ function kindOf({ kind, contentType }: PublicationMedia): Kind {
   return contentType === "image/gif" ? "animation" : "photo";
 }
 
-/** What is said of a film, so that it can be shown before it is there, and plays while it comes. */
-function filmFields(media: PublicationMedia): Fields {
+/** Size and duration of a video, with which clients show it before it is loaded, and play it while it loads. */
+function videoFields(media: PublicationMedia): Fields {
   const { width, height, durationMs } = media;
   if (kindOf(media) === "photo") return {};
   return {
@@ -57,30 +57,30 @@ function toFile(name: string, media: PublicationMedia): FormPart {
   return { name, fileName, contentType, source: mediaBytes(media) };
 }
 
-function toSingle({ externalId, text }: Publication, media: PublicationMedia): Sending {
+function toSingle({ externalId, text }: Publication, media: PublicationMedia): MessageRequest {
   const kind = kindOf(media);
-  const fields = { chat_id: externalId, ...captionFields(text), ...filmFields(media) };
+  const fields = { chat_id: externalId, ...captionFields(text), ...videoFields(media) };
   return {
     method: METHODS[kind],
     body: multipartBody([...toParts(fields), toFile(kind, media)]),
   };
 }
 
-/** The caption of the first item is the album's. */
-function toAlbum({ externalId, text, media }: Publication): Sending {
+/** An album shows the caption of its first item. */
+function toAlbum({ externalId, text, media }: Publication): MessageRequest {
   const entries = media.map((one, index) => ({
     type: kindOf(one),
     media: `attach://file${index}`,
     ...(index === 0 ? captionFields(text) : {}),
-    ...filmFields(one),
+    ...videoFields(one),
   }));
   const fields = { chat_id: externalId, media: JSON.stringify(entries) };
   const files = media.map((one, index) => toFile(`file${index}`, one));
   return { method: "sendMediaGroup", body: multipartBody([...toParts(fields), ...files]) };
 }
 
-/** Text alone, one medium with the text as its caption, or an album (platforms reference 6.1). Never a document. */
-export function toSending(publication: Publication): Sending {
+/** A text, one file with the text as its caption, or an album (platforms reference 6.1). Files are never sent as documents. */
+export function toMessageRequest(publication: Publication): MessageRequest {
   const { externalId, text, media } = publication;
   const [first, second] = media;
   if (first === undefined)

@@ -1,66 +1,24 @@
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { findListedPost } from "./find-matching-post.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
 import { createCreatorStep, publishPhotos } from "./publish-photos.ts";
 import { fetchStatus } from "./publish-status.ts";
+import { findLastChunk, publishVideo } from "./publish-video.ts";
 import { reconcileByStatus } from "./reconcile.ts";
-import { restStep } from "./retry-pause.ts";
-import { chunkOf, isReady, readUpload } from "./upload-state.ts";
-import { createUploadStep, toChunkRequest } from "./upload-step.ts";
+import { retryPauseStep } from "./retry-pause.ts";
+import { readUpload } from "./upload-state.ts";
+import { createUploadStep } from "./upload-step.ts";
 
-/** A look or two come before TikTok is done with a short film. */
-const FIRST_LOOK_MS = 1000;
-/** Every absence is proved by TikTok's own count of bytes or its own end of the publication. */
+export interface TiktokSettings {
+  readonly baseUrl: string;
+}
+
+/** TikTok proves every absence itself, by its count of bytes or by ending the publication, so resends are safe. */
 const MAX_RESENDS = 8;
-const LIMITED_MS = 60_000;
-
-/** The last chunk of the film, with which it is whole. */
-function findLastChunk({ media: [media] }: Publication, handles: Handles) {
-  const upload = readUpload(handles);
-  if (media === undefined || upload === undefined || !isReady(upload)) return undefined;
-  return { upload, part: chunkOf(upload, media, upload.chunkCount - 1) };
-}
-
-function toOutcome(status: number): Outcome {
-  const message = `HTTP ${status}`;
-  switch (status) {
-    case 201:
-      return { kind: "pending", afterMs: FIRST_LOOK_MS };
-    case 400:
-    case 413:
-    case 415:
-      return { kind: "refused", code: "media_rejected", message };
-    case 429:
-      return { kind: "unknown", message, limitedForMs: LIMITED_MS };
-    default:
-      // How much TikTok has, and whether that is all, is for its status to say.
-      return { kind: "unknown", message };
-  }
-}
-
-async function publishVideo(
-  publication: Publication,
-  handles: Handles,
-  guard: SendGuard,
-): Promise<Outcome> {
-  const last = findLastChunk(publication, handles);
-  if (last === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the film is not uploaded" };
-  const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
-  if (sent.kind === "answer") return toOutcome(sent.status);
-  // Without its last byte the film is not whole, and TikTok posts whole films only.
-  if (sent.kind === "no_answer" && !sent.isComplete)
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-  return toUnanswered(sent);
-}
 
 async function reconcile(
   baseUrl: string,
@@ -74,7 +32,7 @@ async function reconcile(
   if (publishId !== undefined)
     return await reconcileByStatus({ access, publication, handles, call, publishId }, signal);
   if (kindOf(publication) === "photo")
-    return await findListedPost(access, publication, call, signal);
+    return await findMatchingPost(access, publication, call, signal);
   return { kind: "cannot_tell", message: "the publish id is not known" };
 }
 
@@ -97,20 +55,16 @@ function toVisibleParts(publication: Publication, handles: Handles): readonly Me
 }
 
 /**
- * TikTok's direct post. A film is uploaded in chunks, and nothing is posted before the last one has arrived, so the last
- * one is the visible call and its publish id says what became of it. Photos are fetched by TikTok, and their init, whose
- * answer is the only thing that names the publication, posts them.
+ * TikTok's direct post. A video is uploaded in chunks and posted when the last one has arrived, so the last chunk is the
+ * visible call and the publish id gives its result. TikTok fetches photos itself: their init call posts them, and only its
+ * answer names the publication.
  */
-export function createTiktokPublishingConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): PublishingConnector {
+export function createTiktokPublishingConnector({ baseUrl }: TiktokSettings): PublishingConnector {
   return {
     platform: "tiktok",
     maxResends: MAX_RESENDS,
     steps: (publication) => [
-      restStep,
+      retryPauseStep,
       kindOf(publication) === "video" ? createUploadStep(baseUrl) : createCreatorStep(baseUrl),
     ],
     visibleParts: toVisibleParts,
@@ -121,11 +75,11 @@ export function createTiktokPublishingConnector({
     reconcile: (publication, handles, call, signal) =>
       reconcile(baseUrl, publication, handles, call, signal),
     findMatchingPost: (publication, _handles, call, signal) =>
-      findListedPost({ baseUrl, account: publication }, publication, call, signal),
+      findMatchingPost({ baseUrl, account: publication }, publication, call, signal),
     findDetails: (account, handles, signal) => findDetails(baseUrl, account, handles, signal),
     canDelete: false,
     delete: () => {
-      const message = "TikTok has no way to delete";
+      const message = "TikTok's API cannot delete posts";
       return Promise.resolve({ kind: "refused", code: "permission_missing", message });
     },
   };

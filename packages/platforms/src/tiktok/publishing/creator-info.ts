@@ -1,14 +1,14 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list } from "#src/http/json.ts";
+import { type JsonObject, list, number } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Handles } from "#src/publishing/handles.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { ask, dataOf, type Data, type TiktokAccess } from "./calls.ts";
+import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
-/** What TikTok says that the creator may do; asked for right before each post (platforms reference 4.1). */
-export interface Creator {
+/** What TikTok allows the creator; read right before each post (platforms reference 4.1). */
+export interface CreatorInfo {
   /** Unix milliseconds. */
   readonly readAt: number;
   readonly privacyLevels: readonly string[];
@@ -18,8 +18,10 @@ export interface Creator {
   readonly isStitchDisabled: boolean;
 }
 
-/** What it says may change; a post that begins later asks again. */
-const FRESH_MS = 10 * 60_000;
+/** How long the creator info may be used; after that it is read again. */
+const MAX_AGE_MS = 10 * 60_000;
+
+const NAME = "creator";
 
 const LEVELS: Readonly<Record<string, string>> = {
   public: "PUBLIC_TO_EVERYONE",
@@ -28,40 +30,39 @@ const LEVELS: Readonly<Record<string, string>> = {
   private: "SELF_ONLY",
 };
 
-/** TikTok's word for the post's privacy; there is no default. */
+/** TikTok's name for the privacy of the post; there is no default. */
 export function privacyLevelOf({ privacy }: Publication): string | undefined {
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
-/** Whether everybody may see the post: of others TikTok never gives an id. */
+/** Whether the post is public: TikTok assigns an id to public posts only. */
 export function isPublic(publication: Publication): boolean {
   return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
 }
 
-/** What TikTok said last, unless that is too long ago. */
-export function readCreator({ creator: stored }: Handles): Creator | undefined {
-  if (stored === undefined) return undefined;
-  const creator = JSON.parse(stored) as Creator;
-  return Math.abs(Date.now() - creator.readAt) < FRESH_MS ? creator : undefined;
+/** The stored creator info, unless it is too old. */
+export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
+  const creator = readJsonHandle<CreatorInfo>(handles, NAME);
+  if (creator === undefined) return undefined;
+  return Math.abs(Date.now() - creator.readAt) < MAX_AGE_MS ? creator : undefined;
 }
 
-function toCreator(data: Data): Creator {
-  const maxSeconds = data.max_video_post_duration_sec;
+function toCreatorInfo(data: JsonObject): CreatorInfo {
   return {
     readAt: Date.now(),
     privacyLevels: list(data, "privacy_level_options").filter((level) => typeof level === "string"),
-    maxSeconds: typeof maxSeconds === "number" ? maxSeconds : null,
+    maxSeconds: number(data, "max_video_post_duration_sec") ?? null,
     isCommentDisabled: data.comment_disabled === true,
     isDuetDisabled: data.duet_disabled === true,
     isStitchDisabled: data.stitch_disabled === true,
   };
 }
 
-/** Never weakened and never widened: what the creator may not do is refused. */
-function findObstacle(publication: Publication, creator: Creator): Failure | undefined {
+/** Refuses a post that the creator may not publish; its privacy is never changed instead. */
+function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
   const level = privacyLevelOf(publication);
   if (level === undefined || !creator.privacyLevels.includes(level)) {
-    const message = `the privacy is not one of the account's: ${creator.privacyLevels.join(", ")}`;
+    const message = `the account allows only these privacy levels: ${creator.privacyLevels.join(", ")}`;
     return { kind: "refused", code: "content_rejected", message };
   }
   const { maxSeconds } = creator;
@@ -69,19 +70,19 @@ function findObstacle(publication: Publication, creator: Creator): Failure | und
     ({ durationMs }) => maxSeconds !== null && Math.floor((durationMs ?? 0) / 1000) > maxSeconds,
   );
   if (!isTooLong) return undefined;
-  const message = `the account may post films of at most ${maxSeconds} s`;
+  const message = `the account may post videos of at most ${maxSeconds} s`;
   return { kind: "refused", code: "media_rejected", message };
 }
 
 function toHandles(publication: Publication, answer: PlatformAnswer | NoAnswer): Handles | Failure {
   const data = dataOf(answer);
   if (data === undefined) return toStepFailure(answer);
-  const creator = toCreator(data);
-  return findObstacle(publication, creator) ?? { creator: JSON.stringify(creator) };
+  const creator = toCreatorInfo(data);
+  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
 }
 
-/** Asks what the creator may do, and whether this post is among it. */
-export async function askForCreator(
+/** Reads the creator info, and checks that the creator may publish this post. */
+export async function askForCreatorInfo(
   access: TiktokAccess,
   publication: Publication,
   signal: AbortSignal,

@@ -1,4 +1,6 @@
-import { list, text } from "#src/http/json.ts";
+import { list, number, text } from "#src/http/json.ts";
+import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
+import { foldText, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
@@ -6,39 +8,33 @@ import { isPublic } from "./creator-info.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
 
 const MINUTE_MS = 60_000;
-/** A post may be listed late; after these there is nothing more to see (architecture, "Reconciling"). */
+/** The list of posts lags behind: complete looks are made at these times after the call (architecture, "Reconciling"). */
 const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
-/** Clock differences between us and the platform. */
-const BEFORE_CALL_MS = MINUTE_MS;
 const PAGE_SIZE = 20;
 const MAX_PAGES = 50;
-/** Lists cut titles at about 150 characters; a text that is cut here is long enough to be known by. */
-const MIN_CUT_LENGTH = 100;
+/** TikTok truncates listed titles at about 150 characters. A title of at least this length may be a truncated one. */
+const MIN_TRUNCATED_LENGTH = 100;
 const FIELDS = "id,title,video_description,create_time,share_url";
 
 interface Entry {
   readonly id: string;
-  readonly words: readonly string[];
+  /** The title and the description that are listed, without empty ones. */
+  readonly texts: readonly string[];
   readonly link: string;
   readonly createdAtMs: number;
 }
 
-function fold(words: string | undefined): string {
-  return (words ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
 function toEntry(video: unknown): Entry {
-  const { create_time: seconds } = video as { create_time?: unknown };
-  const words = [fold(text(video, "title")), fold(text(video, "video_description"))];
+  const texts = [foldText(text(video, "title")), foldText(text(video, "video_description"))];
   return {
     id: text(video, "id") ?? "",
-    words: words.filter((each) => each !== ""),
+    texts: texts.filter((each) => each !== ""),
     link: text(video, "share_url") ?? "",
-    createdAtMs: Number(seconds) * 1000,
+    createdAtMs: (number(video, "create_time") ?? Number.NaN) * 1000,
   };
 }
 
-/** The account's public posts since just before the call; undefined when they cannot be read to the end. */
+/** The account's public posts since an instant; undefined when they cannot be read completely. */
 async function listSince(
   access: TiktokAccess,
   sinceMs: number,
@@ -60,50 +56,48 @@ async function listSince(
   return undefined;
 }
 
-/** Lists show a post's title, its description, or the one for the other. */
-function isSame(publication: Publication, { words, link }: Entry): boolean {
+/** Whether an entry shows the post. TikTok lists the title, the description, or each in place of the other. */
+function matches(publication: Publication, { texts, link }: Entry): boolean {
   const { title, text: description } = publication;
-  const ours = [fold(title), fold(description), fold(`${title ?? ""} ${description}`)];
+  const ours = [foldText(title), foldText(description), foldText(`${title ?? ""} ${description}`)];
   return (
     link.includes(`/${kindOf(publication)}/`) &&
-    words.length > 0 &&
-    words.every((each) =>
-      ours.some((own) => own === each || (each.length >= MIN_CUT_LENGTH && own.startsWith(each))),
+    texts.length > 0 &&
+    texts.every((each) =>
+      ours.some(
+        (own) => own === each || (each.length >= MIN_TRUNCATED_LENGTH && own.startsWith(each)),
+      ),
     )
   );
 }
 
-/** The first look comes at once, because most lost answers are there. */
-function nextLook({ now, callUntil, looks, timeScale }: UnknownCall): Verdict {
-  const afterMs = LOOKS_AFTER_MS[looks];
-  if (afterMs === undefined)
-    return { kind: "cannot_tell", message: "the post is not among the account's" };
-  const sinceMs = now.getTime() - callUntil.getTime();
-  return { kind: "look_again", afterMs: Math.max(10, afterMs * timeScale - sinceMs) };
-}
-
 /**
- * Looks for a post whose publish id is not known among all that the account has published since the call. Not to be listed
- * proves nothing, so what is not found is for a person to decide.
+ * Searches everything that the account published since the call for a post whose publish id is not known. A post that is
+ * not listed may still exist, so a person has to decide when none is found.
  */
-export async function findListedPost(
+export async function findMatchingPost(
   access: TiktokAccess,
   publication: Publication,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const isListed = isPublic(publication) && fold(publication.title ?? publication.text) !== "";
-  if (!isListed) return { kind: "cannot_tell", message: "the post cannot be told from others" };
-  const entries = await listSince(access, call.calledAt.getTime() - BEFORE_CALL_MS, signal);
-  if (entries === undefined)
-    return { kind: "look_again", afterMs: MINUTE_MS * call.timeScale, isIncomplete: true };
+  const isListed = isPublic(publication) && foldText(publication.title ?? publication.text) !== "";
+  if (!isListed) return { kind: "cannot_tell", message: "TikTok does not list the post's text" };
+  const entries = await listSince(access, searchStart(call).getTime(), signal);
+  if (entries === undefined) return repeatLook(call);
   const owned = await call.isOwned(entries.map(({ id }) => id));
-  const [same, twin] = entries.filter(
-    (entry) => !owned.has(entry.id) && isSame(publication, entry),
+  const [match, other] = entries.filter(
+    (entry) => !owned.has(entry.id) && matches(publication, entry),
   );
-  if (twin !== undefined)
-    return { kind: "cannot_tell", message: "several posts of the account are the same" };
-  if (same === undefined) return nextLook(call);
-  const permalink = toPermalink(publication, kindOf(publication), same.id);
-  return { kind: "present", externalId: same.id, permalink };
+  if (other !== undefined)
+    return { kind: "cannot_tell", message: "several posts of the account match" };
+  if (match === undefined)
+    return (
+      nextLook(call, LOOKS_AFTER_MS) ?? {
+        kind: "cannot_tell",
+        message: "TikTok's list of the account's posts does not contain the post",
+      }
+    );
+  const permalink = toPermalink(publication, kindOf(publication), match.id);
+  return { kind: "present", externalId: match.id, permalink };
 }

@@ -1,20 +1,24 @@
 import { text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { sendOnce } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { dataOf, toRequest, type TiktokAccess } from "./calls.ts";
-import { askForCreator, privacyLevelOf, readCreator, type Creator } from "./creator-info.ts";
+import {
+  askForCreatorInfo,
+  privacyLevelOf,
+  readCreatorInfo,
+  type CreatorInfo,
+} from "./creator-info.ts";
 import { toFailure } from "./failures.ts";
 
-/** TikTok fetches first, which takes it about as long. */
+/** Wait before the first look at the status; TikTok needs about that long to fetch the photos. */
 const FIRST_LOOK_MS = 1000;
 
-function toBody(publication: Publication, creator: Creator) {
+function toBody(publication: Publication, creator: CreatorInfo) {
   const { title, text: description, media } = publication;
   return {
     media_type: "PHOTO",
@@ -41,19 +45,19 @@ function toOutcome(answer: PlatformAnswer): Outcome {
   return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
 }
 
-/** The init of photos is the call that makes them visible: TikTok fetches them and posts them by itself. */
+/** The init call of photos makes them visible: TikTok fetches and posts them by itself. */
 export async function publishPhotos(
   access: TiktokAccess,
   publication: Publication,
   handles: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
-  const creator = readCreator(handles);
+  const creator = readCreatorInfo(handles);
   if (creator === undefined)
     return {
       kind: "retryable",
       code: "internal_error",
-      message: "what may be posted is not known",
+      message: "the creator info was not read",
     };
   const request = toRequest(access, "post/publish/content/init/", toBody(publication, creator));
   const secrets = publication.media.map(({ url }) => url);
@@ -64,12 +68,12 @@ export async function publishPhotos(
   return sent.kind === "answer" ? toOutcome(sent) : toUnanswered(sent);
 }
 
-/** What the creator may do is asked for before the photos are sent. */
+/** Reads what the creator may publish, before the photos are sent. */
 export function createCreatorStep(baseUrl: string): PrepareStep {
   return {
     name: "creator",
-    isDone: (handles) => readCreator(handles) !== undefined,
+    isDone: (handles) => readCreatorInfo(handles) !== undefined,
     run: async (publication, _handles, signal) =>
-      await askForCreator({ baseUrl, account: publication }, publication, signal),
+      await askForCreatorInfo({ baseUrl, account: publication }, publication, signal),
   };
 }

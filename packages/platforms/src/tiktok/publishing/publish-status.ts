@@ -1,33 +1,33 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, text } from "#src/http/json.ts";
+import { list, number, text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 
-/** Where TikTok is with a publication. */
+/** The state of a publication at TikTok. */
 export interface PublishStatus {
   readonly kind: "status";
   readonly status: string;
   readonly failReason: string;
-  /** The id of the post, once it was given away. */
+  /** The id of the post; null until TikTok assigns it. */
   readonly postId: string | null;
-  /** Bytes of an uploaded film that TikTok has; undefined where it does not say. */
+  /** Number of bytes of the uploaded video that TikTok has; undefined when it does not say. */
   readonly uploadedBytes: number | undefined;
 }
 
-/** TikTok did not say. */
+/** The answer contains no state. */
 export interface NoStatus {
   readonly kind: "no_status";
   readonly answer: PlatformAnswer | NoAnswer;
 }
 
-/** Ids are numbers of 64 bits, which have become texts where JavaScript cannot hold them. */
+/** Ids are 64-bit integers; those that JavaScript cannot represent were read as strings. */
 function toPostId(ids: readonly unknown[]): string | null {
   const [id] = ids;
   const isId = typeof id === "string" || Number.isSafeInteger(id);
   return isId && /^\d+$/.test(String(id)) ? String(id) : null;
 }
 
-/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1); the misspelt name is TikTok's. */
+/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). The misspelt `publicaly` is TikTok's. */
 export async function fetchStatus(
   access: TiktokAccess,
   publishId: string,
@@ -38,12 +38,11 @@ export async function fetchStatus(
   const data = dataOf(answer);
   const status = text(data, "status");
   if (data === undefined || status === undefined) return { kind: "no_status", answer };
-  const { uploaded_bytes: bytes } = data;
   return {
     kind: "status",
     status,
     failReason: text(data, "fail_reason") ?? "",
     postId: toPostId(list(data, "publicaly_available_post_id")),
-    uploadedBytes: typeof bytes === "number" ? bytes : undefined,
+    uploadedBytes: number(data, "uploaded_bytes"),
   };
 }

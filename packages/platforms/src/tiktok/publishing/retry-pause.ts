@@ -1,41 +1,43 @@
-import type { Handles } from "#src/publishing/handles.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
-/** TikTok gave up publications of this post for a reason that passes. */
+/** How often TikTok ended a publication of this post for a temporary reason. */
 interface Endings {
   readonly count: number;
-  /** Nothing is begun anew before, Unix milliseconds. */
+  /** The earliest start of the next publication, in Unix milliseconds. */
   readonly restUntil: number;
 }
 
+const NAME = "endings";
 const MINUTE_MS = 60_000;
-const RESTS_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+/** Pauses after the first, second and third ending; a fourth ending is final. */
+const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
-function readEndings({ endings: stored }: Handles): Endings | undefined {
-  return stored === undefined ? undefined : (JSON.parse(stored) as Endings);
+/** The handles after one more ending: everything is prepared again after a pause. Undefined after too many endings. */
+export function restartAfterPause(
+  handles: Handles,
+  now: Date,
+  timeScale: number,
+): Handles | undefined {
+  const count = (readJsonHandle<Endings>(handles, NAME)?.count ?? 0) + 1;
+  const pauseMs = PAUSES_MS[count - 1];
+  if (pauseMs === undefined) return undefined;
+  const endings: Endings = { count, restUntil: now.getTime() + pauseMs * timeScale };
+  return toJsonHandle(NAME, endings);
 }
 
-/** What is left of the handles after one more ending: everything is made anew, after a rest. Undefined after too many. */
-export function afterEnding(handles: Handles, now: Date, timeScale: number): Handles | undefined {
-  const count = (readEndings(handles)?.count ?? 0) + 1;
-  const restMs = RESTS_MS[count - 1];
-  if (restMs === undefined) return undefined;
-  const endings: Endings = { count, restUntil: now.getTime() + restMs * timeScale };
-  return { endings: JSON.stringify(endings) };
+function remainingMs(handles: Handles): number {
+  return (readJsonHandle<Endings>(handles, NAME)?.restUntil ?? 0) - Date.now();
 }
 
-function restMs(handles: Handles): number {
-  return (readEndings(handles)?.restUntil ?? 0) - Date.now();
-}
-
-function rest(handles: Handles): StepResult {
-  const afterMs = restMs(handles);
+function pause(handles: Handles): StepResult {
+  const afterMs = remainingMs(handles);
   return afterMs > 0 ? { kind: "wait", afterMs } : {};
 }
 
-/** Waits after an ending, so that the reason for it can pass. */
-export const restStep: PrepareStep = {
-  name: "rest",
-  isDone: (handles) => restMs(handles) <= 0,
-  run: (_publication, handles) => Promise.resolve(rest(handles)),
+/** Waits after an ending, so that its temporary reason can pass. */
+export const retryPauseStep: PrepareStep = {
+  name: "retry pause",
+  isDone: (handles) => remainingMs(handles) <= 0,
+  run: (_publication, handles) => Promise.resolve(pause(handles)),
 };

@@ -1,36 +1,34 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
+import { list, object, text, type JsonObject } from "#src/http/json.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { foldText } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { reasonOf } from "./failures.ts";
-import type { MadeVideo } from "./upload-state.ts";
+import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
-/** Clock differences between us and YouTube. */
-const BEFORE_MS = 60_000;
 const MAX_PAGES = 20;
 
-type Json = Readonly<Record<string, unknown>>;
-/** `refused` = for good; `unreadable` = this time. */
+/** Why the uploads were not read: `refused` = permanently, `unreadable` = this time. */
 interface Unread {
   readonly failure: "refused" | "unreadable";
 }
 
-const NO_PERMISSION: ReadonlySet<string> = new Set(["insufficientPermissions", "forbidden"]);
+const PERMISSION_REASONS: ReadonlySet<string> = new Set(["insufficientPermissions", "forbidden"]);
 
 type Read = (
   path: string,
   query: Readonly<Record<string, string>>,
-) => Promise<{ readonly json: Json } | Unread>;
+) => Promise<{ readonly json: JsonObject } | Unread>;
 
 function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSignal): Read {
   return async (path, query) => {
     const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
-    const headers = { authorization: `Bearer ${accessToken}` };
-    const answer = await callPlatform({ method: "GET", url, headers }, signal);
+    const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // A channel without uploads has no list of them.
+    // A channel without uploads has no playlist of uploads.
     if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
-    const isRefused = answer.status === 403 && NO_PERMISSION.has(reasonOf(answer));
+    const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
     return { failure: isRefused ? "refused" : "unreadable" };
   };
 }
@@ -47,7 +45,7 @@ function publishedAt(item: unknown): number {
   return Date.parse(text(object(item, "snippet"), "publishedAt") ?? "");
 }
 
-/** The items of the list, which is newest first, since then. */
+/** The items of the playlist since an instant; the playlist begins with the newest. */
 async function readItems(
   read: Read,
   playlistId: string,
@@ -71,35 +69,30 @@ async function readItems(
   return { failure: "unreadable" };
 }
 
-function fold(words: string | undefined): string {
-  return (words ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
-function isSame(publication: Publication, item: unknown): boolean {
+function matches(publication: Publication, item: unknown): boolean {
   const snippet = object(item, "snippet");
   return (
-    fold(text(snippet, "title")) === fold(publication.title) &&
-    fold(text(snippet, "description")) === fold(publication.text)
+    foldText(text(snippet, "title")) === foldText(publication.title) &&
+    foldText(text(snippet, "description")) === foldText(publication.text)
   );
 }
 
-function toVideo(item: unknown): readonly MadeVideo[] {
+function toVideos(item: unknown): readonly UploadedVideo[] {
   const id = text(object(item, "contentDetails"), "videoId");
-  const privacy = text(object(item, "status"), "privacyStatus");
-  return id === undefined ? [] : [{ id, ...(privacy === undefined ? {} : { privacy }) }];
+  return id === undefined ? [] : [toUploadedVideo(id, item)];
 }
 
-/** The channel's videos since then with the publication's title and description, private ones too. */
-export async function listSameUploads(
+/** The channel's videos since an instant that have the publication's title and description, private videos included. */
+export async function listMatchingUploads(
   baseUrl: string,
   publication: Publication,
   since: number,
   signal: AbortSignal,
-): Promise<readonly MadeVideo[] | Unread> {
+): Promise<readonly UploadedVideo[] | Unread> {
   const read = openApi(baseUrl, publication, signal);
   const playlistId = await findPlaylist(read);
   if (typeof playlistId !== "string") return playlistId;
-  const items = await readItems(read, playlistId, since - BEFORE_MS);
+  const items = await readItems(read, playlistId, since);
   if ("failure" in items) return items;
-  return items.filter((item) => isSame(publication, item)).flatMap(toVideo);
+  return items.filter((item) => matches(publication, item)).flatMap(toVideos);
 }

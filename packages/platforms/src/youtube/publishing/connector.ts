@@ -1,26 +1,34 @@
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { sendOnce, type SendResult } from "#src/http/send-once.ts";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { type SendGuard, sendOnce, type SendResult } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
+import { type Outcome, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { deleteVideo } from "./delete-post.ts";
+import { deletePost } from "./delete-post.ts";
 import { limitedForMs, toFailure } from "./failures.ts";
-import { findTwinVideo, reconcileBySession } from "./reconcile.ts";
+import { createFindMatchingPost } from "./find-matching-post.ts";
+import { createReconcile } from "./reconcile.ts";
 import { toPut, toSessionState } from "./upload-calls.ts";
-import { readUpload, restOf, type MadeVideo } from "./upload-state.ts";
+import { readUpload, restOf } from "./upload-state.ts";
 import { createUploadStep } from "./upload-step.ts";
-import { findLock, toIds } from "./uploaded-video.ts";
+import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
 
+/** Size of an upload part: a multiple of 256 KiB. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
-function toEnd(publication: Publication, video: MadeVideo): Outcome {
-  return findLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
+export interface YoutubeSettings {
+  /** The host of the API and of the uploads. */
+  readonly baseUrl: string;
+  /** Size of all upload parts but the last, if not 8 MiB. */
+  readonly chunkBytes?: number;
 }
 
-/** A 429 is no refusal that has to be believed; asking the session costs nothing. */
+function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome {
+  return findPrivacyLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
+}
+
+/** A 429 does not prove that nothing was done, and asking the session for its state is cheap. */
 function toRefusal(answer: PlatformAnswer): Outcome {
   const message = `HTTP ${answer.status}`;
   if (answer.status === 429)
@@ -32,24 +40,19 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const state = toSessionState(answer);
   switch (state?.kind) {
     case "complete":
-      return toEnd(publication, state.video);
+      return toFinalOutcome(publication, state.video);
     case "incomplete":
-      return {
-        kind: "retryable",
-        code: "platform_unavailable",
-        message: "YouTube has not got all of the video",
-      };
+      return platformUnavailable("YouTube has not received the whole video");
     case "gone":
-      return { kind: "unknown", message: `the upload has ended (HTTP ${answer.status})` };
+      return { kind: "unknown", message: `the upload session has ended (HTTP ${answer.status})` };
     case undefined:
       return toRefusal(answer);
   }
 }
 
-/** No video exists before its last byte has come (platforms reference 5.8), so what broke off before it made none. */
-function toSilence(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
-  if (sent.kind === "no_answer" && !sent.isComplete)
-    return { kind: "retryable", code: "platform_unavailable", message: sent.message };
+/** No video exists before its last byte has arrived (platforms reference 5.8), so a call that broke earlier created none. */
+function toUnansweredOutcome(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
+  if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
   return toUnanswered(sent);
 }
 
@@ -61,21 +64,21 @@ async function publish(
   const upload = readUpload(handles);
   const rest = upload === undefined ? undefined : restOf(publication, upload);
   if (upload === undefined || rest === undefined)
-    return { kind: "retryable", code: "internal_error", message: "the upload was not begun" };
-  if (upload.video !== undefined) return toEnd(publication, upload.video);
+    return { kind: "retryable", code: "internal_error", message: "the upload was not started" };
+  if (upload.video !== undefined) return toFinalOutcome(publication, upload.video);
   const sent = await sendOnce(toPut(publication, upload.uri, rest), guard);
-  return sent.kind === "answer" ? toOutcome(sent, publication) : toSilence(sent);
+  return sent.kind === "answer" ? toOutcome(sent, publication) : toUnansweredOutcome(sent);
 }
 
 /**
- * YouTube's Data API: a resumable upload, whose session is the key. The last part of the video is the visible call; sent
- * once more to the same session it is answered with the same video. Being processed takes hours and is not waited for.
+ * YouTube's Data API: a resumable upload, whose session works as the idempotency key. The last part of the video is the
+ * visible call; sending it again to the same session returns the same video. YouTube processes the video for hours, which
+ * is not waited for.
  */
-export function createYoutubePublishingConnector(options: {
-  readonly baseUrl: string;
-  readonly chunkBytes?: number;
-}): PublishingConnector {
-  const { baseUrl, chunkBytes = CHUNK_BYTES } = options;
+export function createYoutubePublishingConnector({
+  baseUrl,
+  chunkBytes = CHUNK_BYTES,
+}: YoutubeSettings): PublishingConnector {
   return {
     platform: "youtube",
     maxResends: Number.MAX_SAFE_INTEGER,
@@ -86,9 +89,9 @@ export function createYoutubePublishingConnector(options: {
       return [restOf(publication, upload)].filter((part) => part !== undefined);
     },
     publish,
-    reconcile: reconcileBySession(baseUrl),
-    findMatchingPost: findTwinVideo(baseUrl),
+    reconcile: createReconcile(baseUrl),
+    findMatchingPost: createFindMatchingPost(baseUrl),
     canDelete: true,
-    delete: (account, externalId, signal) => deleteVideo(baseUrl, account, externalId, signal),
+    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };
 }
