@@ -21,8 +21,8 @@ const countRows = async () => {
 
 test("an accepted post is publishing, and GetPost returns the same post as CreatePost", async () => {
   const workspaceId = newWorkspace();
-  const x = posts.neighbours.connectAccount(workspaceId, "x");
-  const telegram = posts.neighbours.connectAccount(workspaceId, "telegram");
+  const x = posts.peers.connectAccount(workspaceId, "x");
+  const telegram = posts.peers.connectAccount(workspaceId, "telegram");
   const nudges = posts.nudges.count;
 
   const post = await posts.createPost({
@@ -58,8 +58,8 @@ test("an accepted post is publishing, and GetPost returns the same post as Creat
 test("accepting a post appends the event that asks delivery to publish every target", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [
-    posts.neighbours.connectAccount(workspaceId, "bluesky"),
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "bluesky"),
+    posts.peers.connectAccount(workspaceId, "x"),
   ];
   const post = await posts.createPost({ workspaceId, accountIds });
   const events = (await posts.events()).filter(([, event]) => event.postId === post.id);
@@ -87,10 +87,10 @@ test("accepting a post appends the event that asks delivery to publish every tar
 
 test("a refused post names every violation, and nothing of it is stored", async () => {
   const workspaceId = newWorkspace();
-  const x = posts.neighbours.connectAccount(workspaceId, "x");
-  const asleep = posts.neighbours.connectAccount(workspaceId, "telegram", "reconnect_required");
-  const gone = posts.neighbours.connectAccount(workspaceId, "bluesky", "disconnected");
-  const facebook = posts.neighbours.connectAccount(workspaceId, "facebook");
+  const x = posts.peers.connectAccount(workspaceId, "x");
+  const asleep = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");
+  const gone = posts.peers.connectAccount(workspaceId, "bluesky", "disconnected");
+  const facebook = posts.peers.connectAccount(workspaceId, "facebook");
   const before = await countRows();
 
   const refused = posts.posts.createPost({
@@ -122,7 +122,7 @@ test("a refused post names every violation, and nothing of it is stored", async 
 
 test("a post stores a copy of its media in the order of the request", async () => {
   const workspaceId = newWorkspace();
-  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const account = posts.peers.connectAccount(workspaceId, "x");
   const media = ["one.png", "two.png"].map((fileName) => ({
     id: newId(),
     workspaceId,
@@ -136,7 +136,7 @@ test("a post stores a copy of its media in the order of the request", async () =
     sha256: "ab",
     createdAt: timestampFromDate(new Date(0)),
   }));
-  posts.neighbours.media.push(...media);
+  posts.peers.media.push(...media);
   const mediaIds = media.map(({ id }) => id).toReversed();
 
   const post = await posts.createPost({ workspaceId, accountIds: [account], mediaIds });
@@ -163,7 +163,7 @@ test.each([
   ["for the next queue slot and as a draft", { queueSlot: true, isDraft: true }],
 ])("CreatePost rejects a request %s as invalid", async (_name, change) => {
   const workspaceId = newWorkspace();
-  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const account = posts.peers.connectAccount(workspaceId, "x");
 
   await expect(
     posts.createPost({ workspaceId, accountIds: [account], ...change }),
@@ -175,11 +175,9 @@ test.each([
 
 test("concurrent CreatePost requests look up their accounts in one call", async () => {
   const workspaces = [newWorkspace(), newWorkspace(), newWorkspace()];
-  const accounts = workspaces.map((workspaceId) =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
-  );
+  const accounts = workspaces.map((workspaceId) => posts.peers.connectAccount(workspaceId, "x"));
   await posts.createPost({ workspaceId: workspaces[0] ?? "", accountIds: accounts.slice(0, 1) });
-  const calls = posts.neighbours.accountCalls.length;
+  const calls = posts.peers.accountCalls.length;
 
   await Promise.all(
     workspaces.map((workspaceId, index) =>
@@ -191,6 +189,6 @@ test("concurrent CreatePost requests look up their accounts in one call", async 
     ),
   );
 
-  expect(posts.neighbours.accountCalls).toHaveLength(calls + 1);
-  expect(posts.neighbours.accountCalls.at(-1)?.refs).toHaveLength(3);
+  expect(posts.peers.accountCalls).toHaveLength(calls + 1);
+  expect(posts.peers.accountCalls.at(-1)?.refs).toHaveLength(3);
 });

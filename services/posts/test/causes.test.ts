@@ -28,7 +28,7 @@ async function inRequest<T>(number: number, work: () => Promise<T>): Promise<T> 
 
 async function accept(change: { readonly scheduledInMs?: number } = {}): Promise<Post> {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const { scheduledInMs } = change;
   if (scheduledInMs === undefined) return await posts.createPost({ workspaceId, accountIds });
   const scheduledAt = timestampFromDate(new Date(Date.now() + scheduledInMs));

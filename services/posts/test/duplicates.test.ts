@@ -9,7 +9,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function request() {
   const workspaceId = newWorkspace();
-  return { workspaceId, accountIds: [posts.neighbours.connectAccount(workspaceId, "x")] };
+  return { workspaceId, accountIds: [posts.peers.connectAccount(workspaceId, "x")] };
 }
 
 const REFUSED = { kind: "conflict", reason: "duplicate_content" };
@@ -28,9 +28,7 @@ test("exactly one of several concurrent posts with the same content is accepted"
 
 test("concurrent posts that share accounts in opposite orders do not deadlock", async () => {
   const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: 6 }, () =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
-  );
+  const accountIds = Array.from({ length: 6 }, () => posts.peers.connectAccount(workspaceId, "x"));
 
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, (_, index) =>
@@ -47,7 +45,7 @@ test("concurrent posts that share accounts in opposite orders do not deadlock", 
 test("a duplicate refuses the whole post and names the other post for each account", async () => {
   const workspaceId = newWorkspace();
   const [one = "", two = "", other = ""] = [1, 2, 3].map(() =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "x"),
   );
   const first = await posts.createPost({ workspaceId, accountIds: [one, two] });
 
@@ -66,7 +64,7 @@ test("a duplicate refuses the whole post and names the other post for each accou
 
 test.each([
   ["white space", "hello   world\n", " hello world"],
-  ["composition", "caf\u00e9", "cafe\u0301"],
+  ["Unicode composition", "caf\u00e9", "cafe\u0301"],
 ])("texts that differ in %s only are duplicates", async (_name, one, other) => {
   const same = request();
   await posts.createPost({ ...same, content: one });
@@ -91,10 +89,10 @@ test("the duplicate guard compares the text that an option sets, not the text of
 test("a failed post does not block its content, and one with an unknown outcome does", async () => {
   const same = request();
   const update = deliveryOf(await posts.createPost(same));
-  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
   await expect(posts.createPost(same)).rejects.toMatchObject(REFUSED);
 
-  await posts.tell([update(0, "failed")]);
+  await posts.report([update(0, "failed")]);
   await posts.createPost(same);
 });
 
@@ -102,7 +100,7 @@ test("a published post blocks its content for 24 hours", async () => {
   const same = request();
   const post = await posts.createPost(same);
   const [target] = post.targets;
-  await posts.tell([deliveryOf(post)(0, "published")]);
+  await posts.report([deliveryOf(post)(0, "published")]);
   const end = async () => {
     const [row] = await posts.sql<{ expiresAt: Date }[]>`
       select expires_at
@@ -131,13 +129,13 @@ test("force skips the duplicate guard, and the forced post guards its content to
   const forced = await posts.createPost({ ...same, force: true });
   expect(forced.id).not.toBe(first.id);
 
-  await posts.tell([deliveryOf(first)(0, "failed")]);
+  await posts.report([deliveryOf(first)(0, "failed")]);
   await expect(posts.createPost(same)).rejects.toMatchObject({
     ...REFUSED,
     violations: [{ postId: forced.id }],
   });
 
-  await posts.tell([deliveryOf(forced)(0, "failed")]);
+  await posts.report([deliveryOf(forced)(0, "failed")]);
   await posts.createPost(same);
 });
 
@@ -145,11 +143,11 @@ test("a failed post that turns out to be published guards its content again, bes
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);
-  await posts.tell([update(0, "failed")]);
+  await posts.report([update(0, "failed")]);
   const second = await posts.createPost(same);
 
-  await posts.tell([update(0, "publishing")]);
-  await posts.tell([deliveryOf(second)(0, "failed")]);
+  await posts.report([update(0, "publishing")]);
+  await posts.report([deliveryOf(second)(0, "failed")]);
 
   await expect(posts.createPost(same)).rejects.toMatchObject({
     ...REFUSED,

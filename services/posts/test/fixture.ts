@@ -81,7 +81,7 @@ const EVENTS = [
 ];
 
 /** The services around posts, in memory: they speak the contract and know what a test tells them. */
-class Neighbours {
+class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
@@ -231,8 +231,8 @@ export async function startPosts(
     poolSize: 10,
   });
   const { sql } = database;
-  const neighbours = new Neighbours();
-  const peer = createTestPeer(neighbours.routes);
+  const peers = new FakePeers();
+  const peer = createTestPeer(peers.routes);
   const logger = createLogger({ service: "test", level: "silent" });
   const nudges = { count: 0 };
   const nudgeRelay = (): void => void (nudges.count += 1);
@@ -263,7 +263,7 @@ export async function startPosts(
   return {
     database,
     sql,
-    neighbours,
+    peers,
     nudges,
     posts,
     targets: service.client(TargetService),
@@ -272,8 +272,9 @@ export async function startPosts(
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */
-    tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetUpdates(tx, updates)),
-    tellDeletions: (updates: readonly DeletionUpdated[]) =>
+    report: (updates: readonly TargetUpdated[]) =>
+      sql.begin((tx) => applyTargetUpdates(tx, updates)),
+    reportDeletions: (updates: readonly DeletionUpdated[]) =>
       sql.begin((tx) => applyDeletionUpdates(tx, updates)),
     slots: service.client(QueueSlotService),
     /** One round of the scheduler. */

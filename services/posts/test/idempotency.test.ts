@@ -9,7 +9,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function keyedRequest(key = "key-1", fingerprint = "body") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const idempotency = { key, fingerprint };
   return { workspaceId, accountIds, content: "once", createdVia: "rest", idempotency };
 }
@@ -33,7 +33,7 @@ test("a repeated request gets the answer of the first one and creates nothing", 
 test("a repeated request gets the first answer even after the post has changed", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  if (first !== undefined) await posts.tell([deliveryOf(first)(0, "published")]);
+  if (first !== undefined) await posts.report([deliveryOf(first)(0, "published")]);
 
   expect((await posts.posts.createPost(request)).post).toEqual(first);
 });
@@ -41,7 +41,7 @@ test("a repeated request gets the first answer even after the post has changed",
 test("a repeated request gets the first answer even if the same post would be refused now", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  posts.neighbours.accounts.delete(request.accountIds[0] ?? "");
+  posts.peers.accounts.delete(request.accountIds[0] ?? "");
 
   expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
 });

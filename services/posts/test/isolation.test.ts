@@ -12,7 +12,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 async function publishIn(workspaceId: string) {
   return await posts.createPost({
     workspaceId,
-    accountIds: [posts.neighbours.connectAccount(workspaceId, "x")],
+    accountIds: [posts.peers.connectAccount(workspaceId, "x")],
   });
 }
 
@@ -42,7 +42,7 @@ test("a list and its cursor show only the posts of their workspace", async () =>
 });
 
 test("an account of another workspace is unknown", async () => {
-  const foreign = posts.neighbours.connectAccount(newWorkspace(), "x");
+  const foreign = posts.peers.connectAccount(newWorkspace(), "x");
   const workspaceId = newWorkspace();
 
   for (const accountId of [foreign, newWorkspace()]) {
@@ -76,7 +76,7 @@ test("an update that names another workspace or another post is ignored", async 
   const [post, other] = [await publishIn(newWorkspace()), await publishIn(newWorkspace())];
   const update = deliveryOf(post)(0, "published");
 
-  await posts.tell([
+  await posts.report([
     create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId }),
     create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId, postId: other.id }),
   ]);
@@ -89,7 +89,7 @@ test("the same idempotency key in two workspaces belongs to two requests", async
   const idempotency = { key: "shared", fingerprint: "a" };
   const made = [];
   for (const workspaceId of [newWorkspace(), newWorkspace()]) {
-    const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+    const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
     made.push(await posts.createPost({ workspaceId, accountIds, idempotency }));
   }
 

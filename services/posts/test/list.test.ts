@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 
 function publisher(workspaceId: string) {
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   let count = 0;
   return async () => {
     count += 1;
@@ -74,14 +74,14 @@ test.each(["", "x", "AAAA"])("ListPosts rejects the cursor %j", async (cursor) =
 test("filters of a list combine, and the platform filter matches any target", async () => {
   const workspaceId = newWorkspace();
   const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
-    posts.neighbours.connectAccount(workspaceId, platform),
+    posts.peers.connectAccount(workspaceId, platform),
   );
   const make = async (content: string, accountIds: string[], change = {}) =>
     await posts.createPost({ workspaceId, accountIds, content, ...change });
   const both = await make("both", [bluesky, x]);
   const single = await make("single", [x], { createdVia: "mcp" });
   const draft = await make("draft", [x], { isDraft: true });
-  await posts.tell([deliveryOf(single)(0, "published")]);
+  await posts.report([deliveryOf(single)(0, "published")]);
   const list = async (filter: object) => {
     const page = await posts.posts.listPosts({ workspaceId, limit: 10, ...filter });
     return page.posts.map(({ id }) => id);
@@ -103,7 +103,7 @@ test("date filters of a list are whole UTC days of the effective date", async ()
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const today = await publish();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const day = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
   const planned = [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`].map((at) =>
     timestampFromDate(new Date(at)),
@@ -173,7 +173,7 @@ test("paging a filtered list while posts are added and published returns each po
     });
     met.push(...page.posts.map(({ id }) => id));
     cursor = page.nextCursor;
-    await posts.tell([deliveryOf(await publish())(0, "published")]);
+    await posts.report([deliveryOf(await publish())(0, "published")]);
   } while (cursor !== undefined);
 
   expect(met).toEqual(earlier.toReversed());

@@ -17,21 +17,21 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 async function publish(content = "hello") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   return await posts.createPost({ workspaceId, accountIds, content });
 }
 
 test("posts are refused as unavailable while the accounts service is unavailable", async () => {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
-  posts.neighbours.accountsAreUp = false;
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
+  posts.peers.accountsAreUp = false;
 
   await expect(posts.createPost({ workspaceId, accountIds })).rejects.toMatchObject({
     kind: "unavailable",
     retryAfterMs: 1000,
   });
 
-  posts.neighbours.accountsAreUp = true;
+  posts.peers.accountsAreUp = true;
   expect((await posts.posts.listPosts({ workspaceId, limit: 1 })).posts).toEqual([]);
   expect((await posts.createPost({ workspaceId, accountIds })).status).toBe("publishing");
 });
@@ -80,7 +80,7 @@ test("an update of a deleted post is ignored without an error", async () => {
   const update = deliveryOf(post)(0, "published");
   await posts.sql`delete from posts where id = ${post.id}`;
 
-  await posts.tell([update]);
+  await posts.report([update]);
 
   await expect(posts.getPost(post.workspaceId, post.id)).rejects.toMatchObject({
     kind: "not_found",

@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { storyOf } from "./story.ts";
+import { workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -40,11 +40,14 @@ test("a new rule is active and normalized, and shows its next three free slots",
 });
 
 test("a rule does not show slots that posts have, even through another rule", async () => {
-  const story = storyOf(posts);
-  const [first] = [await createRule(story.workspaceId), await createRule(story.workspaceId)];
-  const post = await story.create({ queueSlot: true });
+  const workspace = workspaceOf(posts);
+  const [first] = [
+    await createRule(workspace.workspaceId),
+    await createRule(workspace.workspaceId),
+  ];
+  const post = await workspace.create({ queueSlot: true });
   expect(post).toMatchObject({ scheduledAt: first.nextSlots[0], queueSlotRuleId: first.id });
-  const { rules } = await posts.slots.listQueueSlotRules({ workspaceId: story.workspaceId });
+  const { rules } = await posts.slots.listQueueSlotRules({ workspaceId: workspace.workspaceId });
   expect(rules).toHaveLength(2);
   for (const rule of rules) {
     expect(rule.nextSlots.slice(0, 2)).toEqual(first.nextSlots.slice(1));
@@ -100,10 +103,10 @@ test.each([
 });
 
 test("a deleted rule is not found any more, and its posts keep their time", async () => {
-  const story = storyOf(posts);
-  const { workspaceId } = story;
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
   const ref = { workspaceId, id: (await createRule(workspaceId)).id };
-  const post = await story.create({ queueSlot: true });
+  const post = await workspace.create({ queueSlot: true });
   await posts.slots.deleteQueueSlotRule(ref);
 
   const gone = { reason: "not_found" };
@@ -112,8 +115,8 @@ test("a deleted rule is not found any more, and its posts keep their time", asyn
   await expect(posts.slots.updateQueueSlotRule({ ...ref, status: "active" })).rejects.toMatchObject(
     gone,
   );
-  expect(await story.reread(post)).toEqual(post);
-  await expect(story.create({ queueSlot: true })).rejects.toMatchObject({
+  expect(await workspace.reread(post)).toEqual(post);
+  await expect(workspace.create({ queueSlot: true })).rejects.toMatchObject({
     reason: "no_queue_slot",
   });
 });
@@ -158,7 +161,7 @@ test("the rules of another workspace can be neither read nor changed and give no
     gone,
   );
   await expect(posts.slots.deleteQueueSlotRule(foreign)).rejects.toMatchObject(gone);
-  await expect(storyOf(posts).create({ queueSlot: true })).rejects.toMatchObject({
+  await expect(workspaceOf(posts).create({ queueSlot: true })).rejects.toMatchObject({
     reason: "no_queue_slot",
   });
   expect((await posts.slots.listQueueSlotRules({ workspaceId })).rules).toEqual([rule]);

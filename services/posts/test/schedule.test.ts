@@ -18,7 +18,7 @@ beforeEach(async () => {
 let count = 0;
 function request(platform = "x") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, platform)];
+  const accountIds = [posts.peers.connectAccount(workspaceId, platform)];
   return { workspaceId, accountIds, content: `post ${(count += 1)}`, createdVia: "rest" };
 }
 
@@ -87,7 +87,7 @@ test("ValidatePost answers with the targets of a valid post and stores nothing",
 
 test("a draft keeps a time and content that cannot be published", async () => {
   const made = request();
-  const other = posts.neighbours.connectAccount(made.workspaceId, "bluesky");
+  const other = posts.peers.connectAccount(made.workspaceId, "bluesky");
   const options = { [other]: { title: "t" }, youtube: { title: "t" } };
 
   const post = await posts.createPost({
@@ -168,7 +168,7 @@ test("a started post is publishing, and delivery is asked with its scheduled tim
     refs: [{ workspaceId, targetId: targets[0]?.id ?? "", generation: 1 }],
   });
   expect(wanted.contents).toMatchObject([{ wanted: true }]);
-  await posts.tell([deliveryOf(post)(0, "published")]);
+  await posts.report([deliveryOf(post)(0, "published")]);
   expect((await posts.getPost(workspaceId, id)).status).toBe("published");
 });
 

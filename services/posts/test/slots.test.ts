@@ -14,7 +14,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 let count = 0;
 function queue() {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   return () => ({
     workspaceId,
     accountIds,
@@ -103,7 +103,7 @@ test("a refused post reports the first of: violations, duplicate, missing slot, 
   const next = queue();
   const same = next();
   const { workspaceId } = same;
-  posts.neighbours.limits.set(workspaceId, { monthlyQuota: 1 });
+  posts.peers.limits.set(workspaceId, { monthlyQuota: 1 });
   await posts.createPost({ ...same, queueSlot: false });
   const reasonOf = async (change: object) =>
     await posts.createPost({ ...same, ...change }).then(
@@ -119,7 +119,7 @@ test("a refused post reports the first of: violations, duplicate, missing slot, 
   expect(await reasonOf({})).toBe("duplicate_content");
 
   const other = queue();
-  posts.neighbours.limits.set(other().workspaceId, { monthlyQuota: 0 });
+  posts.peers.limits.set(other().workspaceId, { monthlyQuota: 0 });
   await addRule(other().workspaceId, ["09:00"]);
   await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
   const taken = await posts.sql`

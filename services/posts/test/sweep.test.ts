@@ -9,15 +9,15 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
   await posts.sql`truncate posts, outbox cascade`;
-  posts.neighbours.tasks.clear();
-  posts.neighbours.askedTargets.length = 0;
-  posts.neighbours.deliveryIsUp = true;
+  posts.peers.tasks.clear();
+  posts.peers.askedTargets.length = 0;
+  posts.peers.deliveryIsUp = true;
 });
 
 async function publish(count: number): Promise<Post> {
   const workspaceId = newWorkspace();
   const accountIds = Array.from({ length: count }, () =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "x"),
   );
   return await posts.createPost({ workspaceId, accountIds });
 }
@@ -38,7 +38,7 @@ test("the sweep repeats the publish request of targets that delivery does not kn
 test("the sweep repeats publish requests only for open targets", async () => {
   const post = await publish(3);
   const update = deliveryOf(post);
-  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await posts.report([update(0, "published"), update(1, "failed")]);
   await posts.sql`delete from outbox`;
 
   await posts.sweep();
@@ -50,7 +50,7 @@ test("the sweep repeats publish requests only for open targets", async () => {
 
 test("the sweep applies the answers of delivery like events", async () => {
   const post = await publish(1);
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
 
   await posts.sweep();
 
@@ -67,8 +67,8 @@ test("the sweep applies the answers of delivery like events", async () => {
 test("the sweep also asks about failed targets with an unknown outcome", async () => {
   const post = await publish(1);
   const update = deliveryOf(post);
-  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", update(0, "published"));
+  await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", update(0, "published"));
 
   await posts.sweep();
 
@@ -78,11 +78,11 @@ test("the sweep also asks about failed targets with an unknown outcome", async (
 test("the sweep does not ask about targets that are settled or were reported recently", async () => {
   const settled = await publish(2);
   const update = deliveryOf(settled);
-  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await posts.report([update(0, "published"), update(1, "failed")]);
   await publish(1);
 
   expect(await posts.sweep(120_000)).toBe(0);
-  expect(posts.neighbours.askedTargets).toHaveLength(0);
+  expect(posts.peers.askedTargets).toHaveLength(0);
 });
 
 test("concurrent sweeps ask about each target once", async () => {
@@ -94,16 +94,16 @@ test("concurrent sweeps ask about each target once", async () => {
   const counts = await Promise.all([1, 2, 3].map(() => posts.sweep(60_000)));
 
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120);
-  expect(new Set(posts.neighbours.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
+  expect(new Set(posts.peers.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
 });
 
 test("a sweep changes nothing while delivery is unavailable, and the next one asks again", async () => {
   const post = await publish(1);
-  posts.neighbours.deliveryIsUp = false;
+  posts.peers.deliveryIsUp = false;
   await expect(posts.sweep()).rejects.toMatchObject({ kind: "unavailable" });
 
-  posts.neighbours.deliveryIsUp = true;
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  posts.peers.deliveryIsUp = true;
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
   await posts.sweep();
 
   expect((await reread(post)).status).toBe("published");

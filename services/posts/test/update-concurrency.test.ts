@@ -1,7 +1,7 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startPosts, type Posts } from "./fixture.ts";
-import { storyOf } from "./story.ts";
+import { workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -58,46 +58,46 @@ async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Pos
 }
 
 test("ten updates of the content of one draft at the same time all succeed, one after the other", async () => {
-  const story = storyOf(posts);
+  const workspace = workspaceOf(posts);
   const updates = Array.from({ length: 10 }, (_, index) => ({ content: `content ${index}` }));
 
-  const last = await updateAtOnce(await story.draft(), updates);
+  const last = await updateAtOnce(await workspace.draft(), updates);
 
   expect(last.version).toBe(11n);
 });
 
 test("ten updates of different fields of one draft at the same time all succeed, and none undoes another", async () => {
-  const story = storyOf(posts);
-  const post = await story.draft();
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index): Update => {
     if (index % 3 === 0) return { content: `content ${index}` };
-    if (index % 3 === 1) return { accountIds: values(story.connect(), story.connect()) };
-    return { mediaIds: values(posts.neighbours.addMedia(story.workspaceId)) };
+    if (index % 3 === 1) return { accountIds: values(workspace.connect(), workspace.connect()) };
+    return { mediaIds: values(posts.peers.addMedia(workspace.workspaceId)) };
   });
 
   await updateAtOnce(post, updates);
 });
 
 test("ten updates of the media of one scheduled post at the same time leave one use of media at the last version", async () => {
-  const story = storyOf(posts);
-  const post = await story.scheduled();
+  const workspace = workspaceOf(posts);
+  const post = await workspace.scheduled();
   const updates = Array.from({ length: 10 }, () => ({
-    mediaIds: values(posts.neighbours.addMedia(story.workspaceId)),
+    mediaIds: values(posts.peers.addMedia(workspace.workspaceId)),
   }));
 
   const last = await updateAtOnce(post, updates);
 
-  const claims = posts.neighbours.used.filter(({ postId }) => postId === post.id);
+  const claims = posts.peers.used.filter(({ postId }) => postId === post.id);
   const [mediaId = ""] = last.mediaIds;
   expect(claims.filter(({ ids }) => ids.includes(mediaId)).at(-1)?.postVersion).toBe(last.version);
-  await story.assertQuotaIsTrue();
+  await workspace.assertQuotaIsTrue();
 });
 
 test("ten updates of one post that all expect its version change it once", async () => {
-  const story = storyOf(posts);
-  const post = await story.draft();
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index) =>
-    posts.posts.updatePost({ ...story.ref(post), ifVersion: 1n, content: `content ${index}` }),
+    posts.posts.updatePost({ ...workspace.ref(post), ifVersion: 1n, content: `content ${index}` }),
   );
 
   const results = await Promise.allSettled(updates);
@@ -106,5 +106,5 @@ test("ten updates of one post that all expect its version change it once", async
     result.status === "rejected" ? [String(result.reason.reason)] : [],
   );
   expect(refused).toEqual(Array(9).fill("precondition_failed"));
-  expect((await story.reread(post)).version).toBe(2n);
+  expect((await workspace.reread(post)).version).toBe(2n);
 });

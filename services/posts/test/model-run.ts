@@ -6,8 +6,8 @@ import { World, type Asked } from "./model-world.ts";
 
 type Step = (world: World) => Promise<Asked>;
 
-/** What may happen next, and how many chances it has. */
-const STEPS: readonly (readonly [step: Step, chances: number])[] = [
+/** The possible steps and their relative probabilities. */
+const STEPS: readonly (readonly [step: Step, weight: number])[] = [
   [commands.createPost, 2],
   [commands.repeatKey, 1],
   [commands.updatePost, 1],
@@ -17,17 +17,19 @@ const STEPS: readonly (readonly [step: Step, chances: number])[] = [
   [faults.comeDue, 1],
   [faults.takeRequests, 2],
   [faults.advanceDelivery, 2],
-  [faults.tellNews, 3],
-  [faults.tellDeletions, 1],
+  [faults.reportUpdates, 3],
+  [faults.reportDeletions, 1],
   [faults.succeedLate, 2],
   [faults.sweep, 1],
   [faults.endGuards, 1],
 ];
 
-const LOTS = STEPS.flatMap(([step, chances]) => Array.from({ length: chances }, () => step));
+const WEIGHTED_STEPS = STEPS.flatMap(([step, weight]) =>
+  Array.from({ length: weight }, () => step),
+);
 
 /** Random steps in one workspace, each compared with the model. */
-export class ModelStory {
+export class ModelRun {
   readonly #world: World;
   readonly #checks: Checks;
 
@@ -41,9 +43,9 @@ export class ModelStory {
     return this.#world.lateSuccesses;
   }
 
-  /** Takes one step, told to `onStep` before it is compared. */
+  /** Takes one step and compares the service with the model. `onStep` gets the name of the step before that. */
   async step(onStep: (name: string) => void): Promise<void> {
-    const step = this.#world.pick(LOTS);
+    const step = this.#world.pick(WEIGHTED_STEPS);
     onStep(step.name);
     const asked = await this.#checks.assertAsExpected(await step(this.#world));
     this.#world.inbox = [...this.#world.inbox, ...asked.publish];

@@ -7,9 +7,9 @@ export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
 /** A workspace with accounts, and posts of every kind in it. */
-export function storyOf(posts: Posts) {
+export function workspaceOf(posts: Posts) {
   const workspaceId = newWorkspace();
-  const connect = (platform = "x") => posts.neighbours.connectAccount(workspaceId, platform);
+  const connect = (platform = "x") => posts.peers.connectAccount(workspaceId, platform);
   const create = (change: Partial<Parameters<Posts["createPost"]>[0]> = {}) =>
     posts.createPost({ workspaceId, accountIds: [connect()], ...change });
   return {
