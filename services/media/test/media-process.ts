@@ -44,7 +44,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   let child: ChildProcess | undefined;
 
   const launch = (): void => {
-    child = spawn(process.execPath, [MAIN], {
+    child = spawn(process.execPath, ["--max-semi-space-size=2", MAIN], {
       stdio: "ignore",
       env: {
         PORT: String(port),

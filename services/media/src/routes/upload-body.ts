@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
-import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
 /** What the grant and the request's headers declare about a body. */
@@ -49,7 +48,6 @@ export class UploadBody {
     try {
       for await (const chunk of chunks) {
         received += chunk.length;
-        notePassingBytes(chunk.length);
         if (received > bytes) throw tooLong(bytes, received);
         check.update(chunk);
         yield chunk;
