@@ -237,7 +237,7 @@ interface Result {
 
 async function play({ isUsed, steps, starts, waits }: Round): Promise<Result> {
   const workspaceId = newId();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
   const mediaIds = [mediaId];
   const request = { workspaceId, accountIds, mediaIds };
@@ -372,7 +372,7 @@ test.each([
   { release: releaseAll, what: "without its version would take away", status: "deleting" },
 ])("a late release $what the use of a newer version", async ({ release, status }) => {
   const workspaceId = newId();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
   const request = { workspaceId, accountIds, mediaIds: [mediaId] };
   const draft = await posts.createPost({ ...request, isDraft: true });
@@ -407,7 +407,7 @@ test.each([
 
 test("a post whose process stood still longer than a use lives never gets the media back", async () => {
   const workspaceId = newId();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
   behindMs = [11 * 60_000];
   media = {
