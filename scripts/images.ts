@@ -80,7 +80,7 @@ async function runSystem(): Promise<void> {
     });
     await step("stop every service", () => system.stop());
   } catch (error) {
-    process.stdout.write(`${await system.readLogs()}\n`);
+    if (!interrupted.aborted) process.stdout.write(`${await system.readLogs()}\n`);
     throw error;
   }
 }

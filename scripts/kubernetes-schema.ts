@@ -5,7 +5,6 @@ import { join } from "node:path";
 // when a manifest has a kind that is not in the list:
 //   go mod download k8s.io/kubernetes@v1.34.1
 //   node scripts/kubernetes-schema.ts "$(go env GOMODCACHE)/k8s.io/kubernetes@v1.34.1/api/openapi-spec/swagger.json"
-//   npx oxfmt scripts/manifests
 const FOLDER = join(import.meta.dirname, "manifests/kubernetes-1.34");
 
 const KINDS = [
@@ -90,12 +89,12 @@ for (const name of needed) {
   const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);
   for (const [, reference = ""] of references) needed.add(reference);
 }
-const used = Object.entries(definitions).filter(([name]) => needed.has(name));
-write("_definitions", {
-  definitions: Object.fromEntries(
-    used.map(([name, definition]) => [
-      name,
-      TEXT_OR_NUMBER.has(name) ? { type: ["string", "number"] } : toSchema(definition),
-    ]),
-  ),
-});
+// One definition a line, so that a change of the version can be read.
+const lines = Object.entries(definitions)
+  .filter(([name]) => needed.has(name))
+  .map(([name, definition]) => {
+    const isEither = TEXT_OR_NUMBER.has(name);
+    const schema = isEither ? { type: ["string", "number"] } : toSchema(definition);
+    return `${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  });
+writeFileSync(join(FOLDER, "_definitions.json"), `{"definitions":{\n${lines.join(",\n")}\n}}\n`);

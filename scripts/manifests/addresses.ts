@@ -69,20 +69,23 @@ export function addressesOf(
   });
 }
 
-/**
- * The pods behind an address, as `name:port`.
- *
- * @returns An empty list if no Service has the address; undefined if it is outside of the namespace.
- */
+/** Where an address leads: to pods (as `name:port`), to no Service of the namespace, or outside of the namespace. */
+export type Destination =
+  | { readonly kind: "pods"; readonly pods: readonly string[] }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "outside" };
+
+/** Finds out where an address leads. */
 export function resolveAddress(
   { host, port }: Address,
   manifests: readonly Manifest[],
-): readonly string[] | undefined {
-  if (host.includes(".")) return undefined;
+): Destination {
+  if (host.includes(".")) return { kind: "outside" };
   const service = ofKind<ServiceSpec>(manifests, "Service").find(
     ({ metadata, spec }) => metadata.name === host && spec?.ports.some((one) => one.port === port),
   );
-  return workloadsOf(manifests)
-    .filter(({ labels }) => service !== undefined && matches(labels, service.spec?.selector ?? {}))
-    .map(({ name }) => `${name}:${port}`);
+  const selector = service?.spec?.selector;
+  if (selector === undefined) return { kind: "unknown" };
+  const selected = workloadsOf(manifests).filter(({ labels }) => matches(labels, selector));
+  return { kind: "pods", pods: selected.map(({ name }) => `${name}:${port}`) };
 }

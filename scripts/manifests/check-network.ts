@@ -70,43 +70,58 @@ export function checkNetwork(manifests: readonly Manifest[]): readonly string[] 
 function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
   const { manifests, network } = cluster;
   const addresses = addressesOf(from, manifests);
-  const unknown: string[] = [];
-  const inside: string[] = [];
-  const outside: Address[] = [];
-  for (const address of addresses) {
-    const found = resolveAddress(address, manifests);
-    if (found === undefined && !isInNamespace(from, address, network)) outside.push(address);
-    if (found?.length === 0)
-      unknown.push(
-        `${address.setting} names ${address.host}:${address.port}, which no Service has`,
-      );
-    inside.push(...(found ?? []));
-  }
-  const waysIn = waysOf(from, cluster, (to, port) =>
-    network.allows("Ingress", to, { pod: from }, { port, listener: to }),
-  );
-  const waysOut = waysOf(from, cluster, (to, port) =>
+  const found = addresses.map((address) => ({
+    address,
+    destination: resolveAddress(address, manifests),
+  }));
+  const pods = found.flatMap(({ destination: to }) => (to.kind === "pods" ? to.pods : []));
+  const open = (isOpen: (to: Workload, port: number) => boolean) =>
+    openPods(from, cluster.workloads, isOpen);
+  const egress = open((to, port) =>
     network.allows("Egress", from, { pod: to }, { port, listener: to }),
   );
-  const isWebUser = needsInternet(from);
-  const ports = outside.map(({ port }) => `${port}-${port}`);
-  const neededPorts = isWebUser
-    ? [...ports.filter((port) => port !== "443-443"), ALL_PORTS]
-    : ports;
-  const openPorts = network.portsOutside(from).filter((port) => port !== `${DNS_PORT}-${DNS_PORT}`);
+  const ingress = open((to, port) =>
+    network.allows("Ingress", to, { pod: from }, { port, listener: to }),
+  );
+  const outside = found.filter(({ destination: to }) => to.kind === "outside");
   return [
-    ...unknown,
+    ...found
+      .filter(({ destination: to }) => to.kind === "unknown")
+      .map(
+        ({ address: { setting, host, port } }) =>
+          `${setting} names ${host}:${port}, which no Service has`,
+      ),
     ...checkPeerAddresses(from, addresses),
-    ...compare(waysOut, inside, "egress to"),
-    ...compare(waysIn, inside, "ingress at"),
-    ...compare(openPorts, neededPorts, "egress to outside ports"),
+    ...compare(egress, pods, "egress to"),
+    ...compare(ingress, pods, "ingress at"),
+    ...checkOutsidePorts(
+      from,
+      outside.map(({ address }) => address),
+      network,
+    ),
   ];
 }
 
-/** The ports of other pods that are open to a workload, as `name:port`. */
-function waysOf(
+/** Compares the ports of addresses outside of the cluster; services that need the internet may use every port there. */
+function checkOutsidePorts(
   from: Workload,
-  { workloads }: Cluster,
+  addresses: readonly Address[],
+  network: Network,
+): readonly string[] {
+  const ports = addresses
+    .filter((address) => !isInNamespace(from, address, network))
+    .map(({ port }) => `${port}-${port}`);
+  const needed = needsInternet(from)
+    ? [...ports.filter((port) => port !== "443-443"), ALL_PORTS]
+    : ports;
+  const open = network.portsOutside(from).filter((port) => port !== `${DNS_PORT}-${DNS_PORT}`);
+  return compare(open, needed, "egress to outside ports");
+}
+
+/** The ports of other pods that are open to a workload, as `name:port`. */
+function openPods(
+  from: Workload,
+  workloads: readonly Workload[],
   isOpen: (to: Workload, port: number) => boolean,
 ): readonly string[] {
   return workloads
