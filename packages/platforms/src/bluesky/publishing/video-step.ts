@@ -44,7 +44,7 @@ const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 const NAME = "video";
 
 function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 function toHandle(upload: Upload): Handles {
