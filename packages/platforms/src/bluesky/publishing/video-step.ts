@@ -11,6 +11,7 @@ import {
   type StepWait,
 } from "#src/publishing/steps.ts";
 import { isFresh, toBlobHandle } from "./blob-state.ts";
+import { toUploadFailure } from "./failures.ts";
 import {
   askJob,
   askServiceToken,
@@ -20,7 +21,6 @@ import {
   type Job,
   type VideoContext,
 } from "./video-calls.ts";
-import { toUploadFailure } from "./xrpc.ts";
 
 /** The progress of the video at the video service; stored as a handle after each of its answers. */
 interface Upload {
