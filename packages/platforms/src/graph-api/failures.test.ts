@@ -12,7 +12,7 @@ function answer(
   return toAnswer(status, headers, JSON.stringify({ error }));
 }
 
-describe("an error of a Page", () => {
+describe("errors of a Page", () => {
   test.each<[number, number | undefined, string, string?]>([
     [190, 463, "token_refused"],
     [190, 459, "refused", "account_action_needed"],
@@ -38,7 +38,7 @@ describe("an error of a Page", () => {
     [4_854_002, undefined, "refused", "account_action_needed"],
     [100, undefined, "refused", "content_rejected"],
     [99_999, undefined, "refused", "content_rejected"],
-  ])("%s/%s is %s %s, whatever was called", (code, subcode, kind, name) => {
+  ])("Graph API error %s/%s is %s %s, whatever was called", (code, subcode, kind, name) => {
     const given = answer(code, subcode === undefined ? {} : { subcode });
     const expected = name === undefined ? { kind } : { kind, code: name };
     expect(toStepFailure(given, MEANINGS)).toMatchObject(expected);
@@ -53,12 +53,15 @@ describe("an error of a Page", () => {
     [368, undefined, 500],
     [506, undefined, 429],
     [100, undefined, 408],
-  ])("%s/%s with HTTP %s says nothing definite about a visible call", (code, subcode, status) => {
-    const given = answer(code, subcode === undefined ? { status } : { status, subcode });
-    expect(toVisibleFailure(given, MEANINGS)).toMatchObject({ kind: "unknown" });
-  });
+  ])(
+    "Graph API error %s/%s with HTTP %s leaves the outcome of a visible call unknown",
+    (code, subcode, status) => {
+      const given = answer(code, subcode === undefined ? { status } : { status, subcode });
+      expect(toVisibleFailure(given, MEANINGS)).toMatchObject({ kind: "unknown" });
+    },
+  );
 
-  test("that is transient or missing is tried again where nothing visible was called", () => {
+  test("a step retries after a transient Graph API error and after a missing object", () => {
     for (const given of [answer(2), answer(100, { subcode: 33 })])
       expect(toStepFailure(given, MEANINGS)).toEqual({
         kind: "retryable",
@@ -70,11 +73,11 @@ describe("an error of a Page", () => {
   });
 });
 
-describe("a limit", () => {
+describe("rate limits of the Graph API", () => {
   const limited = (usage?: string) =>
     toStepFailure(answer(80_001, usage === undefined ? {} : { usage }), MEANINGS);
 
-  test("lasts the longest that the usage header names", () => {
+  test("a Graph API rate limit lasts the longest time that the usage header names", () => {
     const entry = (minutes: number) => ({
       type: "pages",
       estimated_time_to_regain_access: minutes,
@@ -84,10 +87,10 @@ describe("a limit", () => {
   });
 
   test.each([
-    ["no header", undefined],
-    ["rubbish", "{"],
-    ["another form", '{"1":[null,5,{}]}'],
-  ])("with %s lasts five minutes", (_name, usage) => {
+    ["without a usage header", undefined],
+    ["with an invalid usage header", "{"],
+    ["with an unknown form of the usage header", '{"1":[null,5,{}]}'],
+  ])("a Graph API rate limit %s lasts five minutes", (_name, usage) => {
     expect(limited(usage)).toMatchObject({ retryAfterMs: 5 * 60_000, isLimit: true });
   });
 });

@@ -4,10 +4,10 @@
  */
 export type Handles = Readonly<Record<string, string>>;
 
-/** Reads a handle that `toJsonHandle` wrote; undefined when it is not stored. */
-export function readJsonHandle<Value>(handles: Handles, name: string): Value | undefined {
+/** Reads the value that `toJsonHandle` stored; undefined when there is none. */
+export function readJsonHandle(handles: Handles, name: string): unknown {
   const stored = handles[name];
-  return stored === undefined ? undefined : (JSON.parse(stored) as Value);
+  return stored === undefined ? undefined : JSON.parse(stored);
 }
 
 /** Stores a value as JSON in one handle. */

@@ -207,7 +207,7 @@ describe("what the creator may do", () => {
     expect(await settle(publication)).toEqual({
       kind: "refused",
       code: "media_rejected",
-      message: "the account may post films of at most 10 s",
+      message: "the account may post videos of at most 10 s",
     });
     expect(await platform.calls()).toEqual(["POST "]);
     const short = { ...publication, media: [withLength(10_400)] };
@@ -460,7 +460,8 @@ test("after the data was restored a post is found by its words, and never taken 
     const twin = (overrides: Partial<UnknownCall> = {}) =>
       tiktok.findMatchingPost?.(publication, {}, unknownCall(overrides), signal);
     expect(await twin()).toMatchObject({ kind: "look_again" });
-    expect(await twin({ looks: 3 })).toMatchObject({ kind: "cannot_tell" });
+    const afterAllLooks = { looks: 3, now: new Date(Date.now() + 30 * 60_000) };
+    expect(await twin(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
     await call(publication);
     await advance(5000);
     const { id } = (await platform.visible()).at(-1) ?? {};

@@ -19,7 +19,7 @@ function nameOf(index: number): string {
 }
 
 function read(handles: Handles, index: number): StoredBlob | undefined {
-  return readJsonHandle(handles, nameOf(index));
+  return readJsonHandle(handles, nameOf(index)) as StoredBlob | undefined;
 }
 
 export function toBlobHandle(index: number, blob: unknown, uploadedAt: number): Handles {

@@ -9,15 +9,16 @@ import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import type { Verdict } from "#src/publishing/verdict.ts";
 import { deletePost } from "./delete-post.ts";
+import { toFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
 import { createImageStep } from "./image-step.ts";
 import type { PageReader } from "./link-card.ts";
+import { reconcile } from "./reconcile.ts";
 import { createRecordStep } from "./record-step.ts";
 import type { BlueskyUrls } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
-import { COLLECTION, lookForRecord, toFailure, toPermalink, toRequest } from "./xrpc.ts";
+import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
   /** Private addresses that the cards of links may read, besides public ones. */
@@ -67,26 +68,6 @@ async function publish(
     guard,
   );
   return sent.kind === "answer" ? toOutcome(sent, publication, rkey) : toUnanswered(sent);
-}
-
-/**
- * Reads the record back. If it exists, it is ours, because only Postrider knows the key. If it does not, it may be written.
- * If it cannot be read, writing it again is harmless and settles the outcome too.
- */
-async function reconcile(
-  baseUrl: string,
-  publication: Publication,
-  { rkey = "" }: Handles,
-  signal: AbortSignal,
-): Promise<Verdict> {
-  switch (await lookForRecord(baseUrl, publication, rkey, signal)) {
-    case "present":
-      return { kind: "present", externalId: rkey, permalink: toPermalink(publication, rkey) };
-    case "gone":
-      return { kind: "absent" };
-    case "unreadable":
-      return { kind: "repeat" };
-  }
 }
 
 /**

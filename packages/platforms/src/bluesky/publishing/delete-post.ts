@@ -3,7 +3,8 @@ import { text } from "#src/http/json.ts";
 import { describeStatus } from "#src/http/platform-answer.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { COLLECTION, lookForRecord, toFailure, toRequest } from "./xrpc.ts";
+import { toFailure } from "./failures.ts";
+import { COLLECTION, lookForRecord, toRequest } from "./xrpc.ts";
 
 /** `deleteRecord` also answers 200 when the record does not exist (platforms reference 7.3). */
 async function deleteOnce(

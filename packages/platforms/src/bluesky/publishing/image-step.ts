@@ -5,7 +5,8 @@ import { bytesBody } from "#src/http/request-body.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { isFresh, toBlobHandle } from "./blob-state.ts";
-import { hostOf, isForeign, toUploadFailure } from "./xrpc.ts";
+import { toUploadFailure } from "./failures.ts";
+import { hostOf, isForeign } from "./xrpc.ts";
 
 /** Uploads one image of the post, unchanged, with `com.atproto.repo.uploadBlob` (platforms reference 7.1). */
 export function createImageStep(baseUrl: string, index: number): PrepareStep {

@@ -11,6 +11,7 @@ import {
   type StepWait,
 } from "#src/publishing/steps.ts";
 import { isFresh, toBlobHandle } from "./blob-state.ts";
+import { toUploadFailure } from "./failures.ts";
 import {
   askJob,
   askServiceToken,
@@ -20,7 +21,6 @@ import {
   type Job,
   type VideoContext,
 } from "./video-calls.ts";
-import { toUploadFailure } from "./xrpc.ts";
 
 /** The progress of the video at the video service; stored as a handle after each of its answers. */
 interface Upload {
@@ -44,7 +44,7 @@ const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 const NAME = "video";
 
 function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 function toHandle(upload: Upload): Handles {

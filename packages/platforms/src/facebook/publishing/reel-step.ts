@@ -34,7 +34,7 @@ const MAX_UNSTARTED_MS = 60_000;
 const NAME = "reel";
 
 function readState(handles: Handles): Reel | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Reel | undefined;
 }
 
 /** The id of the reel, once it can be published. */

@@ -41,7 +41,7 @@ const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 const NAME = "video";
 
 function readState(handles: Handles): Video | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
 /** The id of the video, once it can be published. */

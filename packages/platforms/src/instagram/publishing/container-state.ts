@@ -32,7 +32,7 @@ function nameOf(place: ContainerPlace): string {
 }
 
 export function readContainer(handles: Handles, place: ContainerPlace): Container | undefined {
-  return readJsonHandle(handles, nameOf(place));
+  return readJsonHandle(handles, nameOf(place)) as Container | undefined;
 }
 
 export function toHandle(place: ContainerPlace, container: Container): Handles {

@@ -9,7 +9,7 @@ import {
 } from "./error-meanings.ts";
 
 function answer(code: number, subcode?: number, status = 400): PlatformAnswer {
-  const error = { message: "words", type: "OAuthException", code, error_subcode: subcode };
+  const error = { message: "message", type: "OAuthException", code, error_subcode: subcode };
   return { kind: "answer", status, headers: {}, json: { error } };
 }
 
@@ -43,7 +43,7 @@ test.each([
   [9007, 2_207_027, { kind: "retryable", code: "platform_unavailable" }],
   [24, 2_207_008, { kind: "retryable", code: "platform_unavailable" }],
   [100, 33, { kind: "retryable", code: "platform_unavailable" }],
-])("a step that fails with %i/%s means what it means", (code, subcode, failure) => {
+])("Instagram's error %i/%s of a step becomes the failure %j", (code, subcode, failure) => {
   expect(toInstagramFailure(answer(code, subcode))).toMatchObject(failure);
 });
 
@@ -55,17 +55,20 @@ test.each([
   [24, 2_207_006],
   [100, 33],
   [9007, 2_207_027],
-])("%i/%s says nothing about a visible call", (code, subcode) => {
+])("Instagram's error %i/%s leaves the outcome of a visible call unknown", (code, subcode) => {
   expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
 });
 
-test.each([408, 409, 425, 429, 500, 502])("a visible call's %i is no refusal", (status) => {
-  expect(toVisibleFailure(answer(100, undefined, status), MEANINGS)).toMatchObject({
-    kind: "unknown",
-  });
-});
+test.each([408, 409, 425, 429, 500, 502])(
+  "HTTP %i leaves the outcome of a visible Instagram call unknown",
+  (status) => {
+    expect(toVisibleFailure(answer(100, undefined, status), MEANINGS)).toMatchObject({
+      kind: "unknown",
+    });
+  },
+);
 
-test("only Instagram's own number is the daily limit", () => {
+test("only Instagram's subcode for the daily limit is a quota failure", () => {
   expect(findQuotaFailure(answer(9))).toBeUndefined();
   expect(findQuotaFailure(answer(9, 2_207_042))).toMatchObject({ retryAfterMs: 900_000 });
 });
@@ -77,6 +80,6 @@ test.each([
   ["Error: 2207053", "transient"],
   ["Error: something new 2207999", "transient"],
   ["", "transient"],
-])("the status %j of a container means %s", (status, meaning) => {
+])("the status text %j of an Instagram container means %s", (status, meaning) => {
   expect(meaningOfStatus(status)).toBe(meaning);
 });

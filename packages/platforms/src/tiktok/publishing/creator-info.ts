@@ -42,7 +42,7 @@ export function isPublic(publication: Publication): boolean {
 
 /** The stored creator info, unless it is too old. */
 export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
-  const creator = readJsonHandle<CreatorInfo>(handles, NAME);
+  const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
   if (creator === undefined) return undefined;
   return Math.abs(Date.now() - creator.readAt) < MAX_AGE_MS ? creator : undefined;
 }

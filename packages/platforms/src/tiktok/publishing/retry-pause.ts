@@ -19,15 +19,19 @@ export function restartAfterPause(
   now: Date,
   timeScale: number,
 ): Handles | undefined {
-  const count = (readJsonHandle<Endings>(handles, NAME)?.count ?? 0) + 1;
+  const count = (readEndings(handles)?.count ?? 0) + 1;
   const pauseMs = PAUSES_MS[count - 1];
   if (pauseMs === undefined) return undefined;
   const endings: Endings = { count, restUntil: now.getTime() + pauseMs * timeScale };
   return toJsonHandle(NAME, endings);
 }
 
+function readEndings(handles: Handles): Endings | undefined {
+  return readJsonHandle(handles, NAME) as Endings | undefined;
+}
+
 function remainingMs(handles: Handles): number {
-  return (readJsonHandle<Endings>(handles, NAME)?.restUntil ?? 0) - Date.now();
+  return (readEndings(handles)?.restUntil ?? 0) - Date.now();
 }
 
 function pause(handles: Handles): StepResult {

@@ -30,7 +30,7 @@ export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCou
 }
 
 export function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 export function toHandle(upload: Upload): Handles {

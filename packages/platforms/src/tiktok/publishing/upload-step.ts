@@ -5,15 +5,9 @@ import type { PlatformRequest } from "#src/http/platform-request.ts";
 import { bytesBody } from "#src/http/request-body.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/publication.ts";
-import {
-  isFailure,
-  type PrepareStep,
-  runAgain,
-  type StepResult,
-  type StepWait,
-} from "#src/publishing/steps.ts";
+import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import {
   askForCreatorInfo,

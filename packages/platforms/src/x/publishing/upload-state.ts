@@ -26,7 +26,7 @@ function nameOf(index: number): string {
 
 /** The stored upload of the file at this index of the post. */
 export function readUpload(handles: Handles, index: number): Upload | undefined {
-  return readJsonHandle(handles, nameOf(index));
+  return readJsonHandle(handles, nameOf(index)) as Upload | undefined;
 }
 
 export function toHandle(index: number, upload: Upload): Handles {

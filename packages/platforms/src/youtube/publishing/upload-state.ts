@@ -18,7 +18,7 @@ export interface Upload {
 const NAME = "upload";
 
 export function readUpload(handles: Handles): Upload | undefined {
-  return readJsonHandle(handles, NAME);
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 export function toHandles(upload: Upload): Handles {

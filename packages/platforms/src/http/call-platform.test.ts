@@ -36,7 +36,7 @@ const serve = (
   handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
 ) => open(createServer((request, response) => void handle(request, response)));
 
-/** A server that tells what it got, as it got it. */
+/** A server that answers with the headers and the body that it received. */
 async function echo(): Promise<string> {
   return await serve(async (request, response) => {
     const body = await new Response(request).text();
@@ -58,28 +58,36 @@ function source(
   };
 }
 
-describe("a body", () => {
+describe("request bodies", () => {
   test.each([
-    ["JSON", jsonBody({ a: "ü" }), "application/json", '{"a":"ü"}'],
-    ["a form", formBody({ a: "b c", d: "&" }), "application/x-www-form-urlencoded", "a=b+c&d=%26"],
-    ["bytes", bytesBody("video/mp4", source(["one", "two"])), "video/mp4", "onetwo"],
-  ])("as %s arrives whole, with its exact length", async (_name, body, contentType, text) => {
-    const url = await echo();
-    const call = { method: "POST", url, body } as const;
-    for (const answer of [await callPlatform(call, signal), await sendOnce(call, guard)]) {
-      expect(answer).toMatchObject({
-        json: {
-          headers: {
-            "content-type": contentType,
-            "content-length": String(Buffer.byteLength(text)),
+    ["a JSON body", jsonBody({ a: "ü" }), "application/json", '{"a":"ü"}'],
+    [
+      "a form body",
+      formBody({ a: "b c", d: "&" }),
+      "application/x-www-form-urlencoded",
+      "a=b+c&d=%26",
+    ],
+    ["a body of bytes", bytesBody("video/mp4", source(["one", "two"])), "video/mp4", "onetwo"],
+  ])(
+    "%s arrives complete, with its exact length in content-length",
+    async (_name, body, contentType, text) => {
+      const url = await echo();
+      const call = { method: "POST", url, body } as const;
+      for (const answer of [await callPlatform(call, signal), await sendOnce(call, guard)]) {
+        expect(answer).toMatchObject({
+          json: {
+            headers: {
+              "content-type": contentType,
+              "content-length": String(Buffer.byteLength(text)),
+            },
+            body: text,
           },
-          body: text,
-        },
-      });
-    }
-  });
+        });
+      }
+    },
+  );
 
-  test("as a form with files is one that a form parser of another make reads", async () => {
+  test("a multipart body with files is readable by another implementation of form parsing", async () => {
     const url = await serve(async (request, response) => {
       const { "content-type": type = "", "content-length": length } = request.headers;
       const bytes = await new Response(request).arrayBuffer();
@@ -113,7 +121,7 @@ describe("a body", () => {
     });
   });
 
-  test("of 100 MB is held back by a server that does not read, and never collected", async () => {
+  test("a body of 100 MB is read only as fast as the server reads it, and is never held in memory", async () => {
     const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
     const url = await serve(async (request, response) => {
       await isReleased;
@@ -130,7 +138,7 @@ describe("a body", () => {
     const body = bytesBody("video/mp4", { bytes: total, read });
     const before = process.memoryUsage();
     const answer = callPlatform({ method: "POST", url, body }, signal);
-    // What the two kernels' buffers take, and no more, however long the server waits.
+    // Only the buffers of the two kernels are filled, however long the server waits.
     let seen = 0;
     await eventually(() => {
       const isHeldBack = produced > 0 && produced === seen;
@@ -146,10 +154,10 @@ describe("a body", () => {
   });
 });
 
-describe("a source that breaks", () => {
+describe("sources that break", () => {
   const broken = new Error("media is gone");
 
-  test("is an error of ours on an invisible call, whatever had been sent", async () => {
+  test("callPlatform throws the error of a source that breaks, before or after its first byte", async () => {
     const url = await echo();
     for (const chunks of [[], ["some"]]) {
       const body = bytesBody("video/mp4", source(chunks, 1000, broken));
@@ -158,15 +166,20 @@ describe("a source that breaks", () => {
   });
 
   test.each([
-    ["longer", source(["too", "long"], 4)],
-    ["shorter", source(["short"], 400)],
-  ])("by being %s than it said ends the call", async (_name, content) => {
-    const url = await echo();
-    const body = bytesBody("video/mp4", content);
-    await expect(callPlatform({ method: "POST", url, body }, signal)).rejects.toThrow(/source is/);
-  });
+    ["more", source(["too", "long"], 4)],
+    ["fewer", source(["short"], 400)],
+  ])(
+    "callPlatform throws when a source yields %s bytes than it declared",
+    async (_name, content) => {
+      const url = await echo();
+      const body = bytesBody("video/mp4", content);
+      await expect(callPlatform({ method: "POST", url, body }, signal)).rejects.toThrow(
+        /source is/,
+      );
+    },
+  );
 
-  test("before its first byte leaves a visible call unsent: the platform never got a byte", async () => {
+  test("sendOnce sends nothing when the source breaks before its first byte", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),
@@ -178,7 +191,7 @@ describe("a source that breaks", () => {
     expect(received).toBe(0);
   });
 
-  test("after its first byte makes a visible call unknown, and says that it was cut", async () => {
+  test("sendOnce reports an incomplete request when the source breaks after its first byte", async () => {
     const url = await echo();
     const body = bytesBody("video/mp4", source(["some"], 1000, broken));
     expect(await sendOnce({ method: "POST", url, body }, guard)).toMatchObject({
@@ -188,8 +201,8 @@ describe("a source that breaks", () => {
   });
 });
 
-describe("a visible call with a stream", () => {
-  test("that is cut after its last byte says that it was complete", async () => {
+describe("visible calls with a stream", () => {
+  test("sendOnce reports a complete request when the connection breaks after the last byte", async () => {
     const url = await serve((request) => {
       request.on("end", () => request.socket.destroy());
       request.resume();
@@ -201,7 +214,7 @@ describe("a visible call with a stream", () => {
     });
   });
 
-  test("sends nothing when the mark has become too old while its first bytes were read", async () => {
+  test("sendOnce sends nothing when the mark becomes too old while the first bytes are read", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),
@@ -218,7 +231,7 @@ describe("a visible call with a stream", () => {
     expect(received).toBe(0);
   });
 
-  test("that is refused before its end has the refusal as its answer", async () => {
+  test("a refusal that arrives before the end of the body is the answer of the call", async () => {
     const url = await serve((request, response) => {
       request.resume();
       response.writeHead(413).end('{"title":"too large"}');
@@ -237,20 +250,20 @@ describe("a visible call with a stream", () => {
   });
 });
 
-describe("an answer", () => {
+describe("answers", () => {
   const answering = (text: string) =>
     serve((_request, response) => {
       response.end(text);
     });
 
-  test("keeps whole numbers that JavaScript cannot hold as their digits", async () => {
+  test("callPlatform keeps the digits of integers that JavaScript cannot represent", async () => {
     const url = await answering('{"id":7380000000000000123,"n":12,"f":1.5,"x":[9007199254740993]}');
     expect(await callPlatform({ method: "GET", url }, signal)).toMatchObject({
       json: { id: "7380000000000000123", n: 12, f: 1.5, x: ["9007199254740993"] },
     });
   });
 
-  test("never quotes what the request proved itself with", async () => {
+  test("the secrets of a request are redacted in its answer", async () => {
     const url = await answering('{"detail":"bad token secret-token-1 for bot secret-token-2"}');
     const call = {
       method: "GET",
@@ -263,7 +276,7 @@ describe("an answer", () => {
     expect(await sendOnce(call, guard)).toMatchObject({ json });
   });
 
-  test("without an end is cut off", async () => {
+  test("an answer that is larger than the limit counts as no answer", async () => {
     const url = await serve((_request, response) => {
       const more = (): void => {
         while (response.write(Buffer.alloc(64 * 1024)));
