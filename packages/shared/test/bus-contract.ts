@@ -308,7 +308,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
             expect(await readParked(topic)).toMatchObject([
               {
                 type: "postrider.accounts.v2.AccountMerged",
-                error: "Error: no handler knows the type",
+                error: "Error: there is no handler for this type of event",
               },
             ]),
           WAIT,

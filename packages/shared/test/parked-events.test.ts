@@ -164,7 +164,7 @@ test("an event whose type nobody knows is held for two minutes after it was made
     toRecord(event, "/postrider/test", new Date(Date.now() - ms)),
   ];
   await expect(database.sql.begin((tx) => handle(tx, madeBefore(115_000)))).rejects.toThrow(
-    "no handler knows postrider.accounts.v1.AccountRenamed yet",
+    "there is no handler for postrider.accounts.v1.AccountRenamed yet",
   );
   await database.sql.begin((tx) => handle(tx, madeBefore(121_000)));
   expect(await database.sql`select type from parked_events`).toEqual([{ type: event.type }]);

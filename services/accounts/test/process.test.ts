@@ -45,5 +45,5 @@ test("the service does not start without the key that tokens are sealed with", a
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test" });
   const workspaceId = workspace?.id ?? "";
   await app.accounts.connectSimulatedAccounts({ workspaceId, platform: "telegram", count: 1 });
-  await expect(startApp(configFor(database.url))).rejects.toThrow("CREDENTIAL_KEYS has not: k1");
+  await expect(startApp(configFor(database.url))).rejects.toThrow("missing in CREDENTIAL_KEYS: k1");
 });

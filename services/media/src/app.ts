@@ -3,7 +3,7 @@ import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -102,7 +102,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     completeMs: COMPLETE_MS,
-    assertRoom: createRoomCheck(deps.sql),
+    assertRoom: createOutboxCapacityCheck(deps.sql),
   });
 }
 

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import type { EnvReader } from "#src/config.ts";
 
-/** How a Kafka outside of the own network is spoken to. */
+/** Encryption and authentication of connections to Kafka. */
 export interface KafkaSecurity {
   readonly isEncrypted: boolean;
-  /** A file in PEM of those who vouch for the brokers; undefined = those that Node trusts. */
+  /** PEM file with the certificate authorities of the brokers; undefined for those that Node trusts. */
   readonly caFile: string | undefined;
   readonly login: KafkaLogin | undefined;
 }
@@ -17,17 +17,17 @@ type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)
 /** Reads `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and `KAFKA_SASL_MECHANISM`. */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
-    .about("Whether connections to Kafka are encrypted, and its certificates looked at.")
+    .about("Whether connections to Kafka are encrypted and its certificates verified.")
     .boolean("KAFKA_TLS", false);
   const caFile = read
-    .about("File in PEM of those who vouch for Kafka's certificates, where that is nobody known.")
+    .about("PEM file with the certificate authorities of Kafka, if they are not publicly trusted.")
     .optionalString("KAFKA_CA_FILE");
   const username = read
-    .about("Who logs in to Kafka by SASL; empty = nobody needs to.")
+    .about("User name for Kafka's SASL authentication; empty for none.")
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("How `KAFKA_USERNAME` logs in.")
+    .about("SASL mechanism of `KAFKA_USERNAME`.")
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
     .secret("Password of `KAFKA_USERNAME`, required with it.", "")
@@ -41,7 +41,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   };
 }
 
-/** The same in kafkajs' words. */
+/** Converts the settings to the configuration of kafkajs. */
 export function toKafkaConfig(security: KafkaSecurity | undefined): Partial<KafkaConfig> {
   if (security === undefined) return {};
   const { isEncrypted, caFile, login } = security;

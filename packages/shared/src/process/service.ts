@@ -19,24 +19,24 @@ import {
 } from "./health.ts";
 import { disposeInOrder } from "./lifecycle.ts";
 
-/** What every process of ours is configured with. */
+/** The configuration of every process. */
 export interface ProcessConfig {
   readonly service: string;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** What it shows the services that it calls. */
+  /** The secret that is sent to other services. */
   readonly internalSecret: string;
-  /** What it takes from its callers: the same, and others while the secret is changed. */
+  /** The secrets that are accepted from callers: the same one, and further ones during a rotation. */
   readonly acceptedSecrets: readonly [string, ...string[]];
   readonly logLevel: string;
-  /** Tests only: see `failpoints`. */
+  /** For tests only: see `failpoints`. */
   readonly failpointsDir: string | undefined;
-  /** Undefined = spans are not recorded, and what records them is not even loaded. */
+  /** Undefined when spans are not recorded; the OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
 }
 
-/** What every service with a schema of its own is configured with. */
+/** The configuration of every service with a database schema. */
 export interface DatabaseConfig {
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
@@ -44,17 +44,17 @@ export interface DatabaseConfig {
   readonly databasePrepare: boolean;
 }
 
-/** What every service that publishes or consumes events is configured with. */
+/** The configuration of every service that publishes or consumes events. */
 export interface BusConfig {
   readonly bus: "postgres" | "kafka";
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
-/** Each opens a door that only tests and trials need: to private addresses, to simulated accounts, to dying on demand. */
+/** Settings for tests and trials: they allow private addresses, simulated accounts, and crashes on demand. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
-/** Whichever process it is: what stands in the environment of one soon stands in that of the others. */
+/** Checked in every process, because the environment is often shared between them. */
 function refuseInProduction(read: EnvReader): void {
   const environment = read
     .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`)
@@ -128,13 +128,13 @@ export function readBusConfig(read: EnvReader): BusConfig {
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** What every process of ours stands on; disposed of last. */
+/** The parts that every process has. They are disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;
 }
 
-/** Opens what a process without a database of its own begins with. */
+/** Opens the parts of a process without a database. */
 export function openProcess(config: ProcessConfig): ServiceProcess {
   const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
@@ -148,14 +148,14 @@ export function openProcess(config: ProcessConfig): ServiceProcess {
   };
 }
 
-/** The same with a pool of connections; disposing closes it and waits 5 s for statements that still run. */
+/** The parts of a process with a database. Disposing waits 5 s for running statements, then closes the pool. */
 export interface DatabaseProcess extends ServiceProcess {
   readonly sql: Sql;
 }
 
 /**
- * Opens what a service with a schema begins with. Nothing connects yet: the process is ready once the database answers
- * with a schema of at least the last of these migrations.
+ * Opens the parts of a service with a database schema, without connecting yet. The process is ready once the database
+ * answers and has at least the last of these migrations.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -175,15 +175,15 @@ export function openDatabaseProcess(
 }
 
 /**
- * Listens for RPCs, probes and metrics. A service does this first, before its database is there: a process that waits
- * for what is missing is alive and not ready, and says why on `/readyz`.
+ * Listens for RPCs, probes and metrics. A service does this before its database is available: until then the process is
+ * alive but not ready, and `/readyz` says why.
  */
 export async function listenService(options: {
   readonly config: ProcessConfig;
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
-  /** Beside the RPCs; see `addPlainRoutes`. */
+  /** Plain HTTP routes beside the RPCs; see `addPlainRoutes`. */
   readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
   const { config, health, logger } = options;

@@ -3,8 +3,8 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { eventually } from "../testing/poll.ts";
-import { closeGently } from "./close-gently.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { drainConnections } from "./drain-connections.ts";
 
 let app: FastifyInstance;
 let port: number;
@@ -13,7 +13,7 @@ let answer: PromiseWithResolvers<string>;
 
 beforeEach(async () => {
   app = fastify({ return503OnClosing: false });
-  closeGently(app);
+  drainConnections(app);
   app.get("/now", () => "here");
   app.get("/later", () => answer.promise);
   answer = Promise.withResolvers();
