@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ConfigError, describeSettings, loadConfig } from "./config.ts";
 
-test("every fault of an environment is named at once", () => {
+test("loading a configuration reports all faults of the environment together", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };
   const load = () =>
     loadConfig(env, (read) => ({
@@ -23,7 +23,7 @@ test("every fault of an environment is named at once", () => {
   );
 });
 
-test("seconds become milliseconds, empty values count as absent", () => {
+test("seconds are converted to milliseconds, and empty values count as absent", () => {
   const config = loadConfig({ A: "0.25", B: "1, 2.5", C: "" }, (read) => ({
     a: read.seconds("A", 1),
     b: read.secondsList("B", []),
@@ -33,7 +33,7 @@ test("seconds become milliseconds, empty values count as absent", () => {
   expect(config).toEqual({ a: 250, b: [1000, 2500], c: 7000, d: true });
 });
 
-test("settings are described by what reads them, whichever of them matter", () => {
+test("every setting that is read is described, also those that do not apply", () => {
   const settings = describeSettings((read) => ({
     port: read.about("Where it listens.").integer("PORT", { default: 1, min: 0, max: 9 }),
     secrets: read.secret("What services show each other.").secrets("SECRETS", 32),
@@ -73,7 +73,7 @@ test("settings are described by what reads them, whichever of them matter", () =
   ]);
 });
 
-test("faults of settings that do not matter are no faults", () => {
+test("faults of settings that do not apply are not reported", () => {
   const load = (isUsed: boolean) =>
     loadConfig({}, (read) => ({
       region: read.when(isUsed).about("Where it is.").string("REGION"),
@@ -82,7 +82,7 @@ test("faults of settings that do not matter are no faults", () => {
   expect(() => load(true)).toThrow("REGION is required");
 });
 
-test("each of several secrets is long enough", () => {
+test("each secret of a list must have the minimum length", () => {
   const load = (value: string) =>
     loadConfig({ SECRETS: value }, (read) => ({ secrets: read.secrets("SECRETS", 4) })).secrets;
   expect(load("newer, older")).toEqual(["newer", "older"]);
