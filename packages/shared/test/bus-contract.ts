@@ -25,290 +25,295 @@ const WAIT = { timeoutMs: 20_000 };
 
 /** The tests that every implementation of the bus must pass. */
 export function describeBus(name: string, createFixture: () => Promise<BusFixture>): void {
-describe(name, () => {
-  let fixture: BusFixture;
-  let sql: Sql;
+  describe(name, () => {
+    let fixture: BusFixture;
+    let sql: Sql;
 
-  beforeAll(async () => {
-    fixture = await createFixture();
-    sql = fixture.sql;
-  }, 180_000);
+    beforeAll(async () => {
+      fixture = await createFixture();
+      sql = fixture.sql;
+    }, 180_000);
 
-  afterAll(() => fixture[Symbol.asyncDispose]());
+    afterAll(() => fixture[Symbol.asyncDispose]());
 
-  const makeTopic = async (): Promise<string> => {
-    const topic = `contract-${newId()}`;
-    await fixture.makeTopic(topic);
-    return topic;
-  };
-
-  const publish = async (bus: Bus, topic: string, records: readonly BusRecord[]): Promise<void> => {
-    await sql.begin((tx) => bus.publish(tx, topic, records));
-  };
-
-  /** Inserts each record into a table, in the transaction of the bus. */
-  const writeEffects =
-    (group: string): BatchHandler =>
-    async (tx, records) => {
-      const rows = records.map(({ key, value }) => ({ group_name: group, key, value }));
-      await tx`insert into effects ${tx(rows)}`;
+    const makeTopic = async (): Promise<string> => {
+      const topic = `contract-${newId()}`;
+      await fixture.makeTopic(topic);
+      return topic;
     };
 
-  const readEffects = async (group: string): Promise<readonly { key: string; value: string }[]> =>
-    await sql<{ key: string; value: string }[]>`
+    const publish = async (
+      bus: Bus,
+      topic: string,
+      records: readonly BusRecord[],
+    ): Promise<void> => {
+      await sql.begin((tx) => bus.publish(tx, topic, records));
+    };
+
+    /** Inserts each record into a table, in the transaction of the bus. */
+    const writeEffects =
+      (group: string): BatchHandler =>
+      async (tx, records) => {
+        const rows = records.map(({ key, value }) => ({ group_name: group, key, value }));
+        await tx`insert into effects ${tx(rows)}`;
+      };
+
+    const readEffects = async (group: string): Promise<readonly { key: string; value: string }[]> =>
+      await sql<{ key: string; value: string }[]>`
         select key, value from effects where group_name = ${group} order by id`;
 
-  const readValues = async (group: string): Promise<readonly string[]> =>
-    (await readEffects(group)).map(({ value }) => value);
+    const readValues = async (group: string): Promise<readonly string[]> =>
+      (await readEffects(group)).map(({ value }) => value);
 
-  const expectAll = async (group: string, records: readonly BusRecord[]): Promise<void> => {
-    const wanted = records.map(({ value }) => value).toSorted();
-    await eventually(async () => {
-      expect([...new Set(await readValues(group))].toSorted()).toEqual(wanted);
-    }, WAIT);
-  };
-
-  test("every group receives every record, even if another group keeps failing", async () => {
-    const topic = await makeTopic();
-    await using bus = fixture.open();
-    const records = plainRecords(600, 30);
-    const [first, second] = [newId(), newId()];
-    await bus.subscribe({ group: first, topic, handle: writeEffects(first) });
-    await bus.subscribe({
-      group: newId(),
-      topic,
-      handle: () => Promise.reject(new Error("broken group")),
-    });
-    await bus.subscribe({ group: second, topic, handle: writeEffects(second) });
-    const parts = [records.slice(0, 200), records.slice(200, 400), records.slice(400)];
-    await Promise.all(parts.map((part) => publish(bus, topic, part)));
-    await expectAll(first, records);
-    await expectAll(second, records);
-  });
-
-  test("records of one key keep their order while no record fails", async () => {
-    const topic = await makeTopic();
-    await using bus = fixture.open();
-    const group = newId();
-    const records = plainRecords(500, 10);
-    await bus.subscribe({ group, topic, handle: writeEffects(group) });
-    for (let start = 0; start < records.length; start += 50) {
-      await publish(bus, topic, records.slice(start, start + 50));
-    }
-    await expectAll(group, records);
-    expect(byKey(await readEffects(group))).toEqual(byKey(records));
-  });
-
-  test("a handler receives at most 200 records with key, headers and value as published", async () => {
-    const topic = await makeTopic();
-    await using bus = fixture.open();
-    const seen: BusRecord[][] = [];
-    const record = { key: "clé", headers: { ce_id: "1", note: "ünï" }, value: '{"text":"🎉"}' };
-    await publish(bus, topic, [record, ...plainRecords(450, 1)]);
-    await bus.subscribe({
-      group: newId(),
-      topic,
-      handle: async (_tx, batch) => void seen.push([...batch]),
-    });
-    await eventually(() => expect(seen.flat()).toHaveLength(451), WAIT);
-    expect(seen.flat().find(({ key }) => key === "clé")).toMatchObject(record);
-    expect(Math.max(...seen.map((batch) => batch.length))).toBeLessThanOrEqual(200);
-  });
-
-  test("a new group starts at the beginning of a topic, and continues at its position after a restart", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    const records = plainRecords(300, 20);
-    {
-      await using bus = fixture.open();
-      await publish(bus, topic, records.slice(0, 200));
-      await bus.subscribe({ group, topic, handle: writeEffects(group) });
-      await expectAll(group, records.slice(0, 200));
-    }
-    await using bus = fixture.open();
-    await publish(bus, topic, records.slice(200));
-    await bus.subscribe({ group, topic, handle: writeEffects(group) });
-    await expectAll(group, records);
-    expect(await readValues(group)).toHaveLength(300);
-  });
-
-  test("a position is never ahead of its effect: failures and restarts lose no record", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    const records = plainRecords(400, 20);
-    const effect = writeEffects(group);
-    let calls = 0;
-    const flaky: BatchHandler = async (tx, batch) => {
-      await effect(tx, batch);
-      calls += 1;
-      if (calls % 3 !== 0) throw unavailable();
+    const expectAll = async (group: string, records: readonly BusRecord[]): Promise<void> => {
+      const wanted = records.map(({ value }) => value).toSorted();
+      await eventually(async () => {
+        expect([...new Set(await readValues(group))].toSorted()).toEqual(wanted);
+      }, WAIT);
     };
-    for (let round = 0; round < 4; round += 1) {
+
+    test("every group receives every record, even if another group keeps failing", async () => {
+      const topic = await makeTopic();
       await using bus = fixture.open();
-      await publish(bus, topic, records.slice(round * 100, round * 100 + 100));
-      const before = calls;
-      await bus.subscribe({ group, topic, handle: flaky });
-      await eventually(() => calls > before, WAIT);
-    }
-    await using bus = fixture.open();
-    await bus.subscribe({ group, topic, handle: effect });
-    await expectAll(group, records);
-  });
-
-  test("members of a group share the records, and no record is lost when one member leaves", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    const records = plainRecords(400, 40);
-    await using stays = fixture.open();
-    await stays.subscribe({ group, topic, handle: writeEffects(group) });
-    {
-      await using leaves = fixture.open();
-      await leaves.subscribe({ group, topic, handle: writeEffects(group) });
-      await publish(leaves, topic, records.slice(0, 200));
-      await eventually(async () => (await readValues(group)).length > 0, WAIT);
-    }
-    await publish(stays, topic, records.slice(200));
-    await expectAll(group, records);
-  });
-
-  test("a topic that is truncated and filled again is consumed from its beginning", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    const records = plainRecords(200, 10);
-    await using bus = fixture.open();
-    const subscription = await bus.subscribe({ group, topic, handle: writeEffects(group) });
-    await publish(bus, topic, records.slice(0, 50));
-    await expectAll(group, records.slice(0, 50));
-    await fixture.truncate(topic);
-    await publish(bus, topic, records.slice(50, 100));
-    await expectAll(group, records.slice(0, 100));
-    await subscription[Symbol.asyncDispose]();
-    await publish(bus, topic, plainRecords(50, 10));
-    await fixture.truncate(topic);
-    await publish(bus, topic, records.slice(100));
-    await bus.subscribe({ group, topic, handle: writeEffects(group) });
-    await expectAll(group, records);
-  });
-
-  const consume = async (
-    bus: Bus,
-    topic: string,
-    group: string,
-    work: (accountIds: readonly string[]) => Promise<void>,
-    options: Partial<ConsumerOptions> = {},
-  ): Promise<void> => {
-    const handler = handleEvents(AccountConnectedSchema, async (tx, events) => {
-      const rows = events.map(({ message }) => ({
-        group_name: group,
-        key: message.accountId,
-        value: message.accountId,
-      }));
-      await tx`insert into effects ${tx(rows)}`;
-      await work(rows.map((row) => row.value));
+      const records = plainRecords(600, 30);
+      const [first, second] = [newId(), newId()];
+      await bus.subscribe({ group: first, topic, handle: writeEffects(first) });
+      await bus.subscribe({
+        group: newId(),
+        topic,
+        handle: () => Promise.reject(new Error("broken group")),
+      });
+      await bus.subscribe({ group: second, topic, handle: writeEffects(second) });
+      const parts = [records.slice(0, 200), records.slice(200, 400), records.slice(400)];
+      await Promise.all(parts.map((part) => publish(bus, topic, part)));
+      await expectAll(first, records);
+      await expectAll(second, records);
     });
-    await startConsumer({ bus, sql, group, topic, handlers: [handler], logger, ...options });
-  };
 
-  const readParked = async (topic: string) =>
-    await sql`select event_id, type, error, attempt_count from parked_events where topic = ${topic}`;
-
-  test("an event that always fails is parked after 5 tries, and every other event takes effect once", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    await using bus = fixture.open();
-    const records = events(250);
-    let poisonCalls = 0;
-    await consume(bus, topic, group, async (ids) => {
-      if (!ids.includes("a77")) return;
-      if (ids.length === 1) poisonCalls += 1;
-      throw new TypeError("cannot handle a77");
+    test("records of one key keep their order while no record fails", async () => {
+      const topic = await makeTopic();
+      await using bus = fixture.open();
+      const group = newId();
+      const records = plainRecords(500, 10);
+      await bus.subscribe({ group, topic, handle: writeEffects(group) });
+      for (let start = 0; start < records.length; start += 50) {
+        await publish(bus, topic, records.slice(start, start + 50));
+      }
+      await expectAll(group, records);
+      expect(byKey(await readEffects(group))).toEqual(byKey(records));
     });
-    await publish(bus, topic, records);
-    const good = records.filter(({ key }) => key !== "a77").map(({ key }) => key);
-    await eventually(
-      async () => expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
-      WAIT,
-    );
-    await eventually(async () =>
-      expect(await readParked(topic)).toEqual([
-        {
-          eventId: records[77]?.headers.ce_id,
-          type: AccountConnectedSchema.typeName,
-          error: "TypeError: cannot handle a77",
-          attemptCount: 5,
-        },
-      ]),
-    );
-    expect(poisonCalls).toBe(5);
-  });
 
-  test("an event that is not valid JSON is parked, and one with unknown fields is handled", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    await using bus = fixture.open();
-    const [broken, newer, plain] = events(3);
-    await consume(bus, topic, group, () => Promise.resolve());
-    await publish(bus, topic, [
-      { ...present(broken), value: "not json" },
-      { ...present(newer), value: '{"accountId":"newer","invented":{"later":[1]}}' },
-      present(plain),
-    ]);
-    await eventually(
-      async () => expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
-      WAIT,
-    );
-    await eventually(async () =>
-      expect(await readParked(topic)).toMatchObject([
-        { eventId: broken?.headers.ce_id, attemptCount: 5 },
-      ]),
-    );
-  });
-
-  test("an infrastructure error is retried until it ends, and parks no event", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    await using bus = fixture.open();
-    const troubles = [
-      unavailable(),
-      Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }),
-      Object.assign(new Error("deadlock detected"), { code: "40P01" }),
-    ];
-    let calls = 0;
-    await consume(bus, topic, group, async () => {
-      calls += 1;
-      const trouble = troubles[calls % troubles.length];
-      if (calls <= 4 && trouble !== undefined) throw trouble;
+    test("a handler receives at most 200 records with key, headers and value as published", async () => {
+      const topic = await makeTopic();
+      await using bus = fixture.open();
+      const seen: BusRecord[][] = [];
+      const record = { key: "clé", headers: { ce_id: "1", note: "ünï" }, value: '{"text":"🎉"}' };
+      await publish(bus, topic, [record, ...plainRecords(450, 1)]);
+      await bus.subscribe({
+        group: newId(),
+        topic,
+        handle: async (_tx, batch) => void seen.push([...batch]),
+      });
+      await eventually(() => expect(seen.flat()).toHaveLength(451), WAIT);
+      expect(seen.flat().find(({ key }) => key === "clé")).toMatchObject(record);
+      expect(Math.max(...seen.map((batch) => batch.length))).toBeLessThanOrEqual(200);
     });
-    await publish(bus, topic, [present(events(1)[0])]);
-    await eventually(async () => expect(await readValues(group)).toEqual(["a0"]), WAIT);
-    expect(calls).toBe(5);
-    expect(await readParked(topic)).toEqual([]);
-  });
 
-  test("an event of an unknown type waits for a newer replica and is then parked; unhandled types of the topic are skipped", async () => {
-    const topic = await makeTopic();
-    const group = newId();
-    await using bus = fixture.open();
-    const [stranger, sibling, known] = events(3);
-    await consume(bus, topic, group, () => Promise.resolve(), { unknownTypeWaitMs: 1_500 });
-    const sent = performance.now();
-    await publish(bus, topic, [
-      retyped(present(stranger), "postrider.accounts.v2.AccountMerged"),
-      retyped(present(sibling), "postrider.accounts.v1.AccountReconnectRequired"),
-      present(known),
-    ]);
-    await eventually(async () => expect(await readValues(group)).toEqual(["a2"]), WAIT);
-    await eventually(
-      async () =>
-        expect(await readParked(topic)).toMatchObject([
+    test("a new group starts at the beginning of a topic, and continues at its position after a restart", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      const records = plainRecords(300, 20);
+      {
+        await using bus = fixture.open();
+        await publish(bus, topic, records.slice(0, 200));
+        await bus.subscribe({ group, topic, handle: writeEffects(group) });
+        await expectAll(group, records.slice(0, 200));
+      }
+      await using bus = fixture.open();
+      await publish(bus, topic, records.slice(200));
+      await bus.subscribe({ group, topic, handle: writeEffects(group) });
+      await expectAll(group, records);
+      expect(await readValues(group)).toHaveLength(300);
+    });
+
+    test("a position is never ahead of its effect: failures and restarts lose no record", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      const records = plainRecords(400, 20);
+      const effect = writeEffects(group);
+      let calls = 0;
+      const flaky: BatchHandler = async (tx, batch) => {
+        await effect(tx, batch);
+        calls += 1;
+        if (calls % 3 !== 0) throw unavailable();
+      };
+      for (let round = 0; round < 4; round += 1) {
+        await using bus = fixture.open();
+        await publish(bus, topic, records.slice(round * 100, round * 100 + 100));
+        const before = calls;
+        await bus.subscribe({ group, topic, handle: flaky });
+        await eventually(() => calls > before, WAIT);
+      }
+      await using bus = fixture.open();
+      await bus.subscribe({ group, topic, handle: effect });
+      await expectAll(group, records);
+    });
+
+    test("members of a group share the records, and no record is lost when one member leaves", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      const records = plainRecords(400, 40);
+      await using stays = fixture.open();
+      await stays.subscribe({ group, topic, handle: writeEffects(group) });
+      {
+        await using leaves = fixture.open();
+        await leaves.subscribe({ group, topic, handle: writeEffects(group) });
+        await publish(leaves, topic, records.slice(0, 200));
+        await eventually(async () => (await readValues(group)).length > 0, WAIT);
+      }
+      await publish(stays, topic, records.slice(200));
+      await expectAll(group, records);
+    });
+
+    test("a topic that is truncated and filled again is consumed from its beginning", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      const records = plainRecords(200, 10);
+      await using bus = fixture.open();
+      const subscription = await bus.subscribe({ group, topic, handle: writeEffects(group) });
+      await publish(bus, topic, records.slice(0, 50));
+      await expectAll(group, records.slice(0, 50));
+      await fixture.truncate(topic);
+      await publish(bus, topic, records.slice(50, 100));
+      await expectAll(group, records.slice(0, 100));
+      await subscription[Symbol.asyncDispose]();
+      await publish(bus, topic, plainRecords(50, 10));
+      await fixture.truncate(topic);
+      await publish(bus, topic, records.slice(100));
+      await bus.subscribe({ group, topic, handle: writeEffects(group) });
+      await expectAll(group, records);
+    });
+
+    const consume = async (
+      bus: Bus,
+      topic: string,
+      group: string,
+      work: (accountIds: readonly string[]) => Promise<void>,
+      options: Partial<ConsumerOptions> = {},
+    ): Promise<void> => {
+      const handler = handleEvents(AccountConnectedSchema, async (tx, events) => {
+        const rows = events.map(({ message }) => ({
+          group_name: group,
+          key: message.accountId,
+          value: message.accountId,
+        }));
+        await tx`insert into effects ${tx(rows)}`;
+        await work(rows.map((row) => row.value));
+      });
+      await startConsumer({ bus, sql, group, topic, handlers: [handler], logger, ...options });
+    };
+
+    const readParked = async (topic: string) =>
+      await sql`select event_id, type, error, attempt_count from parked_events where topic = ${topic}`;
+
+    test("an event that always fails is parked after 5 tries, and every other event takes effect once", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const records = events(250);
+      let poisonCalls = 0;
+      await consume(bus, topic, group, async (ids) => {
+        if (!ids.includes("a77")) return;
+        if (ids.length === 1) poisonCalls += 1;
+        throw new TypeError("cannot handle a77");
+      });
+      await publish(bus, topic, records);
+      const good = records.filter(({ key }) => key !== "a77").map(({ key }) => key);
+      await eventually(
+        async () => expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
+        WAIT,
+      );
+      await eventually(async () =>
+        expect(await readParked(topic)).toEqual([
           {
-            type: "postrider.accounts.v2.AccountMerged",
-            error: "Error: there is no handler for this type of event",
+            eventId: records[77]?.headers.ce_id,
+            type: AccountConnectedSchema.typeName,
+            error: "TypeError: cannot handle a77",
+            attemptCount: 5,
           },
         ]),
-      WAIT,
-    );
-    expect(performance.now() - sent).toBeGreaterThan(1_000);
+      );
+      expect(poisonCalls).toBe(5);
+    });
+
+    test("an event that is not valid JSON is parked, and one with unknown fields is handled", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const [broken, newer, plain] = events(3);
+      await consume(bus, topic, group, () => Promise.resolve());
+      await publish(bus, topic, [
+        { ...present(broken), value: "not json" },
+        { ...present(newer), value: '{"accountId":"newer","invented":{"later":[1]}}' },
+        present(plain),
+      ]);
+      await eventually(
+        async () => expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
+        WAIT,
+      );
+      await eventually(async () =>
+        expect(await readParked(topic)).toMatchObject([
+          { eventId: broken?.headers.ce_id, attemptCount: 5 },
+        ]),
+      );
+    });
+
+    test("an infrastructure error is retried until it ends, and parks no event", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const troubles = [
+        unavailable(),
+        Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }),
+        Object.assign(new Error("deadlock detected"), { code: "40P01" }),
+      ];
+      let calls = 0;
+      await consume(bus, topic, group, async () => {
+        calls += 1;
+        const trouble = troubles[calls % troubles.length];
+        if (calls <= 4 && trouble !== undefined) throw trouble;
+      });
+      await publish(bus, topic, [present(events(1)[0])]);
+      await eventually(async () => expect(await readValues(group)).toEqual(["a0"]), WAIT);
+      expect(calls).toBe(5);
+      expect(await readParked(topic)).toEqual([]);
+    });
+
+    test("an event of an unknown type waits for a newer replica and is then parked; unhandled types of the topic are skipped", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const [stranger, sibling, known] = events(3);
+      await consume(bus, topic, group, () => Promise.resolve(), { unknownTypeWaitMs: 1_500 });
+      const sent = performance.now();
+      await publish(bus, topic, [
+        retyped(present(stranger), "postrider.accounts.v2.AccountMerged"),
+        retyped(present(sibling), "postrider.accounts.v1.AccountReconnectRequired"),
+        present(known),
+      ]);
+      await eventually(async () => expect(await readValues(group)).toEqual(["a2"]), WAIT);
+      await eventually(
+        async () =>
+          expect(await readParked(topic)).toMatchObject([
+            {
+              type: "postrider.accounts.v2.AccountMerged",
+              error: "Error: there is no handler for this type of event",
+            },
+          ]),
+        WAIT,
+      );
+      expect(performance.now() - sent).toBeGreaterThan(1_000);
+    });
   });
 }
 
@@ -355,5 +360,4 @@ function byKey(records: readonly { key: string; value: string }[]): Record<strin
   return Object.fromEntries(
     [...groups].map(([key, group]) => [key, group.map(({ value }) => value)]),
   );
-});
 }

@@ -1,8 +1,16 @@
 import { notFound, unavailable } from "@postrider/shared/errors";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
-import { afterEach, expect, test } from "vitest";
-import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID, type Peers } from "./fixture.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import {
+  ACCOUNT_ID,
+  admitted,
+  createSharedServer,
+  WORKSPACE_ID,
+  type Peers,
+  type SharedServer,
+} from "./fixture.ts";
 
 const TICKET = "t".repeat(43);
 const BROWSER = "b".repeat(43);
@@ -14,24 +22,24 @@ const OPEN = {
   authorizeOrigin: "https://x.example",
 };
 
-let app: FastifyInstance | undefined;
-afterEach(async () => {
-  await app?.close();
+const lines: string[] = [];
+let shared: SharedServer;
+beforeAll(async () => {
+  const destination = { write: (line: string) => void lines.push(line) };
+  shared = await createSharedServer(createLogger({ service: "test", level: "trace", destination }));
 });
+afterAll(() => shared.app.close());
 
 type Authorizations = NonNullable<Peers["authorizations"]>;
 
-async function serve(
-  authorizations: Authorizations,
-  admit = () => admitted(),
-): Promise<FastifyInstance> {
-  app = await createTestServer({ authorizations }, admit);
-  return app;
+function serve(authorizations: Authorizations, admit?: () => AdmissionResult): FastifyInstance {
+  shared.use({ authorizations }, admit);
+  return shared.app;
 }
 
 test("a connect link shows an escaped page without using up the link, an API key or rate limit", async () => {
   const asked: string[] = [];
-  const server = await serve(
+  const server = serve(
     {
       findTicket: ({ ticket }) => {
         asked.push(ticket);
@@ -53,7 +61,7 @@ test("a connect link shows an escaped page without using up the link, an API key
 });
 
 test("the page of a connect link allows only its own style and form", async () => {
-  const server = await serve({ findTicket: () => OPEN });
+  const server = serve({ findTicket: () => OPEN });
   const { headers } = await server.inject({ url: `/connect/${TICKET}` });
   expect(headers["content-security-policy"]).toMatch(
     /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/]{43}='; form-action 'self' https: https:\/\/x\.example; base-uri 'none'; frame-ancestors 'none'$/,
@@ -71,7 +79,7 @@ test("the page of a connect link allows only its own style and form", async () =
 });
 
 test("the page of a connect link is in Korean for a browser that prefers Korean", async () => {
-  const server = await serve({ findTicket: () => OPEN });
+  const server = serve({ findTicket: () => OPEN });
   const answer = await server.inject({
     url: `/connect/${TICKET}`,
     headers: { "accept-language": "ko-KR,ko;q=0.9" },
@@ -85,7 +93,7 @@ test.each([
   ["used", 410],
   ["expired", 410],
 ])("a connect link with the outcome %s is a page with status %i", async (outcome, status) => {
-  const server = await serve({ findTicket: () => ({ outcome }) });
+  const server = serve({ findTicket: () => ({ outcome }) });
   const answer = await server.inject({ url: `/connect/${TICKET}` });
   expect(answer.statusCode).toBe(status);
   expect(answer.body).toContain(`data-page="${outcome}"`);
@@ -94,7 +102,7 @@ test.each([
 });
 
 test("a connect link that was never issued is unknown without a call to accounts", async () => {
-  const server = await serve({});
+  const server = serve({});
   for (const url of [`/connect/${"t".repeat(42)}`, `/connect/${"é".repeat(43)}`]) {
     expect((await server.inject({ url })).statusCode).toBe(404);
     expect((await server.inject({ method: "POST", url })).statusCode).toBe(404);
@@ -103,7 +111,7 @@ test("a connect link that was never issued is unknown without a call to accounts
 
 test("the browser that saw the page of a connect link is redirected to the platform", async () => {
   const opened: unknown[] = [];
-  const server = await serve({
+  const server = serve({
     openTicket: ({ ticket, browser }) => {
       opened.push({ ticket, browser });
       return { outcome: "opened", authorizeUrl: "https://x.example/authorize?state=s" };
@@ -120,7 +128,7 @@ test("the browser that saw the page of a connect link is redirected to the platf
 });
 
 test("the form of a connect link is refused without the cookie, as another site would send it", async () => {
-  const server = await serve({});
+  const server = serve({});
   const answer = await server.inject({ method: "POST", url: `/connect/${TICKET}` });
   expect(answer.statusCode).toBe(403);
   expect(answer.body).toContain('data-page="other_browser"');
@@ -131,7 +139,7 @@ const back = (server: FastifyInstance, query: string) =>
 
 test("the callback passes on what the platform sent, and lists the connected accounts", async () => {
   const finished: unknown[] = [];
-  const server = await serve({
+  const server = serve({
     finishAuthorization: ({ state, code, error, browser }) => {
       finished.push({ state, code, error, browser });
       return { outcome: "connected", platform: "x", accounts: [{ username: "<i>cat</i>" }] };
@@ -154,7 +162,7 @@ test.each([
   ["unavailable", 503],
   ["a word of a later release", 503],
 ])("a callback with the outcome %s is a page with status %i", async (outcome, status) => {
-  const server = await serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
+  const server = serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
   const answer = await back(server, "state=s&error=access_denied");
   expect(answer.statusCode).toBe(status);
   expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
@@ -162,7 +170,7 @@ test.each([
 
 test("repeated parameters of the callback count as missing", async () => {
   const finished: unknown[] = [];
-  const server = await serve({
+  const server = serve({
     finishAuthorization: ({ state, code }) => {
       finished.push({ state, code });
       return { outcome: "unknown_state" };
@@ -173,7 +181,7 @@ test("repeated parameters of the callback count as missing", async () => {
 });
 
 test("the callback is answered with a page when accounts does not answer", async () => {
-  const server = await serve({
+  const server = serve({
     finishAuthorization: () => {
       throw unavailable();
     },
@@ -184,35 +192,27 @@ test("the callback is answered with a page when accounts does not answer", async
 });
 
 test("no ticket, state, code or browser secret is logged", async () => {
-  const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) };
-  const logger = createLogger({ service: "test", level: "trace", destination });
-  app = await createTestServer(
-    {
-      authorizations: {
-        findTicket: () => OPEN,
-        finishAuthorization: () => {
-          throw unavailable();
-        },
-      },
+  const server = serve({
+    findTicket: () => OPEN,
+    finishAuthorization: () => {
+      throw unavailable();
     },
-    () => admitted(),
-    logger,
-  );
-  await app.inject({ url: `/connect/${TICKET}` });
-  await back(app, "state=secret-state&code=secret-code");
+  });
+  lines.length = 0;
+  await server.inject({ url: `/connect/${TICKET}` });
+  await back(server, "state=secret-state&code=secret-code");
   const log = lines.join("");
   expect(log).toContain("/connect/callback");
   for (const secret of [TICKET, BROWSER, "secret-state", "secret-code"])
     expect(log).not.toContain(secret);
 });
 
-const remove = (server: FastifyInstance, id = ACCOUNT_ID) =>
-  server.inject({ method: "DELETE", url: `/api/v1/accounts/${id}` });
+const remove = (id = ACCOUNT_ID) =>
+  shared.app.inject({ method: "DELETE", url: `/api/v1/accounts/${id}` });
 
 test("DELETE /accounts/{id} answers 204 and says whether the platform was asked to revoke the permission", async () => {
   const refs: unknown[] = [];
-  app = await createTestServer({
+  shared.use({
     accounts: {
       disconnectAccount: ({ ref }) => {
         refs.push([ref?.workspaceId, ref?.accountId]);
@@ -222,7 +222,7 @@ test("DELETE /accounts/{id} answers 204 and says whether the platform was asked 
       },
     },
   });
-  const [first, second] = [await remove(app), await remove(app)];
+  const [first, second] = [await remove(), await remove()];
   expect([first.statusCode, first.body]).toEqual([204, ""]);
   expect(first.headers["x-provider-revocation"]).toBe("unconfirmed");
   expect(first.headers["x-provider-revocation-reason"]).toBeUndefined();
@@ -236,16 +236,15 @@ test("DELETE /accounts/{id} answers 204 and says whether the platform was asked 
 });
 
 test("DELETE /accounts/{id} answers 404 for an unknown account, and 403 without accounts:write", async () => {
-  app = await createTestServer({
+  shared.use({
     accounts: {
       disconnectAccount: () => {
         throw notFound();
       },
     },
   });
-  expect((await remove(app)).statusCode).toBe(404);
-  expect((await remove(app, "no-id")).statusCode).toBe(404);
-  await app.close();
-  app = await createTestServer({}, () => admitted({ scopes: new Set(["accounts:read"]) }));
-  expect((await remove(app)).json()).toMatchObject({ error: { code: "insufficient_scope" } });
+  expect((await remove()).statusCode).toBe(404);
+  expect((await remove("no-id")).statusCode).toBe(404);
+  shared.use({}, () => admitted({ scopes: new Set(["accounts:read"]) }));
+  expect((await remove()).json()).toMatchObject({ error: { code: "insufficient_scope" } });
 });
