@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { shownSecret } from "@postrider/shared/connect/shown-secret";
+import { secretToSend } from "@postrider/shared/connect/sent-secret";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,7 +65,7 @@ export function readSettings(
       media: urlOf("media"),
       delivery: urlOf("delivery"),
     },
-    internalSecret: secrets === undefined ? undefined : shownSecret(secrets),
+    internalSecret: secrets === undefined ? undefined : secretToSend(secrets),
   };
 }
 

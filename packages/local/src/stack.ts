@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { shownSecret } from "@postrider/shared/connect/shown-secret";
+import { secretToSend } from "@postrider/shared/connect/sent-secret";
 import { forgetData, rotateLogs } from "#src/data-folder.ts";
 import { ensureDemoWorkspace } from "#src/demo-workspace.ts";
 import { writeJsonFile } from "#src/json-file.ts";
@@ -131,7 +131,7 @@ async function startEverything(
   const replicas = await startServices(context, plan, options.abort);
   const demo = await ensureDemoWorkspace({
     accountsUrl: urls.accounts,
-    internalSecret: shownSecret(secrets.internalSecret),
+    internalSecret: secretToSend(secrets.internalSecret),
     known: secrets.demo,
   });
   saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
-/** One fault of a request; `code` is stable, texts are made at the edge. */
+/** A fault of a request. `code` is stable; the gateway adds the message. */
 export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
   readonly code: string;
 };
 
-/** What class of failure a reason belongs to; decides the Connect code. */
+/** The class of a failure, which determines its Connect code. */
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"
@@ -19,8 +19,8 @@ export type ErrorKind =
   | "internal";
 
 /**
- * The only error that services throw on purpose. `reason` is the stable REST code; no text of ours or of a library
- * travels with it.
+ * The only error that services throw on purpose. `reason` is the stable code of the REST API. Messages of ours or of
+ * libraries are not sent with it.
  */
 export class ServiceError extends Error {
   override name = "ServiceError";
@@ -43,7 +43,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The id does not exist, or belongs to another workspace: the two look the same. */
+/** The id does not exist or belongs to another workspace; callers cannot tell the two apart. */
 export function notFound(): ServiceError {
   return new ServiceError("not_found", "not_found");
 }
@@ -53,7 +53,7 @@ export function invalidRequest(violations: readonly Violation[] = []): ServiceEr
   return new ServiceError("invalid", "invalid_request", violations);
 }
 
-/** The resource's state does not allow the operation; `reason` names why. */
+/** The state of the resource does not allow the operation; `reason` says why. */
 export function conflict(
   reason: string,
   violations: readonly Violation[] = [],
@@ -67,7 +67,7 @@ export function unprocessable(reason: string, violations: readonly Violation[] =
   return new ServiceError("unprocessable", reason, violations);
 }
 
-/** Something we depend on does not answer; the same request may succeed after `retryAfterMs`. */
+/** A dependency does not answer. The same request may succeed after `retryAfterMs`. */
 export function unavailable(cause?: unknown, retryAfterMs = 1000): ServiceError {
   return new ServiceError("unavailable", "unavailable", [], { retryAfterMs, cause });
 }

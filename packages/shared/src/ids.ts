@@ -2,12 +2,12 @@ import { v7 } from "uuid";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A new UUIDv7 in lower case: sortable by creation time, so indexes on it grow at one end. */
+/** A new UUIDv7 in lower case. UUIDv7 sorts by creation time, so that indexes grow at one end. */
 export function newId(): string {
   return v7();
 }
 
-/** Whether the text is a UUID (any version) in lower case, the only form Postrider's interface accepts. */
+/** Whether the text is a UUID of any version in lower case, the only form that the API accepts. */
 export function isId(text: string): boolean {
   return ID.test(text);
 }

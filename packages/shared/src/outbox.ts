@@ -3,20 +3,20 @@ import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
-/** The largest body of an event; a bigger one should be a reference to its owner's table. */
+/** Maximum size of an event's message. Larger data stays in its table, and the event refers to it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-/** An event that is ready to be appended; made by `outboxEvent`. */
+/** An event that can be appended, created by `outboxEvent`. */
 export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly schema: T;
   readonly message: MessageInitShape<T>;
-  /** Id of the aggregate: its events keep their order. */
+  /** Id of the aggregate. Events with the same key keep their order. */
   readonly key: string;
-  /** Who asked for what it tells. Default: the current request. */
+  /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
 }
 
-/** Builds one event with its message checked against the schema. */
+/** Creates an event whose message type-checks against the schema. */
 export function outboxEvent<T extends DescMessage>(
   schema: T,
   message: MessageInitShape<T>,
@@ -25,7 +25,7 @@ export function outboxEvent<T extends DescMessage>(
   return { schema, message, key };
 }
 
-/** The event as the consequence of that request rather than of the current one; unchanged where it is not known. */
+/** The event with another request as its cause; unchanged if that request is unknown. */
 export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): OutboxEvent {
   return cause === null || cause === undefined ? event : { ...event, cause };
 }
@@ -34,16 +34,18 @@ function toRow(event: OutboxEvent, current: Cause) {
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);
   if (bytes > MAX_PAYLOAD_BYTES) {
-    throw new Error(`${event.schema.typeName} has ${bytes} bytes, at most ${MAX_PAYLOAD_BYTES} go`);
+    throw new Error(
+      `an event ${event.schema.typeName} has ${bytes} bytes, more than the maximum of ${MAX_PAYLOAD_BYTES}`,
+    );
   }
   const { schema, key, cause: headers = current } = event;
   return { event_id: newId(), type: schema.typeName, key, payload, headers };
 }
 
 /**
- * The statement that appends events to the service's outbox, in their order. Awaited it runs; inside a larger statement
- * (`with event as (${eventInsert(sql, events)}) …`) it saves the transaction around the two, which costs more than both.
- * That is only for a new aggregate: changing one takes its lock first, see `appendEvents`.
+ * The statement that appends events to the service's outbox, in the given order. Awaited it runs by itself. As part of a
+ * larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit transaction. Only use that for a
+ * new aggregate: changing one must take its lock first, see `appendEvents`.
  *
  * @param events At least one.
  */
@@ -61,9 +63,9 @@ export function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
 }
 
 /**
- * Appends events to the service's outbox, in their order, with one statement. The relay sends them once `tx` has
- * committed, and never if it has not. Call it after the lock on the aggregate's row, so that the events of one key are
- * committed in the order of their ids.
+ * Appends events to the service's outbox, in the given order, with one statement. The relay publishes them if and only if
+ * `tx` commits. Call it after locking the aggregate's row, so that the events of a key are committed in the order of their
+ * ids.
  */
 export async function appendEvents(
   tx: TransactionSql,
@@ -82,15 +84,15 @@ export async function appendEvent<T extends DescMessage>(
   await appendEvents(tx, [outboxEvent(schema, message, key)]);
 }
 
-/** How much waits in an outbox. */
+/** The events that wait in an outbox. */
 export interface OutboxBacklog {
-  /** Never less than the rows there are; ids that were rolled back make it a little more. */
+  /** Upper bound of the number of rows; ids of rolled-back transactions are included. */
   readonly rows: number;
-  /** Age of the oldest row, 0 when there is none. */
+  /** Age of the oldest row; 0 when the outbox is empty. */
   readonly oldestMs: number;
 }
 
-/** Measures the outbox by its first and its last id, in constant time however much waits. */
+/** Measures the outbox by its first and last id, in constant time. */
 export async function readOutboxBacklog(sql: ISql): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`
     select

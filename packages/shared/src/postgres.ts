@@ -2,8 +2,8 @@ import postgres from "postgres";
 import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 
 /**
- * Columns come back in camelCase; keys inside json values stay as they were stored. Instants are `Date`, int8 is `number`.
- * Arrays are listed here by hand, because asking the server for its types costs a round trip per connection.
+ * Columns are returned in camelCase; keys inside JSON values are not changed. Instants are `Date`, int8 is `number`. Array
+ * types are listed here, because asking the server for its types costs a round trip per connection.
  */
 const types = {
   bigint: {
@@ -29,7 +29,7 @@ type Types = { bigint: number; texts: string[]; numbers: number[] };
 export type Sql = postgres.Sql<Types>;
 /** One open transaction. */
 export type TransactionSql = postgres.TransactionSql<Types>;
-/** Pool or transaction alike: what `db/` functions take. */
+/** A pool or a transaction: the parameter of functions in `db/`. */
 export type ISql = postgres.ISql<Types>;
 
 export interface SqlOptions {
@@ -42,16 +42,16 @@ export interface SqlOptions {
 }
 
 /**
- * How long a connection waits before it is tried again; statements wait with it. The driver's own delay grows to 20 s: for
- * so long requests would hang in an outage, and after it, where they can be refused at once.
+ * Pause before a connection is tried again, during which statements wait. The driver's own pause grows to 20 s, during
+ * which requests would hang instead of being refused.
  */
 function reconnectDelaySeconds(failures: number): number {
   return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);
 }
 
 /**
- * Opens a pool. Statement and idle-in-transaction time-outs belong to the role (see `postgres/provision`), not to the
- * session, so that everything works behind a transaction pooler.
+ * Opens a pool. Timeouts of statements and transactions are set on the role (see `postgres/provision`) instead of the
+ * session, so that they also work behind a transaction pooler.
  */
 export function openSql(options: SqlOptions): Sql {
   return postgres(options.url, {
@@ -84,7 +84,7 @@ const CONNECTION_CODES = new Set([
 ]);
 
 /**
- * Classes of SQLSTATE that say nothing about the statement itself: 08 connection, 40 serialization and deadlock,
+ * Classes of SQLSTATE that are not caused by the statement itself: 08 connection, 40 serialization and deadlock,
  * 53 resources, 55P03 lock time-out, 57 operator intervention (shutdown, statement time-out), 58 system,
  * 25P03 idle-in-transaction time-out, 25006 read-only (a standby).
  */
@@ -95,13 +95,13 @@ function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Whether the error comes from the database or the way to it, so that the same statement may well succeed later. */
+/** Whether the error is caused by the database or the connection to it, so that the same statement may succeed later. */
 export function isInfrastructureError(error: unknown): boolean {
   const code = errorCode(error);
   return code !== undefined && (CONNECTION_CODES.has(code) || INFRASTRUCTURE_STATES.test(code));
 }
 
-/** Whether a unique index refused the row; with a name, whether that index did. */
+/** Whether a unique index refused the row; with `constraint`, whether that index did. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof postgres.PostgresError) || error.code !== "23505") return false;
   return constraint === undefined || error.constraint_name === constraint;

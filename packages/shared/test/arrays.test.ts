@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-test("arrays go to Postgres and come back as lists", async () => {
+test("arrays are stored in Postgres and read back as lists", async () => {
   const texts = ["plain", "with space", 'with "quotes", commas and \\', "{braces}", ""];
   const ids = ["0198a6a4-0000-7000-8000-000000000001", "0198a6a4-0000-7000-8000-000000000002"];
   const numbers = [1, -2, 9_007_199_254_740_991];

@@ -65,7 +65,7 @@ async function startCaller(baseUrl: string, timing: { readonly connectionMs?: nu
   };
 }
 
-test("a replica that joins under load gets its share of the calls, and no call fails", async () => {
+test("a replica that joins under load receives its share of the calls, and no call fails", async () => {
   const replicas = [await startReplica()];
   // Connections that never grow old: the server ends each of them with its thousandth call.
   const never = { connectionMs: 3_600_000 };
@@ -81,7 +81,7 @@ test("a replica that joins under load gets its share of the calls, and no call f
   await expect.poll(callsOf200, { timeout: 100_000 }).toBeGreaterThanOrEqual(50);
 }, 120_000);
 
-test("a replica that joins while little is going on gets calls as connections grow old", async () => {
+test("a replica that joins under light load receives calls as connections expire", async () => {
   const replicas = [await startReplica()];
   const call = await startCaller(await startClusterIp(replicas), { connectionMs: 100 });
   await call(20, 1);
@@ -94,7 +94,7 @@ test("a replica that joins while little is going on gets calls as connections gr
   await expect.poll(callOnce, { timeout: 20_000 }).toBeGreaterThan(1);
 });
 
-test("connections that grow old under load fail no call", async () => {
+test("connections that expire under load fail no call", async () => {
   const replicas = [await startReplica(), await startReplica()];
   const call = await startCaller(await startClusterIp(replicas), { connectionMs: 5 });
   await call(600, 16);

@@ -10,20 +10,20 @@ import type { Sql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { logger } from "./test-service.ts";
 
-/** One broker to run the suite on. */
+/** A broker to run the tests on. */
 export interface BusFixture extends AsyncDisposable {
   /** The consumers' database. */
   readonly sql: Sql;
-  /** Opens a bus as one process of a service does. */
+  /** Opens a bus like a process of a service. */
   open(): Bus;
   makeTopic(topic: string): Promise<void>;
-  /** Throws all records of the topic away, as an operator may. */
+  /** Deletes all records of the topic, as an operator may. */
   truncate(topic: string): Promise<void>;
 }
 
 const WAIT = { timeoutMs: 20_000 };
 
-/** What both adapters promise to everything above them. */
+/** The tests that every implementation of the bus must pass. */
 export function describeBus(name: string, createFixture: () => Promise<BusFixture>): void {
   describe(name, () => {
     let fixture: BusFixture;
@@ -50,7 +50,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await sql.begin((tx) => bus.publish(tx, topic, records));
     };
 
-    /** Writes each record down, in the bus's transaction. */
+    /** Inserts each record into a table, in the transaction of the bus. */
     const writeEffects =
       (group: string): BatchHandler =>
       async (tx, records) => {
@@ -72,7 +72,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       }, WAIT);
     };
 
-    test("every group gets every record, though another group fails all the time", async () => {
+    test("every group receives every record, even if another group keeps failing", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const records = plainRecords(600, 30);
@@ -90,7 +90,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(second, records);
     });
 
-    test("records of one key keep their order while nothing fails", async () => {
+    test("records of one key keep their order while no record fails", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const group = newId();
@@ -103,7 +103,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(byKey(await readEffects(group))).toEqual(byKey(records));
     });
 
-    test("a handler gets key, headers and value as they were published, 200 at most", async () => {
+    test("a handler receives at most 200 records with key, headers and value as published", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const seen: BusRecord[][] = [];
@@ -119,7 +119,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(Math.max(...seen.map((batch) => batch.length))).toBeLessThanOrEqual(200);
     });
 
-    test("a new group starts at the beginning, and after a restart it continues where it was", async () => {
+    test("a new group starts at the beginning of a topic, and continues at its position after a restart", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(300, 20);
@@ -136,7 +136,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(await readValues(group)).toHaveLength(300);
     });
 
-    test("a position is never ahead of its effect: failures and restarts lose nothing", async () => {
+    test("a position is never ahead of its effect: failures and restarts lose no record", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(400, 20);
@@ -159,7 +159,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(group, records);
     });
 
-    test("members of a group share the work and no record is left out when one of them leaves", async () => {
+    test("members of a group share the records, and no record is lost when one member leaves", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(400, 40);
@@ -175,7 +175,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(group, records);
     });
 
-    test("a topic that is truncated and filled again goes on", async () => {
+    test("a topic that is truncated and filled again is consumed from its beginning", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(200, 10);
@@ -194,127 +194,125 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(group, records);
     });
 
-    describe("with the consumer layer", () => {
-      const consume = async (
-        bus: Bus,
-        topic: string,
-        group: string,
-        work: (accountIds: readonly string[]) => Promise<void>,
-        options: Partial<ConsumerOptions> = {},
-      ): Promise<void> => {
-        const handler = handleEvents(AccountConnectedSchema, async (tx, events) => {
-          const rows = events.map(({ message }) => ({
-            group_name: group,
-            key: message.accountId,
-            value: message.accountId,
-          }));
-          await tx`insert into effects ${tx(rows)}`;
-          await work(rows.map((row) => row.value));
-        });
-        await startConsumer({ bus, sql, group, topic, handlers: [handler], logger, ...options });
-      };
+    const consume = async (
+      bus: Bus,
+      topic: string,
+      group: string,
+      work: (accountIds: readonly string[]) => Promise<void>,
+      options: Partial<ConsumerOptions> = {},
+    ): Promise<void> => {
+      const handler = handleEvents(AccountConnectedSchema, async (tx, events) => {
+        const rows = events.map(({ message }) => ({
+          group_name: group,
+          key: message.accountId,
+          value: message.accountId,
+        }));
+        await tx`insert into effects ${tx(rows)}`;
+        await work(rows.map((row) => row.value));
+      });
+      await startConsumer({ bus, sql, group, topic, handlers: [handler], logger, ...options });
+    };
 
-      const readParked = async (topic: string) =>
-        await sql`select event_id, type, error, attempt_count from parked_events where topic = ${topic}`;
+    const readParked = async (topic: string) =>
+      await sql`select event_id, type, error, attempt_count from parked_events where topic = ${topic}`;
 
-      test("a poison event is parked after 5 tries, and every other event takes effect once", async () => {
-        const topic = await makeTopic();
-        const group = newId();
-        await using bus = fixture.open();
-        const records = events(250);
-        let poisonCalls = 0;
-        await consume(bus, topic, group, async (ids) => {
-          if (!ids.includes("a77")) return;
-          if (ids.length === 1) poisonCalls += 1;
-          throw new TypeError("cannot handle a77");
-        });
-        await publish(bus, topic, records);
-        const good = records.filter(({ key }) => key !== "a77").map(({ key }) => key);
-        await eventually(
-          async () => expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
-          WAIT,
-        );
-        await eventually(async () =>
-          expect(await readParked(topic)).toEqual([
+    test("an event that always fails is parked after 5 tries, and every other event takes effect once", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const records = events(250);
+      let poisonCalls = 0;
+      await consume(bus, topic, group, async (ids) => {
+        if (!ids.includes("a77")) return;
+        if (ids.length === 1) poisonCalls += 1;
+        throw new TypeError("cannot handle a77");
+      });
+      await publish(bus, topic, records);
+      const good = records.filter(({ key }) => key !== "a77").map(({ key }) => key);
+      await eventually(
+        async () => expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
+        WAIT,
+      );
+      await eventually(async () =>
+        expect(await readParked(topic)).toEqual([
+          {
+            eventId: records[77]?.headers.ce_id,
+            type: AccountConnectedSchema.typeName,
+            error: "TypeError: cannot handle a77",
+            attemptCount: 5,
+          },
+        ]),
+      );
+      expect(poisonCalls).toBe(5);
+    });
+
+    test("an event that is not valid JSON is parked, and one with unknown fields is handled", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const [broken, newer, plain] = events(3);
+      await consume(bus, topic, group, () => Promise.resolve());
+      await publish(bus, topic, [
+        { ...present(broken), value: "not json" },
+        { ...present(newer), value: '{"accountId":"newer","invented":{"later":[1]}}' },
+        present(plain),
+      ]);
+      await eventually(
+        async () => expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
+        WAIT,
+      );
+      await eventually(async () =>
+        expect(await readParked(topic)).toMatchObject([
+          { eventId: broken?.headers.ce_id, attemptCount: 5 },
+        ]),
+      );
+    });
+
+    test("an infrastructure error is retried until it ends, and parks no event", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const troubles = [
+        unavailable(),
+        Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }),
+        Object.assign(new Error("deadlock detected"), { code: "40P01" }),
+      ];
+      let calls = 0;
+      await consume(bus, topic, group, async () => {
+        calls += 1;
+        const trouble = troubles[calls % troubles.length];
+        if (calls <= 4 && trouble !== undefined) throw trouble;
+      });
+      await publish(bus, topic, [present(events(1)[0])]);
+      await eventually(async () => expect(await readValues(group)).toEqual(["a0"]), WAIT);
+      expect(calls).toBe(5);
+      expect(await readParked(topic)).toEqual([]);
+    });
+
+    test("an event of an unknown type waits for a newer replica and is then parked; unhandled types of the topic are skipped", async () => {
+      const topic = await makeTopic();
+      const group = newId();
+      await using bus = fixture.open();
+      const [stranger, sibling, known] = events(3);
+      await consume(bus, topic, group, () => Promise.resolve(), { unknownTypeWaitMs: 1_500 });
+      const sent = performance.now();
+      await publish(bus, topic, [
+        retyped(present(stranger), "postrider.accounts.v2.AccountMerged"),
+        retyped(present(sibling), "postrider.accounts.v1.AccountReconnectRequired"),
+        present(known),
+      ]);
+      await eventually(async () => expect(await readValues(group)).toEqual(["a2"]), WAIT);
+      await eventually(
+        async () =>
+          expect(await readParked(topic)).toMatchObject([
             {
-              eventId: records[77]?.headers.ce_id,
-              type: AccountConnectedSchema.typeName,
-              error: "TypeError: cannot handle a77",
-              attemptCount: 5,
+              type: "postrider.accounts.v2.AccountMerged",
+              error: "Error: there is no handler for this type of event",
             },
           ]),
-        );
-        expect(poisonCalls).toBe(5);
-      });
-
-      test("a body that is no JSON is parked, and one with fields from the future is handled", async () => {
-        const topic = await makeTopic();
-        const group = newId();
-        await using bus = fixture.open();
-        const [broken, newer, plain] = events(3);
-        await consume(bus, topic, group, () => Promise.resolve());
-        await publish(bus, topic, [
-          { ...present(broken), value: "not json" },
-          { ...present(newer), value: '{"accountId":"newer","invented":{"later":[1]}}' },
-          present(plain),
-        ]);
-        await eventually(
-          async () => expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
-          WAIT,
-        );
-        await eventually(async () =>
-          expect(await readParked(topic)).toMatchObject([
-            { eventId: broken?.headers.ce_id, attemptCount: 5 },
-          ]),
-        );
-      });
-
-      test("trouble with the surroundings is retried until it is over and parks nothing", async () => {
-        const topic = await makeTopic();
-        const group = newId();
-        await using bus = fixture.open();
-        const troubles = [
-          unavailable(),
-          Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }),
-          Object.assign(new Error("deadlock detected"), { code: "40P01" }),
-        ];
-        let calls = 0;
-        await consume(bus, topic, group, async () => {
-          calls += 1;
-          const trouble = troubles[calls % troubles.length];
-          if (calls <= 4 && trouble !== undefined) throw trouble;
-        });
-        await publish(bus, topic, [present(events(1)[0])]);
-        await eventually(async () => expect(await readValues(group)).toEqual(["a0"]), WAIT);
-        expect(calls).toBe(5);
-        expect(await readParked(topic)).toEqual([]);
-      });
-
-      test("an event of an unknown type waits for a newer replica, then is parked; siblings of handled types are skipped", async () => {
-        const topic = await makeTopic();
-        const group = newId();
-        await using bus = fixture.open();
-        const [stranger, sibling, known] = events(3);
-        await consume(bus, topic, group, () => Promise.resolve(), { unknownTypeWaitMs: 1_500 });
-        const sent = performance.now();
-        await publish(bus, topic, [
-          retyped(present(stranger), "postrider.accounts.v2.AccountMerged"),
-          retyped(present(sibling), "postrider.accounts.v1.AccountReconnectRequired"),
-          present(known),
-        ]);
-        await eventually(async () => expect(await readValues(group)).toEqual(["a2"]), WAIT);
-        await eventually(
-          async () =>
-            expect(await readParked(topic)).toMatchObject([
-              {
-                type: "postrider.accounts.v2.AccountMerged",
-                error: "Error: no handler knows the type",
-              },
-            ]),
-          WAIT,
-        );
-        expect(performance.now() - sent).toBeGreaterThan(1_000);
-      });
+        WAIT,
+      );
+      expect(performance.now() - sent).toBeGreaterThan(1_000);
     });
   });
 }

@@ -83,7 +83,7 @@ describe("12 writers with transactions held open, 3 relays, a consumer that goes
 
   afterAll(() => Promise.all(relayPools.map((sql) => sql.end({ timeout: 1 }))));
 
-  test("lose no event in 20 runs, and publish none twice", async () => {
+  test("12 concurrent writers and 3 relays lose no event in 20 runs, and publish none twice", async () => {
     for (let run = 0; run < 20; run += 1) {
       const topic = `run-${newId()}`;
       await using relays = new AsyncDisposableStack();
@@ -95,7 +95,7 @@ describe("12 writers with transactions held open, 3 relays, a consumer that goes
     }
   });
 
-  test("the same check finds the loss when appends are not serialised", async () => {
+  test("the test for lost events fails when appends are not serialised", async () => {
     let lost = 0;
     for (let run = 0; run < 5 && lost === 0; run += 1) {
       lost += (await findLost(appendUnserialised, `naive-${newId()}`)).length;
@@ -137,7 +137,7 @@ describe("a relay process that is stopped in the middle of its pass", () => {
       >`select key from bus.records where topic = ${topic} order by id`
     ).map(({ key }) => key);
 
-  test("the role gives up an idle transaction after 10 s", async () => {
+  test("the service's role ends an idle transaction after 10 s", async () => {
     const [row] = await database.ownerSql<{ setconfig: string }[]>`
       select setconfig::text as setconfig
       from pg_db_role_setting as setting
@@ -147,7 +147,7 @@ describe("a relay process that is stopped in the middle of its pass", () => {
   });
 
   test.each(["relay.locked", "relay.published"])(
-    "holds the others up for no longer than that time-out, and does no harm when it wakes (%s)",
+    "a relay stopped at %s blocks other relays only until the timeout, and does no harm when it continues",
     async (name) => {
       const before = await readKeys();
       writeFileSync(join(failpoints, name), "stop");

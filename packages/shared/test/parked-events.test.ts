@@ -76,7 +76,7 @@ async function park(direction: "in" | "out", accountId: string): Promise<void> {
 
 const readEffects = async () => await database.sql`select key, value from effects order by id`;
 
-test("parked events are listed newest first with what an operator needs, and without content", async () => {
+test("parked events are listed newest first, without their contents", async () => {
   await park("in", "a1");
   await park("in", "a2");
   const { events } = await openClient().listParkedEvents({ limit: 10 });
@@ -94,7 +94,7 @@ test("parked events are listed newest first with what an operator needs, and wit
   });
 });
 
-test("a redriven event takes effect and is parked no more", async () => {
+test("a redriven event takes effect and is no longer parked", async () => {
   for (const id of ["a1", "a2", "a3"]) await park("in", id);
   const { events } = await openClient().listParkedEvents({ limit: 10 });
   const [, second] = events;
@@ -107,7 +107,7 @@ test("a redriven event takes effect and is parked no more", async () => {
   expect((await openClient().listParkedEvents({ limit: 10 })).events).toEqual([]);
 });
 
-test("an event that fails again stays parked with its new error, and leaves no effect", async () => {
+test("a redriven event that fails again stays parked with its new error, and has no effect", async () => {
   await park("in", "a1");
   trouble = new TypeError("still broken");
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 0, failed: 1 });
@@ -116,7 +116,7 @@ test("an event that fails again stays parked with its new error, and leaves no e
   expect(events).toMatchObject([{ error: "TypeError: still broken", attemptCount: 6 }]);
 });
 
-test("a redrive while a dependency is away says so and changes nothing", async () => {
+test("a redrive during an outage of a dependency fails and changes nothing", async () => {
   await park("in", "a1");
   trouble = unavailable();
   await expect(openClient().redriveParkedEvents({})).rejects.toMatchObject({ kind: "unavailable" });
@@ -125,7 +125,7 @@ test("a redrive while a dependency is away says so and changes nothing", async (
   ]);
 });
 
-test("an event that the broker had refused goes back into the outbox with its own id", async () => {
+test("a redriven event that the broker had refused returns to the outbox with its own id", async () => {
   await park("out", "a1");
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
   expect(await database.sql`select event_id, key from outbox`).toEqual([
@@ -133,7 +133,7 @@ test("an event that the broker had refused goes back into the outbox with its ow
   ]);
 });
 
-test("two operators redriving at once give every event one effect", async () => {
+test("two concurrent redrives give every event one effect", async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `a${index}`);
   for (const id of ids) await park("in", id);
   const results = await Promise.all([
@@ -144,7 +144,7 @@ test("two operators redriving at once give every event one effect", async () => 
   expect((await readEffects()).map(({ key }) => String(key)).toSorted()).toEqual(ids.toSorted());
 });
 
-test("an event is never parked for trouble with the surroundings, however often it is tried", async () => {
+test("an infrastructure error never parks an event, however often it is retried", async () => {
   const handle = createBatchHandler({ topic, handlers, logger });
   const records = [toRecord(eventOf("a1"), "/postrider/test", new Date())];
   trouble = unavailable();
@@ -157,14 +157,14 @@ test("an event is never parked for trouble with the surroundings, however often 
   expect(await readEffects()).toHaveLength(1);
 });
 
-test("an event whose type nobody knows is held for two minutes after it was made", async () => {
+test("an event of an unknown type is retried until it is two minutes old", async () => {
   const handle = createBatchHandler({ topic, handlers, logger });
   const event = { ...eventOf(newId()), type: "postrider.accounts.v1.AccountRenamed" };
   const madeBefore = (ms: number) => [
     toRecord(event, "/postrider/test", new Date(Date.now() - ms)),
   ];
   await expect(database.sql.begin((tx) => handle(tx, madeBefore(115_000)))).rejects.toThrow(
-    "no handler knows postrider.accounts.v1.AccountRenamed yet",
+    "there is no handler for postrider.accounts.v1.AccountRenamed yet",
   );
   await database.sql.begin((tx) => handle(tx, madeBefore(121_000)));
   expect(await database.sql`select type from parked_events`).toEqual([{ type: event.type }]);

@@ -49,7 +49,7 @@ const append = (keys: readonly string[]) =>
 
 const countOutbox = async (): Promise<number> => (await database.sql`select 1 from outbox`).length;
 
-test("an event that the broker refuses for good is parked, and all others go out in their order", async () => {
+test("an event that the broker refuses permanently is parked, and all others are published in order", async () => {
   const broker = createBroker((records) =>
     records.some(({ key }) => key === "k3" || key === "k8")
       ? Promise.reject(new RefusedRecordsError("MESSAGE_TOO_LARGE"))
@@ -81,7 +81,7 @@ test("an event that the broker refuses for good is parked, and all others go out
   );
 });
 
-test("while the broker is away events stay in the outbox, and go out by themselves when it is back", async () => {
+test("while the broker is unavailable events stay in the outbox, and are published when it returns", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -104,7 +104,7 @@ test("while the broker is away events stay in the outbox, and go out by themselv
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
 });
 
-test("nudges do not hurry a relay whose broker is away", async () => {
+test("nudges do not shorten the pause of a relay while the broker is unavailable", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -128,7 +128,7 @@ test("nudges do not hurry a relay whose broker is away", async () => {
   expect(calls).toBeLessThanOrEqual(5);
 });
 
-test("a backlog larger than one pass goes out whole and in order", async () => {
+test("a backlog larger than one pass is published completely and in order", async () => {
   const broker = createBroker(() => Promise.resolve());
   const keys = Array.from({ length: 1_700 }, (_, index) => `k${index}`);
   await append(keys);
@@ -144,7 +144,7 @@ test("a backlog larger than one pass goes out whole and in order", async () => {
   expect(broker.taken).toEqual(keys);
 });
 
-test("a broker that does not answer gives the lock back within the deadline", async () => {
+test("when a broker does not answer, the relay releases its lock within the deadline", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;

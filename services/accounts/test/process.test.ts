@@ -45,5 +45,5 @@ test("a service without the sealing key of its stored tokens does not start and 
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test" });
   const workspaceId = workspace?.id ?? "";
   await app.accounts.connectSimulatedAccounts({ workspaceId, platform: "telegram", count: 1 });
-  await expect(startApp(configFor(database.url))).rejects.toThrow("CREDENTIAL_KEYS has not: k1");
+  await expect(startApp(configFor(database.url))).rejects.toThrow("missing in CREDENTIAL_KEYS: k1");
 });

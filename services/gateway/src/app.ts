@@ -24,10 +24,10 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const ABORT_CALLS_MS = 16_000;
 
 function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposable {
-  const giveUp = () => void Promise.all(peers.map((peer) => peer.giveUp()));
+  const abortCalls = () => void Promise.all(peers.map((peer) => peer.abortCalls()));
   return {
     [Symbol.asyncDispose]: async () => {
-      setTimeout(giveUp, ABORT_CALLS_MS).unref();
+      setTimeout(abortCalls, ABORT_CALLS_MS).unref();
       await server.close();
     },
   };

@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test("the description needs no key, is OpenAPI 3.1 and changes only on purpose", async () => {
+test("the API description needs no key, is OpenAPI 3.1 and matches the committed snapshot", async () => {
   expect(document.openapi).toBe("3.1.0");
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot(
     fileURLToPath(new URL("../openapi.json", import.meta.url)),
   );
 });
 
-test("every operation has an id, names its errors and refers to named schemas", () => {
+test("every operation has an id, describes its errors and refers to named schemas", () => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(
     operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
@@ -97,7 +97,7 @@ function servedRoutes(): readonly string[] {
     });
 }
 
-test("what is served is described, and what is described is served", () => {
+test("every route of the API is described, and every described route is served", () => {
   const served = servedRoutes().filter((route) => /^(?!HEAD).* \/api\/v1/.test(route));
   const described = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
@@ -105,7 +105,7 @@ test("what is served is described, and what is described is served", () => {
   expect(new Set(served)).toEqual(new Set([...described, "GET /api/v1/openapi.json"]));
 });
 
-test("a body that may be left out is described as such, and without null", () => {
+test("an optional body is described as not required and not nullable", () => {
   expect(document.paths["/api/v1/posts/{id}/publish"]?.["post"]).toMatchObject({
     requestBody: { required: false },
   });
@@ -115,7 +115,7 @@ test("a body that may be left out is described as such, and without null", () =>
   expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
-test("the docs page loads nothing from elsewhere", async () => {
+test("the docs page loads nothing from other hosts", async () => {
   const page = await app.inject({ url: "/docs/" });
   expect(page.statusCode).toBe(200);
   const sources = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(
@@ -124,7 +124,7 @@ test("the docs page loads nothing from elsewhere", async () => {
   for (const source of sources) expect(source).not.toMatch(/^(https?:)?\/\//);
 });
 
-test("the docs page may run its own scripts only, whatever host it is asked for by", async () => {
+test("the docs page may run only its own scripts, on any host name", async () => {
   const page = await app.inject({ url: "/docs/", headers: { host: "[" } });
   expect(page.statusCode).toBe(200);
   const policy = String(page.headers["content-security-policy"]);

@@ -3,7 +3,7 @@ import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   admitted,
   createTestServer,
@@ -84,7 +84,7 @@ async function summary(answer: Response) {
   return [answer.status, body.error.code];
 }
 
-test("an address gives the bytes to anybody, safely named and typed, beside key and budget", async () => {
+test("a media URL returns the bytes with a safe name and type, without API key or rate limit", async () => {
   serve();
   const answer = await get(tokenFor(), { headers: { "x-request-id": "mine" } });
   expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
@@ -111,7 +111,7 @@ test("an address gives the bytes to anybody, safely named and typed, beside key 
   });
 });
 
-test("an address for platforms gives what platforms get", async () => {
+test("a media URL for platforms returns the file that platforms receive", async () => {
   serve();
   const answer = await get(tokenFor({ ...CLAIMS, rendition: "delivery" }));
   expect(media.seen[0]?.url).toContain("rendition=delivery");
@@ -121,7 +121,7 @@ test("an address for platforms gives what platforms get", async () => {
   ]);
 });
 
-test("HEAD tells the same without a byte", async () => {
+test("HEAD of a media URL returns the same headers without a body", async () => {
   serve();
   const answer = await get(tokenFor(), { method: "HEAD", headers: { range: "bytes=0-1" } });
   expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([
@@ -133,13 +133,14 @@ test("HEAD tells the same without a byte", async () => {
   expect(media.seen).toEqual([]);
 });
 
-describe("a range", () => {
-  test.each([
-    ["bytes=2-4", "234", "bytes 2-4/10"],
-    ["bytes=7-", "789", "bytes 7-9/10"],
-    ["bytes=-2", "89", "bytes 8-9/10"],
-    ["bytes=8-99", "89", "bytes 8-9/10"],
-  ])("%s is answered with that part", async (range, text, contentRange) => {
+test.each([
+  ["bytes=2-4", "234", "bytes 2-4/10"],
+  ["bytes=7-", "789", "bytes 7-9/10"],
+  ["bytes=-2", "89", "bytes 8-9/10"],
+  ["bytes=8-99", "89", "bytes 8-9/10"],
+])(
+  "the range %s of a download is answered with exactly these bytes",
+  async (range, text, contentRange) => {
     serve();
     const answer = await get(tokenFor(), { headers: { range } });
     expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
@@ -148,41 +149,41 @@ describe("a range", () => {
       contentRange,
     ]);
     expect(answer.headers.get("content-length")).toBe(String(text.length));
-  });
+  },
+);
 
-  test("that is not there is 416 with the length", async () => {
-    serve();
-    const answer = await get(tokenFor(), { headers: { range: "bytes=10-" } });
-    expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
-      416,
-      "",
-      "bytes */10",
-    ]);
-  });
-
-  test.each(["bytes=0-1,4-5", "bytes=5-2", "lines=1-2", "bytes=x"])(
-    "%s is answered with the whole file",
-    async (range) => {
-      serve();
-      const answer = await get(tokenFor(), { headers: { range } });
-      expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
-      expect(answer.headers.get("content-range")).toBeNull();
-    },
-  );
-
-  test.each([
-    [ETAG, 206],
-    ['"other"', 200],
-    [`W/${ETAG}`, 200],
-    ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
-  ])("if the file is %s is answered %i", async (condition, status) => {
-    serve();
-    const headers = { range: "bytes=2-4", "if-range": condition };
-    expect((await get(tokenFor(), { headers })).status).toBe(status);
-  });
+test("a range outside of the file is answered with 416 and the length", async () => {
+  serve();
+  const answer = await get(tokenFor(), { headers: { range: "bytes=10-" } });
+  expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
+    416,
+    "",
+    "bytes */10",
+  ]);
 });
 
-test("who has the file already gets no byte of it again", async () => {
+test.each(["bytes=0-1,4-5", "bytes=5-2", "lines=1-2", "bytes=x"])(
+  "the Range header %s of a download is answered with the whole file",
+  async (range) => {
+    serve();
+    const answer = await get(tokenFor(), { headers: { range } });
+    expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
+    expect(answer.headers.get("content-range")).toBeNull();
+  },
+);
+
+test.each([
+  [ETAG, 206],
+  ['"other"', 200],
+  [`W/${ETAG}`, 200],
+  ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
+])("a range with If-Range %s is answered with status %i", async (condition, status) => {
+  serve();
+  const headers = { range: "bytes=2-4", "if-range": condition };
+  expect((await get(tokenFor(), { headers })).status).toBe(status);
+});
+
+test("a client that has the file already gets 304 without a body", async () => {
   serve();
   for (const method of ["GET", "HEAD"]) {
     const headers = { "if-none-match": `"x", W/${ETAG}` };
@@ -194,71 +195,68 @@ test("who has the file already gets no byte of it again", async () => {
   expect((await get(tokenFor(), { headers: { "if-none-match": '"other"' } })).status).toBe(200);
 });
 
-describe("there is nothing behind", () => {
-  const token = tokenFor();
-  const [body = "", signature = ""] = token.split(".");
-  const forged = Buffer.from(JSON.stringify({ claims: CLAIMS, expires: 4e9 })).toString(
-    "base64url",
-  );
+const token = tokenFor();
+const [body = "", signature = ""] = token.split(".");
+const forged = Buffer.from(JSON.stringify({ claims: CLAIMS, expires: 4e9 })).toString("base64url");
 
-  test.each([
-    ["an expired address", tokenFor(CLAIMS, inMs(-1_000))],
-    ["another key's address", tokenFor(CLAIMS, inMs(60_000), "o".repeat(32))],
-    ["a token for something else", tokenFor(CLAIMS, inMs(60_000), MEDIA_KEY, "upload")],
-    ["other claims under the same signature", `${forged}.${signature}`],
-    ["a token without signature", body],
-    ["a token with a part more", `${token}.x`],
-    ["a signature spelt in another way", `${token}=`],
-    ["nonsense", "nonsense"],
-    ["an escape that is none", "%zz"],
-    ["a very long path", "a".repeat(10_000)],
-  ])("%s", async (_, given) => {
-    serve();
-    for (const method of ["GET", "HEAD"]) {
-      const answer = await get(given, { method });
-      expect(answer.status).toBe(404);
-      expect(answer.headers.get("x-request-id")).not.toBeNull();
-    }
-    expect(await summary(await get(given))).toEqual([404, "not_found"]);
-    expect(media.seen).toEqual([]);
-  });
+test.each([
+  ["an expired address", tokenFor(CLAIMS, inMs(-1_000))],
+  ["another key's address", tokenFor(CLAIMS, inMs(60_000), "o".repeat(32))],
+  ["a token for something else", tokenFor(CLAIMS, inMs(60_000), MEDIA_KEY, "upload")],
+  ["other claims under the same signature", `${forged}.${signature}`],
+  ["a token without signature", body],
+  ["a token with a part more", `${token}.x`],
+  ["a signature spelt in another way", `${token}=`],
+  ["nonsense", "nonsense"],
+  ["an escape that is none", "%zz"],
+  ["a very long path", "a".repeat(10_000)],
+])("%s is answered with not_found", async (_, given) => {
+  serve();
+  for (const method of ["GET", "HEAD"]) {
+    const answer = await get(given, { method });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get("x-request-id")).not.toBeNull();
+  }
+  expect(await summary(await get(given))).toEqual([404, "not_found"]);
+  expect(media.seen).toEqual([]);
+});
 
-  test.each(["pending", "rejected", "deleting"])("media that is %s", async (status) => {
+test.each(["pending", "rejected", "deleting"])(
+  "media with the status %s cannot be downloaded",
+  async (status) => {
     serve([{ ...MEDIA, status }]);
     expect(await summary(await get())).toEqual([404, "not_found"]);
-  });
+  },
+);
 
-  test("media that is gone, also when it goes while it is asked for", async () => {
-    serve([]);
-    expect(await summary(await get())).toEqual([404, "not_found"]);
-    known = [MEDIA];
-    media.handle((_request, response) => refuse(response, notFound()));
-    expect(await summary(await get())).toEqual([404, "not_found"]);
-  });
+test("deleted media cannot be downloaded, even if it is deleted during the request", async () => {
+  serve([]);
+  expect(await summary(await get())).toEqual([404, "not_found"]);
+  known = [MEDIA];
+  media.handle((_request, response) => refuse(response, notFound()));
+  expect(await summary(await get())).toEqual([404, "not_found"]);
 });
 
-describe("when media", () => {
-  test("says something unexpected, nothing of it leaves", async () => {
-    known = [MEDIA];
-    media.handle((_request, response) => response.writeHead(200).destroy());
-    expect(await summary(await get())).toEqual([503, "unavailable"]);
-    media.handle((_request, response) => refuse(response, conflict("secret")));
-    expect((await get()).status).toBe(500);
-  });
-
-  test("breaks off, the client sees a cut file and not a short one", async () => {
-    known = [{ ...MEDIA, bytes: 1000n }];
-    media.handle((request, response) => {
-      response.writeHead(200, { "content-length": 1000 });
-      response.write("abc", () => request.socket.destroy());
-    });
-    const answer = await get();
-    expect(answer.status).toBe(200);
-    await expect(answer.text()).rejects.toThrow(/terminated/);
-  });
+test("an unexpected answer of media is hidden from the client", async () => {
+  known = [MEDIA];
+  media.handle((_request, response) => response.writeHead(200).destroy());
+  expect(await summary(await get())).toEqual([503, "unavailable"]);
+  media.handle((_request, response) => refuse(response, conflict("secret")));
+  expect((await get()).status).toBe(500);
 });
 
-test("media is read no faster than the client reads, and not at all when it has gone", async () => {
+test("when media disconnects during a download, the client sees an incomplete file", async () => {
+  known = [{ ...MEDIA, bytes: 1000n }];
+  media.handle((request, response) => {
+    response.writeHead(200, { "content-length": 1000 });
+    response.write("abc", () => request.socket.destroy());
+  });
+  const answer = await get();
+  expect(answer.status).toBe(200);
+  await expect(answer.text()).rejects.toThrow(/terminated/);
+});
+
+test("media is read no faster than the client reads, and no further once it disconnects", async () => {
   known = [{ ...MEDIA, bytes: BigInt(64 * MEBIBYTE) }];
   let sent = 0;
   const gone = Promise.withResolvers<void>();
@@ -287,7 +285,7 @@ test("media is read no faster than the client reads, and not at all when it has 
   await gone.promise;
 });
 
-test("who comes when too many are being served hears so at once, and each who goes makes room", async () => {
+test("a download beyond the maximum number is refused immediately, and a finished one makes room", async () => {
   const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
   const small = await createTestServer({ ...peers, maxInFlight: 2 });
   const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;
@@ -317,7 +315,7 @@ test("who comes when too many are being served hears so at once, and each who go
   await small.close();
 });
 
-test("other methods are not allowed", async () => {
+test("other methods of a media URL are not allowed", async () => {
   const answer = await get(tokenFor(), { method: "DELETE" });
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("GET, HEAD");

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
 
@@ -92,660 +92,629 @@ const create = (payload: unknown = body, headers: Record<string, string> = {}): 
 });
 const createPost = () => ({ post: POST, replayed: false });
 
-describe("what a service refuses", () => {
-  const cases: readonly [number, string, ErrorKind][] = [
-    [400, "invalid_request", "invalid"],
-    [400, "invalid_cursor", "invalid"],
-    [404, "not_found", "not_found"],
-    [409, "account_reconnect_required", "conflict"],
-    [409, "duplicate_content", "conflict"],
-    [409, "idempotency_conflict", "conflict"],
-    [409, "invalid_transition", "conflict"],
-    [412, "precondition_failed", "conflict"],
-    [413, "payload_too_large", "invalid"],
-    [422, "validation_failed", "unprocessable"],
-    [422, "quota_exceeded", "unprocessable"],
-    [422, "idempotency_key_reused", "unprocessable"],
-    [500, "internal", "internal"],
-    [503, "unavailable", "unavailable"],
-    [504, "upstream_timeout", "timeout"],
-  ];
+const cases: readonly [number, string, ErrorKind][] = [
+  [400, "invalid_request", "invalid"],
+  [400, "invalid_cursor", "invalid"],
+  [404, "not_found", "not_found"],
+  [409, "account_reconnect_required", "conflict"],
+  [409, "duplicate_content", "conflict"],
+  [409, "idempotency_conflict", "conflict"],
+  [409, "invalid_transition", "conflict"],
+  [412, "precondition_failed", "conflict"],
+  [413, "payload_too_large", "invalid"],
+  [422, "validation_failed", "unprocessable"],
+  [422, "quota_exceeded", "unprocessable"],
+  [422, "idempotency_key_reused", "unprocessable"],
+  [500, "internal", "internal"],
+  [503, "unavailable", "unavailable"],
+  [504, "upstream_timeout", "timeout"],
+];
 
-  test.each(cases)("is answered %i %s", async (status, reason, kind) => {
-    const answer = await ask(create(), {
-      createPost: () => {
-        throw new ServiceError(kind, reason);
-      },
-    });
-    expect(summary(answer)).toEqual([status, reason]);
-    expect(errorOf(answer).message).toMatch(/^[A-Z].*\.$/);
-    expect(errorOf(answer)).not.toHaveProperty("details");
-    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-    expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
-    expect(answer.headers["ratelimit-policy"]).toBe('"workspace";q=600;w=60');
-  });
-
-  test("is answered with every detail", async () => {
-    const violation: Violation = {
-      code: "content_too_long",
-      path: "/content",
-      accountId: ACCOUNT_ID,
-      platform: "x",
-      limit: 280,
-      actual: 281,
-    };
-    const answer = await ask(create(), {
-      createPost: () => {
-        throw new ServiceError("unprocessable", "validation_failed", [violation]);
-      },
-    });
-    expect(errorOf(answer).details).toEqual([
-      {
-        ...violation,
-        message: "The text is too long: it counts 281, at most 280 is allowed. Shorten it.",
-      },
-    ]);
-  });
-
-  test("says in whole seconds when to come back, never less than one", async () => {
-    for (const [retryAfterMs, seconds] of [
-      [1, "1"],
-      [1000, "1"],
-      [1001, "2"],
-    ] as const) {
-      const answer = await ask(create(), {
-        createPost: () => {
-          throw new ServiceError("conflict", "idempotency_conflict", [], { retryAfterMs });
-        },
-      });
-      expect(answer.headers["retry-after"]).toBe(seconds);
-    }
-  });
-
-  test("is answered in Korean to who prefers it", async () => {
-    const answer = await ask({
-      url: "/api/v1/posts/nonsense",
-      headers: { "accept-language": "ko-KR,ko;q=0.9,en;q=0.8" },
-    });
-    expect(errorOf(answer)).toEqual({
-      code: "not_found",
-      message: "찾을 수 없습니다. 경로와 id를 확인해 주세요.",
-    });
-  });
-
-  test("never shows what went wrong inside", async () => {
-    const answer = await ask(create(), {
-      createPost: () => {
-        throw new Error("password=hunter2 at db-1.internal:5432");
-      },
-    });
-    expect(summary(answer)).toEqual([500, "internal"]);
-    expect(answer.body).not.toMatch(/hunter2|db-1|stack|createPost/);
-  });
-});
-
-describe("who is let in", () => {
-  test("without a valid key nothing is, whatever is asked for", async () => {
-    for (const url of [
-      "/api/v1/posts",
-      "/api/v1/nothing",
-      "/api/v1",
-      "/api/v1/posts/x?y=1",
-      "/%61pi/v1/posts",
-      "/api/v1/posts/%ff",
-    ]) {
-      const answer = await ask({ url }, {}, unauthenticated);
-      expect(summary(answer), url).toEqual([401, "unauthenticated"]);
-      expect(answer.headers["www-authenticate"]).toBe("Bearer");
-    }
-  });
-
-  test.each([
-    [undefined, undefined],
-    ["", undefined],
-    ["Basic abc", undefined],
-    ["Bearer", undefined],
-    ["Bearer a b", undefined],
-    ["Bearer abc", "abc"],
-    ["bearer  abc ", "abc"],
-  ])("Authorization %j gives the key %j", async (authorization, key) => {
-    const keys: unknown[] = [];
-    await using own = await createTestServer({}, (request) => {
-      keys.push(request.key);
-      return unauthenticated;
-    });
-    await own.inject({
-      url: "/api/v1/posts",
-      headers: authorization === undefined ? {} : { authorization },
-    });
-    expect(keys).toEqual([key]);
-  });
-
-  test.each([
-    [{ kind: "workspace_required", limit }, 400, "workspace_required"],
-    [{ kind: "workspace_forbidden", limit }, 403, "workspace_forbidden"],
-    [rateLimited, 429, "rate_limited"],
-    [addressLimited, 429, "rate_limited"],
-    [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
-  ] as const)("%o is answered %i %s", async (admission, status, code) => {
-    expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
-  });
-
-  test("over the limit the answer says when to come back and which limit it was", async () => {
-    const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
-    expect(workspace.headers).toMatchObject({
-      "retry-after": "7",
-      ratelimit: '"workspace";r=0;t=60',
-      "ratelimit-policy": '"workspace";q=600;w=60',
-    });
-    const address = await ask({ url: "/api/v1/posts" }, {}, addressLimited);
-    expect(address.headers).toMatchObject({
-      "retry-after": "9",
-      "ratelimit-policy": '"address";q=120;w=60',
-    });
-  });
-
-  test.each(["", "nonsense", ACCOUNT_ID.toUpperCase(), `${ACCOUNT_ID}, ${ACCOUNT_ID}`])(
-    "X-Workspace-Id %j is refused as malformed",
-    async (id) => {
-      const answer = await ask({ url: "/api/v1/posts", headers: { "x-workspace-id": id } });
-      expect(summary(answer)).toEqual([400, "invalid_request"]);
+test.each(cases)("an error of a service is answered with %i %s", async (status, reason, kind) => {
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw new ServiceError(kind, reason);
     },
-  );
-
-  test("a missing scope is named", async () => {
-    const admission = admitted({ scopes: new Set(["posts:read"]) });
-    const { code, details } = errorOf(await ask(create(), {}, admission));
-    expect([code, details?.map(({ code }) => code)]).toEqual([
-      "insufficient_scope",
-      ["posts:write"],
-    ]);
   });
+  expect(summary(answer)).toEqual([status, reason]);
+  expect(errorOf(answer).message).toMatch(/^[A-Z].*\.$/);
+  expect(errorOf(answer)).not.toHaveProperty("details");
+  expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+  expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
+  expect(answer.headers["ratelimit-policy"]).toBe('"workspace";q=600;w=60');
+});
 
-  test("a workspace that is not verified reads but does not write", async () => {
-    const admission = admitted({ verified: false });
-    expect(summary(await ask(create(), {}, admission))).toEqual([403, "verification_required"]);
-    const read = await ask({ url: "/api/v1/posts" }, {}, admission);
-    expect(read.statusCode).toBe(200);
+test("an error of a service is answered with every detail", async () => {
+  const violation: Violation = {
+    code: "content_too_long",
+    path: "/content",
+    accountId: ACCOUNT_ID,
+    platform: "x",
+    limit: 280,
+    actual: 281,
+  };
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw new ServiceError("unprocessable", "validation_failed", [violation]);
+    },
+  });
+  expect(errorOf(answer).details).toEqual([
+    {
+      ...violation,
+      message: "The text is too long: it counts 281, at most 280 is allowed. Shorten it.",
+    },
+  ]);
+});
+
+test("Retry-After is in whole seconds and at least 1", async () => {
+  for (const [retryAfterMs, seconds] of [
+    [1, "1"],
+    [1000, "1"],
+    [1001, "2"],
+  ] as const) {
+    const answer = await ask(create(), {
+      createPost: () => {
+        throw new ServiceError("conflict", "idempotency_conflict", [], { retryAfterMs });
+      },
+    });
+    expect(answer.headers["retry-after"]).toBe(seconds);
+  }
+});
+
+test("an error of a service is answered in Korean to a client that prefers it", async () => {
+  const answer = await ask({
+    url: "/api/v1/posts/nonsense",
+    headers: { "accept-language": "ko-KR,ko;q=0.9,en;q=0.8" },
+  });
+  expect(errorOf(answer)).toEqual({
+    code: "not_found",
+    message: "찾을 수 없습니다. 경로와 id를 확인해 주세요.",
   });
 });
 
-describe("of several faults the first in the promised order answers", () => {
-  const huge = Buffer.alloc(MEBIBYTE + 1, "x");
-  const wrongEverything = create(huge, { "content-type": "text/plain", "x-workspace-id": "no" });
-  const noScope = admitted({ scopes: new Set(), verified: false });
-
-  test.each<[string, InjectOptions, AdmissionResult, number, string]>([
-    ["401 before workspace", wrongEverything, unauthenticated, 401, "unauthenticated"],
-    ["the address's 429 before workspace", wrongEverything, addressLimited, 429, "rate_limited"],
-    ["workspace before the workspace's 429", wrongEverything, rateLimited, 400, "invalid_request"],
-    ["429 before 404", { url: "/api/v1/nothing" }, rateLimited, 429, "rate_limited"],
-    ["429 before 405", { method: "PUT", url: "/api/v1/posts" }, rateLimited, 429, "rate_limited"],
-    ["404 before scope", { url: "/api/v1/nothing" }, noScope, 404, "not_found"],
-    [
-      "404 before 415",
-      { ...wrongEverything, url: "/api/v1/nothing", headers: {} },
-      admitted(),
-      404,
-      "not_found",
-    ],
-    [
-      "405 before scope",
-      { method: "PUT", url: "/api/v1/posts" },
-      noScope,
-      405,
-      "method_not_allowed",
-    ],
-    ["405 before 413", { ...create(huge), method: "PUT" }, admitted(), 405, "method_not_allowed"],
-    ["scope before verification", create(), noScope, 403, "insufficient_scope"],
-    ["scope before 404 of the id", { url: "/api/v1/posts/x" }, noScope, 403, "insufficient_scope"],
-    [
-      "verification before 415",
-      create(huge, { "content-type": "text/plain" }),
-      admitted({ verified: false }),
-      403,
-      "verification_required",
-    ],
-    [
-      "415 before 413",
-      create(huge, { "content-type": "text/plain" }),
-      admitted(),
-      415,
-      "unsupported_media_type",
-    ],
-    ["413 before 400", create(huge), admitted(), 413, "payload_too_large"],
-    [
-      "413 of the text before 400",
-      create({ content: "x".repeat(256 * 1024 + 1), extra: 1 }),
-      admitted(),
-      413,
-      "payload_too_large",
-    ],
-    [
-      "400 before 404 of the id",
-      { url: "/api/v1/posts/x?y=1" },
-      admitted(),
-      400,
-      "invalid_request",
-    ],
-  ])("%s", async (_, request, admission, status, code) => {
-    expect(summary(await ask(request, {}, admission))).toEqual([status, code]);
+test("the cause of an internal error is never shown", async () => {
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw new Error("password=hunter2 at db-1.internal:5432");
+    },
   });
+  expect(summary(answer)).toEqual([500, "internal"]);
+  expect(answer.body).not.toMatch(/hunter2|db-1|stack|createPost/);
 });
 
-describe("paths and methods", () => {
-  test.each([
-    "/",
+test("without a valid key every path of the API is answered with 401", async () => {
+  for (const url of [
+    "/api/v1/posts",
+    "/api/v1/nothing",
     "/api/v1",
-    "/api/v1/",
-    "/api/v1/posts/",
-    "/api/v1//posts",
-    "/api/v1/Posts",
-    `/api/v1/posts/${POST_ID}/x`,
-  ])("%s is not found", async (url) => {
-    expect(summary(await ask({ url }))).toEqual([404, "not_found"]);
-  });
+    "/api/v1/posts/x?y=1",
+    "/%61pi/v1/posts",
+    "/api/v1/posts/%ff",
+  ]) {
+    const answer = await ask({ url }, {}, unauthenticated);
+    expect(summary(answer), url).toEqual([401, "unauthenticated"]);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+  }
+});
 
-  test.each([
-    "nonsense",
-    POST_ID.toUpperCase(),
-    `{${POST_ID}}`,
-    `${POST_ID}0`,
-    "x".repeat(2000),
-    "%00",
-    "%ff",
-    "..%2f",
-    "🙂",
-  ])("the id %j is not found, without asking anybody", async (id) => {
-    expect(summary(await ask({ url: `/api/v1/posts/${id}` }))).toEqual([404, "not_found"]);
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["Basic abc", undefined],
+  ["Bearer", undefined],
+  ["Bearer a b", undefined],
+  ["Bearer abc", "abc"],
+  ["bearer  abc ", "abc"],
+])("the header Authorization %j is read as the key %j", async (authorization, key) => {
+  const keys: unknown[] = [];
+  await using own = await createTestServer({}, (request) => {
+    keys.push(request.key);
+    return unauthenticated;
   });
-
-  test.each([
-    ["PUT", "/api/v1/posts", "GET, HEAD, POST"],
-    ["DELETE", "/api/v1/accounts", "GET, HEAD"],
-    ["OPTIONS", "/api/v1/posts", "GET, HEAD, POST"],
-    ["PUT", `/api/v1/posts/${POST_ID}`, "DELETE, GET, HEAD, PATCH"],
-    ["GET", "/api/v1/posts/validate", "POST"],
-    ["GET", "/api/v1/posts/validate?x=1", "POST"],
-    ["DELETE", "/api/v1/posts/validate", "POST"],
-    ["PATCH", "/api/v1/posts/validate", "POST"],
-    ["PUT", "/api/v1/posts/validate", "POST"],
-    ["GET", `/api/v1/posts/${POST_ID}/publish`, "POST"],
-    ["GET", `/api/v1/posts/${POST_ID}/retry`, "POST"],
-    ["POST", "/api/v1/quota", "GET, HEAD"],
-    ["DELETE", "/api/v1/queue-slots", "GET, HEAD, POST"],
-    ["GET", `/api/v1/queue-slots/${POST_ID}`, "DELETE, PATCH"],
-    ["POST", "/api/v1/openapi.json", "GET, HEAD"],
-  ] as const)("%s %s is not allowed, and Allow says what is", async (method, url, allow) => {
-    const answer = await ask({ method, url });
-    expect(summary(answer)).toEqual([405, "method_not_allowed"]);
-    expect(answer.headers.allow).toBe(allow);
+  await own.inject({
+    url: "/api/v1/posts",
+    headers: authorization === undefined ? {} : { authorization },
   });
+  expect(keys).toEqual([key]);
+});
 
-  test("HEAD answers like GET without the body", async () => {
-    const posts = { batchGetPosts: () => ({ posts: [POST] }) };
-    const found = await ask({ method: "HEAD", url: `/api/v1/posts/${POST_ID}` }, posts);
-    expect([found.statusCode, found.headers.etag, found.body]).toEqual([200, '"3"', ""]);
-    const missing = await ask({ method: "HEAD", url: "/api/v1/posts/x" }, posts);
-    expect([missing.statusCode, missing.body]).toEqual([404, ""]);
-    expect(missing.headers["x-request-id"]).toMatch(UUID_V7);
+test.each([
+  [{ kind: "workspace_required", limit }, 400, "workspace_required"],
+  [{ kind: "workspace_forbidden", limit }, 403, "workspace_forbidden"],
+  [rateLimited, 429, "rate_limited"],
+  [addressLimited, 429, "rate_limited"],
+  [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
+] as const)("the admission result %o is answered with %i %s", async (admission, status, code) => {
+  expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
+});
+
+test("a rate-limited answer contains Retry-After and the limit", async () => {
+  const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
+  expect(workspace.headers).toMatchObject({
+    "retry-after": "7",
+    ratelimit: '"workspace";r=0;t=60',
+    "ratelimit-policy": '"workspace";q=600;w=60',
   });
-
-  test.each([
-    "/api/v1/posts?x=1",
-    "/api/v1/posts?limit=0",
-    "/api/v1/posts?limit=101",
-    "/api/v1/posts?limit=1.0",
-    "/api/v1/posts?limit=",
-    "/api/v1/posts?limit=1&limit=1",
-    "/api/v1/posts?cursor=",
-    "/api/v1/accounts?limit=1",
-    `/api/v1/posts/${POST_ID}?a`,
-    "/api/v1/posts?cursor=a%00b",
-    "/api/v1/posts?cursor=%ff",
-    "/api/v1/posts?cursor=%ed%a0%80",
-    "/api/v1/posts?cursor=%zz",
-    "/api/v1/posts?status=",
-    "/api/v1/posts?status=deleted",
-    "/api/v1/posts?status=draft&status=draft",
-    "/api/v1/posts?status=draft,scheduled",
-    "/api/v1/posts?platform=myspace",
-    "/api/v1/posts?platform=X",
-    "/api/v1/posts?createdVia=api",
-    "/api/v1/posts?createdVia=rest&createdVia=mcp",
-    "/api/v1/posts?from=2026-02-29",
-    "/api/v1/posts?to=2026-04-31",
-    "/api/v1/posts?to=0000-01-01",
-    "/api/v1/posts?from=2026-11-20T00:00:00Z",
-    "/api/v1/posts?from=",
-    "/api/v1/posts?from=2026-11-20&from=2026-11-20",
-    "/api/v1/quota?platform=x",
-    "/api/v1/queue-slots?limit=1",
-  ])("%s has a bad query", async (url) => {
-    const answer = await ask({ url });
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(errorOf(answer).details).toHaveLength(1);
-  });
-
-  const range = { path: "/limit", minimum: 1, maximum: 100 };
-  const statuses = [
-    "draft",
-    "scheduled",
-    "publishing",
-    "published",
-    "partial",
-    "failed",
-    "cancelled",
-  ];
-  test.each([
-    ["limit=0", { code: "too_small", ...range, limit: 1, actual: 0 }],
-    ["limit=-7", { code: "too_small", ...range, limit: 1, actual: -7 }],
-    ["limit=101", { code: "too_large", ...range, limit: 100, actual: 101 }],
-    ["limit=ten", { code: "type", ...range }],
-    ["limit=05", { code: "type", ...range }],
-    ["limit=", { code: "type", ...range }],
-    ["limit=99999999999999999999", { code: "type", ...range }],
-    ["limit=5&limit=5", { code: "repeated_parameter", path: "/limit" }],
-    ["status=deleted", { code: "not_allowed", path: "/status", allowed: statuses }],
-    [
-      "createdVia=api",
-      { code: "not_allowed", path: "/createdVia", allowed: ["mcp", "rest", "dashboard"] },
-    ],
-    ["cursor=", { code: "too_short", path: "/cursor", limit: 1, actual: 0 }],
-  ])("GET /posts?%s is refused with what is allowed in the details", async (query, fault) => {
-    const answer = await ask({ url: `/api/v1/posts?${query}` });
-    expect(errorOf(answer).details).toEqual([{ ...fault, message: expect.any(String) }]);
-  });
-
-  test("a limit reaches the service as a number", async () => {
-    const limits: number[] = [];
-    const listPosts = ({ limit }: { limit: number }) => {
-      limits.push(limit);
-      return { posts: [] };
-    };
-    for (const query of ["?limit=1", "?limit=100", ""])
-      expect((await ask({ url: `/api/v1/posts${query}` }, { listPosts })).statusCode).toBe(200);
-    expect(limits).toEqual([1, 100, 20]);
+  const address = await ask({ url: "/api/v1/posts" }, {}, addressLimited);
+  expect(address.headers).toMatchObject({
+    "retry-after": "9",
+    "ratelimit-policy": '"address";q=120;w=60',
   });
 });
 
-describe("bodies", () => {
-  test.each([
-    "application/json",
-    "application/json; charset=utf-8",
-    "APPLICATION/JSON;charset=UTF-8",
-    'application/json; charset="utf-8"',
-  ])("may be %s", async (type) => {
-    const answer = await ask(create(body, { "content-type": type }), { createPost });
-    expect(answer.statusCode).toBe(202);
-  });
-
-  test.each([
-    "text/plain",
-    "application/json; charset=latin1",
-    "application/jsonp",
-    "text/json",
-    "multipart/form-data",
-    "nonsense",
-    "",
-  ])("may not be %j", async (type) => {
-    const answer = await ask(create(body, { "content-type": type }), { createPost });
-    expect(summary(answer)).toEqual([415, "unsupported_media_type"]);
-  });
-
-  test.each(["text/plain", "application/json", "nonsense", "image/png; x"])(
-    "that are empty are no bodies, also as %j",
-    async (type) => {
-      const request = {
-        method: "POST",
-        url: "/api/v1/posts",
-        headers: { "content-type": type },
-      } as const;
-      for (const payload of [undefined, ""]) {
-        const answer = await ask(payload === undefined ? request : { ...request, payload });
-        expect(summary(answer)).toEqual([400, "invalid_request"]);
-        expect(errorOf(answer).details).toMatchObject([{ code: "type", path: "" }]);
-      }
-    },
-  );
-
-  test("of exactly one mebibyte are read", async () => {
-    const text = JSON.stringify(body);
-    const padded = Buffer.from(text.padEnd(MEBIBYTE, " "));
-    const answer = await ask(create(padded), { createPost });
-    expect(answer.statusCode).toBe(202);
-  });
-
-  test("may have 256 KiB of text and options, as JSON without white space", async () => {
-    const options = '{ "x": { "title": "é" } }';
-    const rest = 256 * 1024 - Buffer.byteLength('{"x":{"title":"é"}}');
-    const bodyOf = (length: number) =>
-      Buffer.from(
-        `{"content":"${"é".repeat(length / 2)}${"e".repeat(length % 2)}","options":${options},"accountIds":["${ACCOUNT_ID}"]}`,
-      );
-    expect((await ask(create(bodyOf(rest)), { createPost })).statusCode).toBe(202);
-    expect(summary(await ask(create(bodyOf(rest + 1))))).toEqual([413, "payload_too_large"]);
-  });
-
-  const bodies: readonly [string, string | Buffer, string, string][] = [
-    ["no JSON", "{", "invalid_json", ""],
-    ["JSON and more", "{} {}", "invalid_json", ""],
-    ["a byte order mark", "\ufeff{}", "invalid_json", ""],
-    ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "invalid_utf8", ""],
-    ["a list", "[]", "type", ""],
-    ["null", "null", "type", ""],
-    ["a NUL", '{"content":"\\u0000"}', "nul_character", "/content"],
-    ["half a surrogate", '{"content":"\\ud800"}', "unpaired_surrogate", "/content"],
-    ["a NUL in a key", '{"options":{"\\u0000":{}}}', "nul_character", "/options"],
-    ["no content", '{"accountIds":[]}', "required", "/content"],
-    ["no accounts", '{"content":""}', "required", "/accountIds"],
-    ["an empty list of accounts", '{"content":"","accountIds":[]}', "min_items", "/accountIds"],
-    [
-      "101 accounts",
-      JSON.stringify({
-        content: "",
-        accountIds: Array.from(
-          { length: 101 },
-          (_, index) => ACCOUNT_ID.slice(0, -3) + `${index}`.padStart(3, "0"),
-        ),
-      }),
-      "max_items",
-      "/accountIds",
-    ],
-    [
-      "an account twice",
-      JSON.stringify({ content: "", accountIds: [ACCOUNT_ID, ACCOUNT_ID] }),
-      "unique",
-      "/accountIds/1",
-    ],
-    [
-      "an id in capitals",
-      JSON.stringify({ content: "", accountIds: [ACCOUNT_ID.replace("a5e", "A5E")] }),
-      "format",
-      "/accountIds/0",
-    ],
-    [
-      "an unknown property",
-      JSON.stringify({ ...body, surprise: 1 }),
-      "additional_property",
-      "/surprise",
-    ],
-    [
-      "an unknown option",
-      JSON.stringify({ ...body, options: { x: { surprise: 1 } } }),
-      "additional_property",
-      "/options/x/surprise",
-    ],
-    [
-      "a wrong privacy",
-      JSON.stringify({ ...body, options: { x: { privacy: "secret" } } }),
-      "not_allowed",
-      "/options/x/privacy",
-    ],
-    [
-      "a prototype",
-      `{"content":"","accountIds":["${ACCOUNT_ID}"],"__proto__":{}}`,
-      "additional_property",
-      "/__proto__",
-    ],
-    ["a number for text", JSON.stringify({ ...body, content: 5 }), "type", "/content"],
-    ["null for a list", JSON.stringify({ ...body, mediaIds: null }), "type", "/mediaIds"],
-    [
-      "101 tags",
-      JSON.stringify({ ...body, options: { x: { tags: Array.from({ length: 101 }, () => "a") } } }),
-      "max_items",
-      "/options/x/tags",
-    ],
-    ["65 levels", `${"[".repeat(65)}${"]".repeat(65)}`, "too_deep", ""],
-  ];
-
-  test.each(bodies)("with %s are refused", async (_, payload, code, path) => {
-    const answer = await ask(create(Buffer.from(payload)));
+test.each(["", "nonsense", ACCOUNT_ID.toUpperCase(), `${ACCOUNT_ID}, ${ACCOUNT_ID}`])(
+  "X-Workspace-Id %j is refused as malformed",
+  async (id) => {
+    const answer = await ask({ url: "/api/v1/posts", headers: { "x-workspace-id": id } });
     expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(errorOf(answer).details).toContainEqual(expect.objectContaining({ code, path }));
-  });
+  },
+);
 
-  test("are refused with all faults at once", async () => {
-    const answer = await ask(
-      create({ content: 1, accountIds: [], mediaIds: ["x", "x"], extra: 1 }),
+test("a missing scope is named in the details", async () => {
+  const admission = admitted({ scopes: new Set(["posts:read"]) });
+  const { code, details } = errorOf(await ask(create(), {}, admission));
+  expect([code, details?.map(({ code }) => code)]).toEqual(["insufficient_scope", ["posts:write"]]);
+});
+
+test("an unverified workspace may read but not write", async () => {
+  const admission = admitted({ verified: false });
+  expect(summary(await ask(create(), {}, admission))).toEqual([403, "verification_required"]);
+  const read = await ask({ url: "/api/v1/posts" }, {}, admission);
+  expect(read.statusCode).toBe(200);
+});
+
+const huge = Buffer.alloc(MEBIBYTE + 1, "x");
+const wrongEverything = create(huge, { "content-type": "text/plain", "x-workspace-id": "no" });
+const noScope = admitted({ scopes: new Set(), verified: false });
+
+test.each<[string, InjectOptions, AdmissionResult, number, string]>([
+  ["401 before workspace", wrongEverything, unauthenticated, 401, "unauthenticated"],
+  ["the address's 429 before workspace", wrongEverything, addressLimited, 429, "rate_limited"],
+  ["workspace before the workspace's 429", wrongEverything, rateLimited, 400, "invalid_request"],
+  ["429 before 404", { url: "/api/v1/nothing" }, rateLimited, 429, "rate_limited"],
+  ["429 before 405", { method: "PUT", url: "/api/v1/posts" }, rateLimited, 429, "rate_limited"],
+  ["404 before scope", { url: "/api/v1/nothing" }, noScope, 404, "not_found"],
+  [
+    "404 before 415",
+    { ...wrongEverything, url: "/api/v1/nothing", headers: {} },
+    admitted(),
+    404,
+    "not_found",
+  ],
+  ["405 before scope", { method: "PUT", url: "/api/v1/posts" }, noScope, 405, "method_not_allowed"],
+  ["405 before 413", { ...create(huge), method: "PUT" }, admitted(), 405, "method_not_allowed"],
+  ["scope before verification", create(), noScope, 403, "insufficient_scope"],
+  ["scope before 404 of the id", { url: "/api/v1/posts/x" }, noScope, 403, "insufficient_scope"],
+  [
+    "verification before 415",
+    create(huge, { "content-type": "text/plain" }),
+    admitted({ verified: false }),
+    403,
+    "verification_required",
+  ],
+  [
+    "415 before 413",
+    create(huge, { "content-type": "text/plain" }),
+    admitted(),
+    415,
+    "unsupported_media_type",
+  ],
+  ["413 before 400", create(huge), admitted(), 413, "payload_too_large"],
+  [
+    "413 of the text before 400",
+    create({ content: "x".repeat(256 * 1024 + 1), extra: 1 }),
+    admitted(),
+    413,
+    "payload_too_large",
+  ],
+  ["400 before 404 of the id", { url: "/api/v1/posts/x?y=1" }, admitted(), 400, "invalid_request"],
+])(
+  "of several faults the first in the order of the contract is answered: %s",
+  async (_, request, admission, status, code) => {
+    expect(summary(await ask(request, {}, admission))).toEqual([status, code]);
+  },
+);
+
+test.each([
+  "/",
+  "/api/v1",
+  "/api/v1/",
+  "/api/v1/posts/",
+  "/api/v1//posts",
+  "/api/v1/Posts",
+  `/api/v1/posts/${POST_ID}/x`,
+])("the path %s is not found", async (url) => {
+  expect(summary(await ask({ url }))).toEqual([404, "not_found"]);
+});
+
+test.each([
+  "nonsense",
+  POST_ID.toUpperCase(),
+  `{${POST_ID}}`,
+  `${POST_ID}0`,
+  "x".repeat(2000),
+  "%00",
+  "%ff",
+  "..%2f",
+  "🙂",
+])("the post id %j is not found, without a call to posts", async (id) => {
+  expect(summary(await ask({ url: `/api/v1/posts/${id}` }))).toEqual([404, "not_found"]);
+});
+
+test.each([
+  ["PUT", "/api/v1/posts", "GET, HEAD, POST"],
+  ["DELETE", "/api/v1/accounts", "GET, HEAD"],
+  ["OPTIONS", "/api/v1/posts", "GET, HEAD, POST"],
+  ["PUT", `/api/v1/posts/${POST_ID}`, "DELETE, GET, HEAD, PATCH"],
+  ["GET", "/api/v1/posts/validate", "POST"],
+  ["GET", "/api/v1/posts/validate?x=1", "POST"],
+  ["DELETE", "/api/v1/posts/validate", "POST"],
+  ["PATCH", "/api/v1/posts/validate", "POST"],
+  ["PUT", "/api/v1/posts/validate", "POST"],
+  ["GET", `/api/v1/posts/${POST_ID}/publish`, "POST"],
+  ["GET", `/api/v1/posts/${POST_ID}/retry`, "POST"],
+  ["POST", "/api/v1/quota", "GET, HEAD"],
+  ["DELETE", "/api/v1/queue-slots", "GET, HEAD, POST"],
+  ["GET", `/api/v1/queue-slots/${POST_ID}`, "DELETE, PATCH"],
+  ["POST", "/api/v1/openapi.json", "GET, HEAD"],
+] as const)("%s %s is not allowed, and Allow lists %s", async (method, url, allow) => {
+  const answer = await ask({ method, url });
+  expect(summary(answer)).toEqual([405, "method_not_allowed"]);
+  expect(answer.headers.allow).toBe(allow);
+});
+
+test("HEAD answers like GET without the body", async () => {
+  const posts = { batchGetPosts: () => ({ posts: [POST] }) };
+  const found = await ask({ method: "HEAD", url: `/api/v1/posts/${POST_ID}` }, posts);
+  expect([found.statusCode, found.headers.etag, found.body]).toEqual([200, '"3"', ""]);
+  const missing = await ask({ method: "HEAD", url: "/api/v1/posts/x" }, posts);
+  expect([missing.statusCode, missing.body]).toEqual([404, ""]);
+  expect(missing.headers["x-request-id"]).toMatch(UUID_V7);
+});
+
+test.each([
+  "/api/v1/posts?x=1",
+  "/api/v1/posts?limit=0",
+  "/api/v1/posts?limit=101",
+  "/api/v1/posts?limit=1.0",
+  "/api/v1/posts?limit=",
+  "/api/v1/posts?limit=1&limit=1",
+  "/api/v1/posts?cursor=",
+  "/api/v1/accounts?limit=1",
+  `/api/v1/posts/${POST_ID}?a`,
+  "/api/v1/posts?cursor=a%00b",
+  "/api/v1/posts?cursor=%ff",
+  "/api/v1/posts?cursor=%ed%a0%80",
+  "/api/v1/posts?cursor=%zz",
+  "/api/v1/posts?status=",
+  "/api/v1/posts?status=deleted",
+  "/api/v1/posts?status=draft&status=draft",
+  "/api/v1/posts?status=draft,scheduled",
+  "/api/v1/posts?platform=myspace",
+  "/api/v1/posts?platform=X",
+  "/api/v1/posts?createdVia=api",
+  "/api/v1/posts?createdVia=rest&createdVia=mcp",
+  "/api/v1/posts?from=2026-02-29",
+  "/api/v1/posts?to=2026-04-31",
+  "/api/v1/posts?to=0000-01-01",
+  "/api/v1/posts?from=2026-11-20T00:00:00Z",
+  "/api/v1/posts?from=",
+  "/api/v1/posts?from=2026-11-20&from=2026-11-20",
+  "/api/v1/quota?platform=x",
+  "/api/v1/queue-slots?limit=1",
+])("the query of %s is refused with one detail", async (url) => {
+  const answer = await ask({ url });
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(errorOf(answer).details).toHaveLength(1);
+});
+
+const range = { path: "/limit", minimum: 1, maximum: 100 };
+const statuses = [
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+];
+test.each([
+  ["limit=0", { code: "too_small", ...range, limit: 1, actual: 0 }],
+  ["limit=-7", { code: "too_small", ...range, limit: 1, actual: -7 }],
+  ["limit=101", { code: "too_large", ...range, limit: 100, actual: 101 }],
+  ["limit=ten", { code: "type", ...range }],
+  ["limit=05", { code: "type", ...range }],
+  ["limit=", { code: "type", ...range }],
+  ["limit=99999999999999999999", { code: "type", ...range }],
+  ["limit=5&limit=5", { code: "repeated_parameter", path: "/limit" }],
+  ["status=deleted", { code: "not_allowed", path: "/status", allowed: statuses }],
+  [
+    "createdVia=api",
+    { code: "not_allowed", path: "/createdVia", allowed: ["mcp", "rest", "dashboard"] },
+  ],
+  ["cursor=", { code: "too_short", path: "/cursor", limit: 1, actual: 0 }],
+])("GET /posts?%s is refused with what is allowed in the details", async (query, fault) => {
+  const answer = await ask({ url: `/api/v1/posts?${query}` });
+  expect(errorOf(answer).details).toEqual([{ ...fault, message: expect.any(String) }]);
+});
+
+test("the limit of GET /posts reaches posts as a number", async () => {
+  const limits: number[] = [];
+  const listPosts = ({ limit }: { limit: number }) => {
+    limits.push(limit);
+    return { posts: [] };
+  };
+  for (const query of ["?limit=1", "?limit=100", ""])
+    expect((await ask({ url: `/api/v1/posts${query}` }, { listPosts })).statusCode).toBe(200);
+  expect(limits).toEqual([1, 100, 20]);
+});
+
+test.each([
+  "application/json",
+  "application/json; charset=utf-8",
+  "APPLICATION/JSON;charset=UTF-8",
+  'application/json; charset="utf-8"',
+])("a JSON body with the content type %s is accepted", async (type) => {
+  const answer = await ask(create(body, { "content-type": type }), { createPost });
+  expect(answer.statusCode).toBe(202);
+});
+
+test.each([
+  "text/plain",
+  "application/json; charset=latin1",
+  "application/jsonp",
+  "text/json",
+  "multipart/form-data",
+  "nonsense",
+  "",
+])("a body with the content type %j is refused", async (type) => {
+  const answer = await ask(create(body, { "content-type": type }), { createPost });
+  expect(summary(answer)).toEqual([415, "unsupported_media_type"]);
+});
+
+test.each(["text/plain", "application/json", "nonsense", "image/png; x"])(
+  "an empty body counts as absent, even with the content type %j",
+  async (type) => {
+    const request = {
+      method: "POST",
+      url: "/api/v1/posts",
+      headers: { "content-type": type },
+    } as const;
+    for (const payload of [undefined, ""]) {
+      const answer = await ask(payload === undefined ? request : { ...request, payload });
+      expect(summary(answer)).toEqual([400, "invalid_request"]);
+      expect(errorOf(answer).details).toMatchObject([{ code: "type", path: "" }]);
+    }
+  },
+);
+
+test("a body of exactly 1 MiB is read", async () => {
+  const text = JSON.stringify(body);
+  const padded = Buffer.from(text.padEnd(MEBIBYTE, " "));
+  const answer = await ask(create(padded), { createPost });
+  expect(answer.statusCode).toBe(202);
+});
+
+test("text and options may have 256 KiB, counted as JSON without white space", async () => {
+  const options = '{ "x": { "title": "é" } }';
+  const rest = 256 * 1024 - Buffer.byteLength('{"x":{"title":"é"}}');
+  const bodyOf = (length: number) =>
+    Buffer.from(
+      `{"content":"${"é".repeat(length / 2)}${"e".repeat(length % 2)}","options":${options},"accountIds":["${ACCOUNT_ID}"]}`,
     );
-    const { details = [] } = errorOf(answer);
-    expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
-      "additional_property /extra",
-      "format /mediaIds/0",
-      "format /mediaIds/1",
-      "min_items /accountIds",
-      "type /content",
-      "unique /mediaIds/1",
-    ]);
-  });
+  expect((await ask(create(bodyOf(rest)), { createPost })).statusCode).toBe(202);
+  expect(summary(await ask(create(bodyOf(rest + 1))))).toEqual([413, "payload_too_large"]);
+});
 
-  test("are refused with the faults of query and headers too", async () => {
-    const answer = await ask({
-      ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
-      url: "/api/v1/posts?y=1",
-    });
-    const { details = [] } = answer.json<ErrorAnswer>().error;
-    expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
-      "additional_property /y",
-      "invalid_header /idempotency-key",
-      "required /content",
-    ]);
-  });
+const bodies: readonly [string, string | Buffer, string, string][] = [
+  ["no JSON", "{", "invalid_json", ""],
+  ["JSON and more", "{} {}", "invalid_json", ""],
+  ["a byte order mark", "\ufeff{}", "invalid_json", ""],
+  ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "invalid_utf8", ""],
+  ["a list", "[]", "type", ""],
+  ["null", "null", "type", ""],
+  ["a NUL", '{"content":"\\u0000"}', "nul_character", "/content"],
+  ["half a surrogate", '{"content":"\\ud800"}', "unpaired_surrogate", "/content"],
+  ["a NUL in a key", '{"options":{"\\u0000":{}}}', "nul_character", "/options"],
+  ["no content", '{"accountIds":[]}', "required", "/content"],
+  ["no accounts", '{"content":""}', "required", "/accountIds"],
+  ["an empty list of accounts", '{"content":"","accountIds":[]}', "min_items", "/accountIds"],
+  [
+    "101 accounts",
+    JSON.stringify({
+      content: "",
+      accountIds: Array.from(
+        { length: 101 },
+        (_, index) => ACCOUNT_ID.slice(0, -3) + `${index}`.padStart(3, "0"),
+      ),
+    }),
+    "max_items",
+    "/accountIds",
+  ],
+  [
+    "an account twice",
+    JSON.stringify({ content: "", accountIds: [ACCOUNT_ID, ACCOUNT_ID] }),
+    "unique",
+    "/accountIds/1",
+  ],
+  [
+    "an id in capitals",
+    JSON.stringify({ content: "", accountIds: [ACCOUNT_ID.replace("a5e", "A5E")] }),
+    "format",
+    "/accountIds/0",
+  ],
+  [
+    "an unknown property",
+    JSON.stringify({ ...body, surprise: 1 }),
+    "additional_property",
+    "/surprise",
+  ],
+  [
+    "an unknown option",
+    JSON.stringify({ ...body, options: { x: { surprise: 1 } } }),
+    "additional_property",
+    "/options/x/surprise",
+  ],
+  [
+    "a wrong privacy",
+    JSON.stringify({ ...body, options: { x: { privacy: "secret" } } }),
+    "not_allowed",
+    "/options/x/privacy",
+  ],
+  [
+    "a prototype",
+    `{"content":"","accountIds":["${ACCOUNT_ID}"],"__proto__":{}}`,
+    "additional_property",
+    "/__proto__",
+  ],
+  ["a number for text", JSON.stringify({ ...body, content: 5 }), "type", "/content"],
+  ["null for a list", JSON.stringify({ ...body, mediaIds: null }), "type", "/mediaIds"],
+  [
+    "101 tags",
+    JSON.stringify({ ...body, options: { x: { tags: Array.from({ length: 101 }, () => "a") } } }),
+    "max_items",
+    "/options/x/tags",
+  ],
+  ["65 levels", `${"[".repeat(65)}${"]".repeat(65)}`, "too_deep", ""],
+];
 
-  test("keep their text exactly as it was sent", async () => {
-    const content = ' \ud83d\ude00 e\u0301 \u00e9 \u200b\ufeff\u0001\r\n\t"\\ ';
-    const seen: string[] = [];
-    await ask(create({ ...body, content }), {
+test.each(bodies)("a body with %s is refused", async (_, payload, code, path) => {
+  const answer = await ask(create(Buffer.from(payload)));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(errorOf(answer).details).toContainEqual(expect.objectContaining({ code, path }));
+});
+
+test("a body is refused with all its faults at once", async () => {
+  const answer = await ask(create({ content: 1, accountIds: [], mediaIds: ["x", "x"], extra: 1 }));
+  const { details = [] } = errorOf(answer);
+  expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+    "additional_property /extra",
+    "format /mediaIds/0",
+    "format /mediaIds/1",
+    "min_items /accountIds",
+    "type /content",
+    "unique /mediaIds/1",
+  ]);
+});
+
+test("a body is refused together with the faults of query and headers", async () => {
+  const answer = await ask({
+    ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
+    url: "/api/v1/posts?y=1",
+  });
+  const { details = [] } = answer.json<ErrorAnswer>().error;
+  expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+    "additional_property /y",
+    "invalid_header /idempotency-key",
+    "required /content",
+  ]);
+});
+
+test("texts of a body reach posts exactly as they were sent", async () => {
+  const content = ' \ud83d\ude00 e\u0301 \u00e9 \u200b\ufeff\u0001\r\n\t"\\ ';
+  const seen: string[] = [];
+  await ask(create({ ...body, content }), {
+    createPost: (request) => {
+      seen.push(request.content);
+      return createPost();
+    },
+  });
+  expect(seen).toEqual([content]);
+});
+
+test.each(["mine", "!~", "x".repeat(128)])("X-Request-Id %j is returned", async (id) => {
+  const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
+  expect(answer.headers["x-request-id"]).toBe(id);
+});
+
+test.each(["", "a b", "x".repeat(129), "é"])("X-Request-Id %j is replaced", async (id) => {
+  const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
+  expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
+});
+
+test.each(["", "x".repeat(256), "a b", "é", "a, a"])(
+  "Idempotency-Key %j is refused",
+  async (key) => {
+    const answer = await ask(create(body, { "idempotency-key": key }));
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+  },
+);
+
+test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
+  "Idempotency-Key %j is passed to posts literally",
+  async (key) => {
+    const seen: unknown[] = [];
+    await ask(create(body, { "idempotency-key": key }), {
       createPost: (request) => {
-        seen.push(request.content);
+        seen.push(request.idempotency?.key);
         return createPost();
       },
     });
-    expect(seen).toEqual([content]);
-  });
+    expect(seen).toEqual([key]);
+  },
+);
+
+beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
+
+/** Sends a head as it is, with a body, and reads until the gateway closes the connection. */
+async function send(lines: readonly string[], body = ""): Promise<string> {
+  const { port } = app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1");
+  socket.write([...lines, "Connection: close", "", body].join("\r\n"));
+  return await text(socket);
+}
+
+test("a request target with scheme and host is routed like one without", async () => {
+  peers = {};
+  admission = admitted();
+  const answer = await send(["GET http://example.org/api/v1/posts HTTP/1.1", "Host: example.org"]);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  admission = unauthenticated;
+  const refused = await send(["GET http://example.org/api/v1/posts HTTP/1.1", "Host: example.org"]);
+  expect(refused).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-describe("headers", () => {
-  test.each(["mine", "!~", "x".repeat(128)])("X-Request-Id %j comes back", async (id) => {
-    const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
-    expect(answer.headers["x-request-id"]).toBe(id);
-  });
-
-  test.each(["", "a b", "x".repeat(129), "é"])("X-Request-Id %j is replaced", async (id) => {
-    const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
-    expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
-  });
-
-  test.each(["", "x".repeat(256), "a b", "é", "a, a"])(
-    "Idempotency-Key %j is refused",
-    async (key) => {
-      const answer = await ask(create(body, { "idempotency-key": key }));
-      expect(summary(answer)).toEqual([400, "invalid_request"]);
-    },
-  );
-
-  test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
-    "Idempotency-Key %j is handed on literally",
-    async (key) => {
-      const seen: unknown[] = [];
-      await ask(create(body, { "idempotency-key": key }), {
-        createPost: (request) => {
-          seen.push(request.idempotency?.key);
-          return createPost();
-        },
-      });
-      expect(seen).toEqual([key]);
-    },
-  );
+test("bytes that are not HTTP get the common error body", async () => {
+  const answer = await send(["nonsense"]);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
+  expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
 });
 
-describe("what does not even reach a route", () => {
-  beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
-
-  /** Sends a head as it is, with a body, and reads until the gateway closes the connection. */
-  async function send(lines: readonly string[], body = ""): Promise<string> {
-    const { port } = app.server.address() as AddressInfo;
-    const socket = connect(port, "127.0.0.1");
-    socket.write([...lines, "Connection: close", "", body].join("\r\n"));
-    return await text(socket);
-  }
-
-  test("a target with the host in it is the same as one without", async () => {
-    peers = {};
-    admission = admitted();
-    const answer = await send([
-      "GET http://example.org/api/v1/posts HTTP/1.1",
-      "Host: example.org",
-    ]);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    admission = unauthenticated;
-    const refused = await send([
-      "GET http://example.org/api/v1/posts HTTP/1.1",
-      "Host: example.org",
-    ]);
-    expect(refused).toMatch(/^HTTP\/1\.1 401 /);
-  });
-
-  test("bytes that are no HTTP get an error like all others", async () => {
-    const answer = await send(["nonsense"]);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
-    expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
-  });
-
-  test("a body that is much too long is answered also to a client that sends all of it first", async () => {
-    admission = admitted();
-    const { port } = app.server.address() as AddressInfo;
-    const answers = Array.from({ length: 10 }, async () => {
-      const client = httpRequest({
-        port,
-        host: "127.0.0.1",
-        method: "POST",
-        path: "/api/v1/posts",
-        agent: false,
-        headers: { "content-type": "application/json" },
-      });
-      client.end(JSON.stringify({ content: "x".repeat(8 * MEBIBYTE) }));
-      const [answer] = (await once(client, "response")) as [IncomingMessage];
-      return [answer.statusCode, await text(answer)];
+test("a client that sends its whole body first receives the answer that it is too large", async () => {
+  admission = admitted();
+  const { port } = app.server.address() as AddressInfo;
+  const answers = Array.from({ length: 10 }, async () => {
+    const client = httpRequest({
+      port,
+      host: "127.0.0.1",
+      method: "POST",
+      path: "/api/v1/posts",
+      agent: false,
+      headers: { "content-type": "application/json" },
     });
-    for (const answer of await Promise.all(answers))
-      expect(answer).toEqual([413, expect.stringContaining('"payload_too_large"')]);
+    client.end(JSON.stringify({ content: "x".repeat(8 * MEBIBYTE) }));
+    const [answer] = (await once(client, "response")) as [IncomingMessage];
+    return [answer.statusCode, await text(answer)];
   });
+  for (const answer of await Promise.all(answers))
+    expect(answer).toEqual([413, expect.stringContaining('"payload_too_large"')]);
+});
 
-  test("too many headers get an error like all others", async () => {
-    const answer = await send(["GET / HTTP/1.1", "Host: a", `X-Long: ${"x".repeat(20_000)}`]);
-    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
-    expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
-  });
+test("a request with too many headers gets the common error body", async () => {
+  const answer = await send(["GET / HTTP/1.1", "Host: a", `X-Long: ${"x".repeat(20_000)}`]);
+  expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+  expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
+});
 
-  test.each([
-    ["text/plain", "5\r\nhello\r\n0", 415],
-    ["nonsense", "5\r\nhello\r\n0", 415],
-    ["text/plain", "0", 400],
-    ["application/json", "2\r\n{}\r\n0", 400],
-  ])("a body without a length, as %s, is read as %j: %i", async (type, chunks, status) => {
+test.each([
+  ["text/plain", "5\r\nhello\r\n0", 415],
+  ["nonsense", "5\r\nhello\r\n0", 415],
+  ["text/plain", "0", 400],
+  ["application/json", "2\r\n{}\r\n0", 400],
+])(
+  "a body without a length, as %s, is read as %j and answered with %i",
+  async (type, chunks, status) => {
     admission = admitted();
     const answer = await send(
       [
@@ -757,5 +726,5 @@ describe("what does not even reach a route", () => {
       `${chunks}\r\n\r\n`,
     );
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  });
-});
+  },
+);

@@ -3,7 +3,7 @@ import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
@@ -75,56 +75,54 @@ async function expectRefusal(answer: Response): Promise<void> {
   });
 }
 
-describe("uploads with invented tokens", () => {
-  test("are limited per address, before media is asked", async () => {
-    refuseUnknown();
-    const { before, answer } = await untilLimited(() => uploadFrom("192.0.2.1"));
-    expect(before).toBeGreaterThanOrEqual(FAILURES);
-    await expectRefusal(answer);
-    expect(media.seen.length).toBe(before);
-    acceptAll();
-    expect((await uploadFrom("192.0.2.2")).status).toBe(204);
-  });
-
-  test("count also without any token", async () => {
-    await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
-  });
-
-  test("at the same time are waited for afterwards, each of them", async () => {
-    const waiting: (() => void)[] = [];
-    media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
-    const count = FAILURES + 80;
-    const answers = Array.from({ length: count }, () => uploadFrom("192.0.2.4"));
-    await eventually(() => waiting.length === count);
-    for (const answer of waiting) answer();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
-      Array.from({ length: count }, () => 404),
-    );
-    const refused = await uploadFrom("192.0.2.4");
-    await expectRefusal(refused);
-    // 80 too many come back at two a second.
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
-  });
-
-  test("count when their sender leaves before media has answered", async () => {
-    const head = `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.5`;
-    for (let times = 0; times < FAILURES; times++) {
-      const socket = connect(Number(new URL(url).port), "127.0.0.1");
-      const isCut = Promise.withResolvers<void>();
-      media.handle((request) => {
-        request.resume().once("close", isCut.resolve);
-        socket.destroy();
-      });
-      socket.write(`${head}\r\nContent-Length: 99\r\n\r\nabc`);
-      await isCut.promise;
-    }
-    refuseUnknown();
-    await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.5"))).answer);
-    expect(media.seen.length).toBeLessThan(FAILURES / 2);
-  });
+test("uploads with unknown tokens are limited per address, without asking media", async () => {
+  refuseUnknown();
+  const { before, answer } = await untilLimited(() => uploadFrom("192.0.2.1"));
+  expect(before).toBeGreaterThanOrEqual(FAILURES);
+  await expectRefusal(answer);
+  expect(media.seen.length).toBe(before);
+  acceptAll();
+  expect((await uploadFrom("192.0.2.2")).status).toBe(204);
 });
 
-test("uploads that media knows the grant of never count", async () => {
+test("uploads without a token count towards the failure limit", async () => {
+  await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
+});
+
+test("concurrent uploads with unknown tokens are all counted, and delay the next ones", async () => {
+  const waiting: (() => void)[] = [];
+  media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
+  const count = FAILURES + 80;
+  const answers = Array.from({ length: count }, () => uploadFrom("192.0.2.4"));
+  await eventually(() => waiting.length === count);
+  for (const answer of waiting) answer();
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
+    Array.from({ length: count }, () => 404),
+  );
+  const refused = await uploadFrom("192.0.2.4");
+  await expectRefusal(refused);
+  // 80 too many come back at two a second.
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
+});
+
+test("uploads that the client aborts before media has answered count towards the failure limit", async () => {
+  const head = `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.5`;
+  for (let times = 0; times < FAILURES; times++) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const isCut = Promise.withResolvers<void>();
+    media.handle((request) => {
+      request.resume().once("close", isCut.resolve);
+      socket.destroy();
+    });
+    socket.write(`${head}\r\nContent-Length: 99\r\n\r\nabc`);
+    await isCut.promise;
+  }
+  refuseUnknown();
+  await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.5"))).answer);
+  expect(media.seen.length).toBeLessThan(FAILURES / 2);
+});
+
+test("uploads with a known grant never count towards the failure limit", async () => {
   acceptAll();
   for (let times = 0; times < FAILURES + 20; times++)
     expect((await uploadFrom("192.0.2.10")).status).toBe(204);
@@ -133,32 +131,30 @@ test("uploads that media knows the grant of never count", async () => {
     expect((await uploadFrom("192.0.2.10")).status).toBe(409);
 });
 
-describe("downloads", () => {
-  const serve = () => media.handle((_request, response) => response.writeHead(200).end("bytes"));
+const serve = () => media.handle((_request, response) => response.writeHead(200).end("bytes"));
 
-  test.each(["GET", "HEAD"])(
-    "with invented tokens are limited per address (%s), and right ones are sent all the same",
-    async (method) => {
-      serve();
-      const address = method === "GET" ? "192.0.2.20" : "192.0.2.21";
-      const { before, answer } = await untilLimited(() => fetchFrom(address, "invented", method));
-      expect(before).toBeGreaterThanOrEqual(FAILURES);
-      if (method === "GET") await expectRefusal(answer);
-      expect(media.seen).toEqual([]);
-      expect((await fetchFrom(address, rightToken())).status).toBe(200);
-      expect((await fetchFrom("192.0.2.22", "invented")).status).toBe(404);
-    },
-  );
-
-  test("never count when they succeed, nor do they pay for uploads", async () => {
+test.each(["GET", "HEAD"])(
+  "%s downloads with invalid tokens are limited per address, and valid ones are still answered",
+  async (method) => {
     serve();
-    for (let times = 0; times < FAILURES + 20; times++) {
-      const answer = await fetchFrom("192.0.2.23", rightToken());
-      expect([answer.status, await answer.text()]).toEqual([200, "bytes"]);
-    }
-    expect((await fetchFrom("192.0.2.23", "invented")).status).toBe(404);
-    await untilLimited(() => fetchFrom("192.0.2.23", "invented"));
-    acceptAll();
-    expect((await uploadFrom("192.0.2.23")).status).toBe(204);
-  });
+    const address = method === "GET" ? "192.0.2.20" : "192.0.2.21";
+    const { before, answer } = await untilLimited(() => fetchFrom(address, "invented", method));
+    expect(before).toBeGreaterThanOrEqual(FAILURES);
+    if (method === "GET") await expectRefusal(answer);
+    expect(media.seen).toEqual([]);
+    expect((await fetchFrom(address, rightToken())).status).toBe(200);
+    expect((await fetchFrom("192.0.2.22", "invented")).status).toBe(404);
+  },
+);
+
+test("successful downloads never count, and have a limit separate from uploads", async () => {
+  serve();
+  for (let times = 0; times < FAILURES + 20; times++) {
+    const answer = await fetchFrom("192.0.2.23", rightToken());
+    expect([answer.status, await answer.text()]).toEqual([200, "bytes"]);
+  }
+  expect((await fetchFrom("192.0.2.23", "invented")).status).toBe(404);
+  await untilLimited(() => fetchFrom("192.0.2.23", "invented"));
+  acceptAll();
+  expect((await uploadFrom("192.0.2.23")).status).toBe(204);
 });

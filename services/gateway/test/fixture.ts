@@ -33,7 +33,7 @@ const LIMIT = {
   resetSeconds: 12,
 } as const;
 
-/** A caller that may do everything. */
+/** The admission of a caller with all scopes. */
 export function admitted(
   overrides: Partial<Extract<AdmissionResult, { kind: "admitted" }>> = {},
 ): AdmissionResult {
@@ -57,18 +57,18 @@ export interface Peers {
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
-  /** Where the bytes of media come from and go to; absent = nobody is there. */
+  /** Base URL of the media service. By default it is unreachable. */
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
-  /** Absent = no request is refused for load: the tests share the loop of the server, and the machine with others. */
+  /** By default no request is refused for load, because the tests share the event loop of the server. */
   readonly maxLoopDelayMs?: number;
 }
 
-/** The REST server over in-memory peers; `admit` decides about every request. */
+/** The REST server with in-memory peers. `admit` decides about every request. */
 export async function createTestServer(
   peers: Peers = {},
   admit: Admission["admit"] = () => admitted(),
@@ -118,7 +118,47 @@ export async function createTestServer(
   return app;
 }
 
-/** A post with one published target, as posts answers. */
+/** A server for all tests of a file, because building one takes a quarter of a second. */
+export interface SharedServer {
+  readonly app: FastifyInstance;
+  /** Replaces the handlers of all peers and the admission, for one test. */
+  use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
+}
+
+type PeerName = "posts" | "accounts" | "authorizations";
+
+export async function createSharedServer(logger?: Logger): Promise<SharedServer> {
+  let current: Pick<Peers, PeerName> = {};
+  let currentAdmit: Admission["admit"] = () => admitted();
+  const delegate = (name: PeerName): object =>
+    new Proxy(
+      {},
+      {
+        get: (_, method) => (request: unknown, context: unknown) => {
+          const handlers: Readonly<Record<PropertyKey, unknown>> = { ...current[name] };
+          const handler = handlers[method];
+          if (typeof handler !== "function")
+            throw new Error(`unexpected call of ${String(method)}`);
+          return handler(request, context) as unknown;
+        },
+      },
+    );
+  const peers = {
+    posts: delegate("posts"),
+    accounts: delegate("accounts"),
+    authorizations: delegate("authorizations"),
+  };
+  const app = await createTestServer(peers, (request) => currentAdmit(request), logger);
+  return {
+    app,
+    use: (handlers, admit = () => admitted()) => {
+      current = handlers;
+      currentAdmit = admit;
+    },
+  };
+}
+
+/** A post with one published target, as the posts service returns it. */
 export const POST = {
   id: POST_ID,
   workspaceId: WORKSPACE_ID,
@@ -156,7 +196,7 @@ export const POST = {
   ],
 };
 
-/** The same post as the interface shows it. */
+/** The same post as the API shows it. */
 export const POST_RECORD = {
   id: POST_ID,
   status: "published",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, type Peers } from "./fixture.ts";
 
 const TICKET = "t".repeat(43);
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 test.each([...PLACES, ...OTHERS])(
-  "%s is not to be framed, sniffed, kept or told on",
+  "%s must not be framed, sniffed, stored or named as a referrer",
   async (url) => {
     const { headers } = await app.inject({ url });
     expect(headers).toMatchObject({
@@ -41,23 +41,24 @@ test.each([...PLACES, ...OTHERS])(
   },
 );
 
-describe("a page", () => {
-  test.each(["/docs/", `/connect/${TICKET}`])("(%s) stands alone in its window", async (url) => {
+test.each(["/docs/", `/connect/${TICKET}`])(
+  "the page %s is isolated from windows of other origins",
+  async (url) => {
     const { headers, statusCode } = await app.inject({ url });
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(headers["cross-origin-opener-policy"]).toBe("same-origin");
     expect(headers["content-security-policy"]).toMatch(/base-uri 'none'/);
     expect(headers["content-security-policy"]).not.toMatch(/unsafe-eval|script-src[^;]*unsafe/);
-  });
+  },
+);
 
-  test("of our own hand has no inline style or script that its policy does not name", async () => {
-    const { headers } = await app.inject({ url: `/connect/${TICKET}` });
-    expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
-  });
+test("our own pages have no inline style or script that their policy does not list", async () => {
+  const { headers } = await app.inject({ url: `/connect/${TICKET}` });
+  expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
 });
 
-test("browsers are told to come by https only where they come by https", async () => {
+test("Strict-Transport-Security is sent only if the public URL is https", async () => {
   for (const url of [...PLACES, ...OTHERS]) {
     const plain = await app.inject({ url, headers: { "x-forwarded-proto": "https" } });
     expect(plain.headers["strict-transport-security"], url).toBeUndefined();
@@ -66,17 +67,15 @@ test("browsers are told to come by https only where they come by https", async (
   }
 });
 
-describe("pages of other sites", () => {
-  test.each(PLACES)("are told nothing by %s, whatever they ask", async (url) => {
-    for (const method of ["GET", "OPTIONS"] as const) {
-      const headers = {
-        origin: ORIGIN,
-        "access-control-request-method": "POST",
-        "access-control-request-headers": "authorization",
-      };
-      const answer = await app.inject({ method, url, headers });
-      const told = Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"));
-      expect(told).toEqual([]);
-    }
-  });
+test.each(PLACES)("%s sends no Access-Control headers to pages of other origins", async (url) => {
+  for (const method of ["GET", "OPTIONS"] as const) {
+    const headers = {
+      origin: ORIGIN,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization",
+    };
+    const answer = await app.inject({ method, url, headers });
+    const told = Object.keys(answer.headers).filter((name) => name.startsWith("access-control-"));
+    expect(told).toEqual([]);
+  }
 });

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setInterval as everyMs } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Admission } from "#src/operations/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
@@ -60,44 +60,42 @@ async function send(lines: readonly string[], body = ""): Promise<string> {
   return await said;
 }
 
-describe("who sends a byte now and then", () => {
-  test("as a request line is cut off", async () => {
-    const socket = await dial();
-    socket.write("GET /");
-    expect(await drip(socket)).toMatch(/^HTTP\/1\.1 408 .*"invalid_request"/s);
-  });
-
-  test("as headers without end is cut off", async () => {
-    const socket = await dial();
-    socket.write("GET /api/v1/posts HTTP/1.1\r\nHost: a\r\n");
-    expect(await drip(socket, "X-A: b\r\n")).toMatch(/^HTTP\/1\.1 408 /);
-  });
-
-  test("as a body is cut off", async () => {
-    const socket = await dial();
-    socket.write(
-      "POST /api/v1/posts HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n",
-    );
-    expect(await drip(socket)).toMatch(/^HTTP\/1\.1 408 /);
-    expect(created).toEqual([]);
-  });
-
-  test("as an upload gives its place up, though it is never silent", async () => {
-    const { promise: isCut, resolve } = Promise.withResolvers<boolean>();
-    media.handle((request) => {
-      request.resume();
-      request.once("close", () => resolve(!request.complete));
-    });
-    const socket = await dial();
-    socket.write(
-      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n`,
-    );
-    await drip(socket);
-    expect(await isCut).toBe(true);
-  });
+test("a client that sends its request line byte by byte is cut off", async () => {
+  const socket = await dial();
+  socket.write("GET /");
+  expect(await drip(socket)).toMatch(/^HTTP\/1\.1 408 .*"invalid_request"/s);
 });
 
-test("who asks and does not read the answer is let go", async () => {
+test("a client that sends headers without end is cut off", async () => {
+  const socket = await dial();
+  socket.write("GET /api/v1/posts HTTP/1.1\r\nHost: a\r\n");
+  expect(await drip(socket, "X-A: b\r\n")).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test("a client that sends a body byte by byte is cut off", async () => {
+  const socket = await dial();
+  socket.write(
+    "POST /api/v1/posts HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n",
+  );
+  expect(await drip(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  expect(created).toEqual([]);
+});
+
+test("an upload below the minimum rate is cut off and releases its permit, even if it is never silent", async () => {
+  const { promise: isCut, resolve } = Promise.withResolvers<boolean>();
+  media.handle((request) => {
+    request.resume();
+    request.once("close", () => resolve(!request.complete));
+  });
+  const socket = await dial();
+  socket.write(
+    `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n`,
+  );
+  await drip(socket);
+  expect(await isCut).toBe(true);
+});
+
+test("a client that does not read the answer is disconnected", async () => {
   await using server = await createTestServer({ patience: { silenceMs: 300 } });
   await server.listen({ host: "127.0.0.1", port: 0 });
   const closed = new Promise<void>((resolve) => {
@@ -112,7 +110,7 @@ test("who asks and does not read the answer is let go", async () => {
   patient.destroy();
 });
 
-test("an upload that comes steadily takes longer than all these times together", async () => {
+test("a steady upload may take longer than all time limits together", async () => {
   const { promise: stored, resolve } = Promise.withResolvers<number>();
   media.handle((request, response) => {
     let bytes = 0;
@@ -141,7 +139,7 @@ test("an upload that comes steadily takes longer than all these times together",
   expect(performance.now() - startedAt).toBeGreaterThan(headersMs + requestMs + stallMs);
 });
 
-test("an upload is not blamed for media that does not read", async () => {
+test("an upload is not cut off while media does not read", async () => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>();
   media.handle((request, response) => {
     void mayRead.then(() => request.resume());
@@ -161,76 +159,69 @@ test("an upload is not blamed for media that does not read", async () => {
   expect(await said).toMatch(/^HTTP\/1\.1 204 /);
 });
 
-describe("a request that two servers may read in two ways is refused:", () => {
-  const HEAD = ["POST /api/v1/posts HTTP/1.1", "Host: a", "Content-Type: application/json"];
+const HEAD = ["POST /api/v1/posts HTTP/1.1", "Host: a", "Content-Type: application/json"];
 
-  test.each<[string, readonly string[], string]>([
-    ["a length and chunks", ["Content-Length: 4", "Transfer-Encoding: chunked"], "0\r\n\r\n"],
-    ["chunks and a length", ["Transfer-Encoding: chunked", "Content-Length: 4"], "0\r\n\r\n"],
-    ["two lengths", ["Content-Length: 2", "Content-Length: 3"], "{} "],
-    ["a list of lengths", ["Content-Length: 2, 2"], "{}"],
-    ["a length with a sign", ["Content-Length: +2"], "{}"],
-    ["a length in hex", ["Content-Length: 0x2"], "{}"],
-    ["an unknown coding", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
-    ["a coding twice", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
-    ["a space before the colon", ["Content-Length : 2"], "{}"],
-    ["a header on two lines", ["X-A: b", " Transfer-Encoding: chunked", "Content-Length: 2"], "{}"],
-    ["a header without a name", [": a", "Content-Length: 2"], "{}"],
-    ["a NUL in a header", ["X-A: a\0b", "Content-Length: 2"], "{}"],
-    ["a bare carriage return", ["X-A: a\rX-B: c", "Content-Length: 2"], "{}"],
-    ["a chunk with a sign", ["Transfer-Encoding: chunked"], "+2\r\n{}\r\n0\r\n\r\n"],
-    ["a chunk longer than any number", ["Transfer-Encoding: chunked"], `${"f".repeat(20)}\r\n{}`],
-  ])("%s", async (_, headers, body) => {
-    const before = created.length;
-    expect(await send([...HEAD, ...headers], body)).toMatch(
-      /^HTTP\/1\.1 4\d\d .*\{"error":\{"code":"invalid_request"/s,
-    );
-    expect(created).toHaveLength(before);
-  });
-
-  test.each([
-    ["a tunnel", ["CONNECT a:443 HTTP/1.1", "Host: a"]],
-    ["another protocol", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
-    ["another version", ["GET /livez HTTP/3.0", "Host: a"]],
-    ["an echo", ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"]],
-  ])("%s is not opened", async (_, lines) => {
-    const said = await send(lines);
-    expect(said).not.toMatch(/^HTTP\/1\.1 101 /);
-    expect(said).not.toContain("echoed");
-    expect(said.match(/^HTTP\/1\.1 /gm)?.length ?? 0).toBeLessThanOrEqual(1);
-  });
-
-  test("no host", async () => {
-    expect(await send(["GET /api/v1/posts HTTP/1.1"])).toMatch(/^HTTP\/1\.1 400 /);
-  });
+test.each<[string, readonly string[], string]>([
+  ["a length and chunks", ["Content-Length: 4", "Transfer-Encoding: chunked"], "0\r\n\r\n"],
+  ["chunks and a length", ["Transfer-Encoding: chunked", "Content-Length: 4"], "0\r\n\r\n"],
+  ["two lengths", ["Content-Length: 2", "Content-Length: 3"], "{} "],
+  ["a list of lengths", ["Content-Length: 2, 2"], "{}"],
+  ["a length with a sign", ["Content-Length: +2"], "{}"],
+  ["a length in hex", ["Content-Length: 0x2"], "{}"],
+  ["an unknown coding", ["Transfer-Encoding: chunked, identity"], "0\r\n\r\n"],
+  ["a coding twice", ["Transfer-Encoding: xchunked"], "0\r\n\r\n"],
+  ["a space before the colon", ["Content-Length : 2"], "{}"],
+  ["a header on two lines", ["X-A: b", " Transfer-Encoding: chunked", "Content-Length: 2"], "{}"],
+  ["a header without a name", [": a", "Content-Length: 2"], "{}"],
+  ["a NUL in a header", ["X-A: a\0b", "Content-Length: 2"], "{}"],
+  ["a bare carriage return", ["X-A: a\rX-B: c", "Content-Length: 2"], "{}"],
+  ["a chunk with a sign", ["Transfer-Encoding: chunked"], "+2\r\n{}\r\n0\r\n\r\n"],
+  ["a chunk longer than any number", ["Transfer-Encoding: chunked"], `${"f".repeat(20)}\r\n{}`],
+])("a request that two servers may parse differently is refused: %s", async (_, headers, body) => {
+  const before = created.length;
+  expect(await send([...HEAD, ...headers], body)).toMatch(
+    /^HTTP\/1\.1 4\d\d .*\{"error":\{"code":"invalid_request"/s,
+  );
+  expect(created).toHaveLength(before);
 });
 
-describe("too much of something is refused before anything is done with it:", () => {
-  test("headers", async () => {
-    const many = Array.from({ length: 120 }, (_, index) => `X-${index}: a`);
-    const answer = await send(["GET /api/v1/posts HTTP/1.1", "Host: a", ...many]);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 .*"too_many_headers".*"limit":100/s);
-  });
+test.each([
+  ["a tunnel", ["CONNECT a:443 HTTP/1.1", "Host: a"]],
+  ["another protocol", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
+  ["another version", ["GET /livez HTTP/3.0", "Host: a"]],
+  ["an echo", ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"]],
+])("%s is not opened for a client", async (_, lines) => {
+  const said = await send(lines);
+  expect(said).not.toMatch(/^HTTP\/1\.1 101 /);
+  expect(said).not.toContain("echoed");
+  expect(said.match(/^HTTP\/1\.1 /gm)?.length ?? 0).toBeLessThanOrEqual(1);
+});
 
-  test("a query", async () => {
-    const answer = await send([
-      `GET /api/v1/posts?cursor=${"x".repeat(20_000)} HTTP/1.1`,
-      "Host: a",
-    ]);
-    expect(answer).toMatch(/^HTTP\/1\.1 431 .*"invalid_request"/s);
-  });
+test("a request without a Host header is refused", async () => {
+  expect(await send(["GET /api/v1/posts HTTP/1.1"])).toMatch(/^HTTP\/1\.1 400 /);
+});
 
-  test.each([
-    ["of one parameter", "cursor=a&".repeat(1_000)],
-    ["of many parameters", Array.from({ length: 2_000 }, (_, index) => `${index}=`).join("&")],
-    ["of brackets", "a[b][c][d]=1&a[__proto__][e]=2&__proto__[f]=3&constructor=4"],
-  ])("a query %s", async (_, query) => {
-    const answer = await app.inject({ url: `/api/v1/posts?${query}` });
-    expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);
-    expect(
-      ({} as Record<string, unknown>)["e"] ?? ({} as Record<string, unknown>)["f"],
-    ).toBeUndefined();
-  });
+test("more than 16 KiB of headers are refused", async () => {
+  const many = Array.from({ length: 120 }, (_, index) => `X-${index}: a`);
+  const answer = await send(["GET /api/v1/posts HTTP/1.1", "Host: a", ...many]);
+  expect(answer).toMatch(/^HTTP\/1\.1 400 .*"too_many_headers".*"limit":100/s);
+});
+
+test("a query that is too long is refused", async () => {
+  const answer = await send([`GET /api/v1/posts?cursor=${"x".repeat(20_000)} HTTP/1.1`, "Host: a"]);
+  expect(answer).toMatch(/^HTTP\/1\.1 431 .*"invalid_request"/s);
+});
+
+test.each([
+  ["of one parameter", "cursor=a&".repeat(1_000)],
+  ["of many parameters", Array.from({ length: 2_000 }, (_, index) => `${index}=`).join("&")],
+  ["of brackets", "a[b][c][d]=1&a[__proto__][e]=2&__proto__[f]=3&constructor=4"],
+])("a query %s is refused", async (_, query) => {
+  const answer = await app.inject({ url: `/api/v1/posts?${query}` });
+  expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);
+  expect(
+    ({} as Record<string, unknown>)["e"] ?? ({} as Record<string, unknown>)["f"],
+  ).toBeUndefined();
 });
 
 type Answer = Awaited<ReturnType<typeof app.inject>>;
@@ -239,115 +230,111 @@ function codeOf(answer: Answer): string {
   return answer.json<{ error: { code: string } }>().error.code;
 }
 
-describe("keys of a body", () => {
-  const post = (payload: string) =>
-    app.inject({
-      method: "POST",
-      url: "/api/v1/posts",
-      headers: { "content-type": "application/json" },
-      payload,
-    });
-
-  test.each([
-    `{"content":"a","accountIds":["${POST_ID}"],"__proto__":{"isDraft":true}}`,
-    `{"content":"a","accountIds":["${POST_ID}"],"constructor":{"prototype":{"isDraft":true}}}`,
-    `{"content":"a","accountIds":["${POST_ID}"],"options":{"__proto__":{"content":"b"}}}`,
-    `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"__proto__":{"content":"b"}}}}`,
-    `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"toString":"b"}}}`,
-    `{"content":"a","accountIds":["${POST_ID}"],"hasOwnProperty":1}`,
-  ])("are never taken for those of every object: %s", async (payload) => {
-    const answer = await post(payload);
-    expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);
-    expect(({} as Record<string, unknown>)["isDraft"]).toBeUndefined();
+const post = (payload: string) =>
+  app.inject({
+    method: "POST",
+    url: "/api/v1/posts",
+    headers: { "content-type": "application/json" },
+    payload,
   });
 
-  test("that come twice count once, the last: what is checked is what is done", async () => {
-    created.length = 0;
-    await post(
-      `{"content":7,"accountIds":["nobody"],"content":"the last","accountIds":["${POST_ID}"]}`,
-    );
-    expect(created).toMatchObject([{ content: "the last", accountIds: [POST_ID] }]);
-  });
+test.each([
+  `{"content":"a","accountIds":["${POST_ID}"],"__proto__":{"isDraft":true}}`,
+  `{"content":"a","accountIds":["${POST_ID}"],"constructor":{"prototype":{"isDraft":true}}}`,
+  `{"content":"a","accountIds":["${POST_ID}"],"options":{"__proto__":{"content":"b"}}}`,
+  `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"__proto__":{"content":"b"}}}}`,
+  `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"toString":"b"}}}`,
+  `{"content":"a","accountIds":["${POST_ID}"],"hasOwnProperty":1}`,
+])("keys of a body are never taken for properties of every object: %s", async (payload) => {
+  const answer = await post(payload);
+  expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);
+  expect(({} as Record<string, unknown>)["isDraft"]).toBeUndefined();
 });
 
-describe("requests without a key", () => {
-  const LIMIT = 300;
+test("of a repeated key in a body the last one is both checked and used", async () => {
+  created.length = 0;
+  await post(
+    `{"content":7,"accountIds":["nobody"],"content":"the last","accountIds":["${POST_ID}"]}`,
+  );
+  expect(created).toMatchObject([{ content: "the last", accountIds: [POST_ID] }]);
+});
 
-  async function open(peers: Peers = {}, admit?: Admission["admit"]): Promise<FastifyInstance> {
-    const authorizations = { findTicket: () => ({ outcome: "unknown" as const }) };
-    return await createTestServer({ authorizations, ...peers }, admit);
-  }
+const LIMIT = 300;
 
-  const from = (remoteAddress: string, url: string, headers = {}): InjectOptions => ({
-    url,
-    remoteAddress,
-    headers,
-  });
+async function open(peers: Peers = {}, admit?: Admission["admit"]): Promise<FastifyInstance> {
+  const authorizations = { findTicket: () => ({ outcome: "unknown" as const }) };
+  return await createTestServer({ authorizations, ...peers }, admit);
+}
 
-  /** Asks until it is too much; what is given back meanwhile is used up too. */
-  async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
-    for (let count = 0; count <= LIMIT * 2; count++) {
-      const answer = await server.inject(from(address, url));
-      if (answer.statusCode === 429) {
-        answered.push(count);
-        return answer;
-      }
+const from = (remoteAddress: string, url: string, headers = {}): InjectOptions => ({
+  url,
+  remoteAddress,
+  headers,
+});
+
+/** Asks until it is too much; what is given back meanwhile is used up too. */
+async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
+  for (let count = 0; count <= LIMIT * 2; count++) {
+    const answer = await server.inject(from(address, url));
+    if (answer.statusCode === 429) {
+      answered.push(count);
+      return answer;
     }
-    throw new Error("there is no limit");
   }
+  throw new Error("there is no limit");
+}
 
-  /** How many were answered before it was too much. */
-  const answered: number[] = [];
+/** How many were answered before it was too much. */
+const answered: number[] = [];
 
-  test("are limited per address, for all open pages together, and say until when", async () => {
-    await using server = await open();
-    await useUp(server, "192.0.2.1");
-    expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
-    const ticket = "a".repeat(43);
-    for (const url of ["/docs", "/docs/", "/api/v1/openapi.json", `/connect/${ticket}`]) {
-      const answer = await useUp(server, "192.0.2.1", url);
-      expect(answered.at(-1)).toBeLessThan(LIMIT / 10);
-      expect(codeOf(answer), url).toBe("rate_limited");
-      expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-      expect(answer.headers["ratelimit-policy"]).toBe('"address";q=300;w=60');
-    }
-    const other = await server.inject(from("192.0.2.2", `/connect/${ticket}`));
-    expect(other.statusCode).toBe(404);
-    expect(other.headers["ratelimit"]).toBe('"address";r=299;t=1');
-  });
-
-  test("take nothing from those with a key, nor from probes and media", async () => {
-    await using server = await open();
-    await useUp(server, "192.0.2.1");
-    for (const url of ["/api/v1/accounts", "/livez", "/media/nothing"])
-      expect((await server.inject(from("192.0.2.1", url))).statusCode, url).not.toBe(429);
-  });
-
-  test("of one IPv6 network count as one", async () => {
-    await using server = await open();
-    await useUp(server, "2001:db8:1:2::1");
-    await useUp(server, "2001:db8:1:2:ffff:ffff:ffff:ffff");
+test("requests to all open pages together are limited per address, with the time to wait", async () => {
+  await using server = await open();
+  await useUp(server, "192.0.2.1");
+  expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
+  const ticket = "a".repeat(43);
+  for (const url of ["/docs", "/docs/", "/api/v1/openapi.json", `/connect/${ticket}`]) {
+    const answer = await useUp(server, "192.0.2.1", url);
     expect(answered.at(-1)).toBeLessThan(LIMIT / 10);
-    await useUp(server, "2001:db8:1:3::1");
-    expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
-  });
+    expect(codeOf(answer), url).toBe("rate_limited");
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect(answer.headers["ratelimit-policy"]).toBe('"address";q=300;w=60');
+  }
+  const other = await server.inject(from("192.0.2.2", `/connect/${ticket}`));
+  expect(other.statusCode).toBe(404);
+  expect(other.headers["ratelimit"]).toBe('"address";r=299;t=1');
+});
 
-  test("cannot say that they come from elsewhere, unless a proxy of ours says so", async () => {
-    const seen: string[] = [];
-    const admit: Admission["admit"] = ({ address }) => {
-      seen.push(address);
-      return admitted();
-    };
-    const claim = { "x-forwarded-for": "198.51.100.7, 203.0.113.9" };
-    const ask = async (server: FastifyInstance, address: string) => {
-      await server.inject(from(address, "/api/v1/accounts", claim));
-      return seen.at(-1);
-    };
-    await using alone = await open({}, admit);
-    expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
-    await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
-    // The last one is what our proxy saw; what stands before it is what its client claimed.
-    expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
-    expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
-  });
+test("the limit of open pages does not count requests with a key, probes and media", async () => {
+  await using server = await open();
+  await useUp(server, "192.0.2.1");
+  for (const url of ["/api/v1/accounts", "/livez", "/media/nothing"])
+    expect((await server.inject(from("192.0.2.1", url))).statusCode, url).not.toBe(429);
+});
+
+test("all addresses of an IPv6 /64 network share the limit of open pages", async () => {
+  await using server = await open();
+  await useUp(server, "2001:db8:1:2::1");
+  await useUp(server, "2001:db8:1:2:ffff:ffff:ffff:ffff");
+  expect(answered.at(-1)).toBeLessThan(LIMIT / 10);
+  await useUp(server, "2001:db8:1:3::1");
+  expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
+});
+
+test("X-Forwarded-For is ignored unless a trusted proxy sent it", async () => {
+  const seen: string[] = [];
+  const admit: Admission["admit"] = ({ address }) => {
+    seen.push(address);
+    return admitted();
+  };
+  const claim = { "x-forwarded-for": "198.51.100.7, 203.0.113.9" };
+  const ask = async (server: FastifyInstance, address: string) => {
+    await server.inject(from(address, "/api/v1/accounts", claim));
+    return seen.at(-1);
+  };
+  await using alone = await open({}, admit);
+  expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
+  await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
+  // The last one is what our proxy saw; what stands before it is what its client claimed.
+  expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
+  expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
 });

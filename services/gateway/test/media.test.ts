@@ -1,7 +1,7 @@
 import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/errors";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import {
   admitted,
@@ -109,189 +109,177 @@ const complete = (id = MEDIA_ID): InjectOptions => ({
 });
 const remove = (id = MEDIA_ID): InjectOptions => ({ method: "DELETE", url: `/api/v1/media/${id}` });
 
-describe("presign", () => {
-  test("answers a grant with an address of ours that takes a bare PUT", async () => {
-    const answer = await ask(presign({}, { "idempotency-key": "not even valid" }), {
-      createUpload: () => GRANT,
-    });
-    expect([answer.statusCode, answer.json()]).toEqual([
-      201,
-      {
-        id: MEDIA_ID,
-        uploadUrl: `${PUBLIC_URL}/uploads/${MEDIA_ID}?token=t0k%2Fen`,
-        uploadPath: MEDIA_ID,
-        uploadToken: "t0k/en",
-        expiresAt: "2026-11-18T11:21:40.000Z",
-      },
-    ]);
-    expect(answer.headers["idempotent-replayed"]).toBeUndefined();
-    expect(calls).toMatchObject([
-      { workspaceId: WORKSPACE_ID, fileName: "film.mp4", contentType: "video/mp4", bytes: 5n },
-    ]);
+test("POST /media/presign answers with a grant for a PUT to the gateway", async () => {
+  const answer = await ask(presign({}, { "idempotency-key": "not even valid" }), {
+    createUpload: () => GRANT,
   });
-
-  test("shows the store's own address where it has one", async () => {
-    const uploadUrl = "https://bucket.example/key?X-Amz-Signature=1";
-    const answer = await ask(presign(), { createUpload: () => ({ ...GRANT, uploadUrl }) });
-    expect(answer.json()).toMatchObject({ uploadUrl, uploadPath: MEDIA_ID });
-  });
-
-  test("leaves it to media to refuse a length that no number of bytes has", async () => {
-    await ask(presign({ bytes: 1e300 }), { createUpload: () => GRANT });
-    expect(calls).toMatchObject([{ bytes: BigInt(Number.MAX_SAFE_INTEGER) }]);
-  });
-
-  test.each([
-    [{ bytes: 0 }, "too_small", "/bytes"],
-    [{ bytes: 1.5 }, "type", "/bytes"],
-    [{ bytes: "5" }, "type", "/bytes"],
-    [{ fileName: null }, "type", "/fileName"],
-    [{ fileName: "a".repeat(1001) }, "too_long", "/fileName"],
-    [{ contentType: undefined }, "required", "/contentType"],
-    [{ extra: 1 }, "additional_property", "/extra"],
-  ])("refuses %j", async (payload, code, path) => {
-    const answer = await ask(presign(payload));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(errorOf(answer).details).toMatchObject([{ code, path }]);
-    expect(calls).toEqual([]);
-  });
-
-  test("says which limit a file passes, in the reader's language", async () => {
-    const refuse = () => {
-      const violation = { code: "media_too_large", path: "/bytes", limit: 20e6, actual: 20e6 + 1 };
-      throw unprocessable("media_rejected", [violation]);
-    };
-    const english = await ask(presign(), { createUpload: refuse });
-    expect(summary(english)).toEqual([422, "media_rejected"]);
-    expect(errorOf(english).details).toEqual([
-      {
-        code: "media_too_large",
-        message:
-          "The file is too large: 20000001 bytes, at most 20000000 are allowed. Use a smaller one.",
-        path: "/bytes",
-        limit: 20_000_000,
-        actual: 20_000_001,
-      },
-    ]);
-    const korean = await ask(presign({}, { "accept-language": "ko" }), { createUpload: refuse });
-    expect(errorOf(korean).message).toMatch(/[가-힣]/);
-  });
-});
-
-describe("complete", () => {
-  test("answers the media with an address of its own", async () => {
-    const answer = await ask(complete(), { completeUpload: () => ({ media: MEDIA }) });
-    expect([answer.statusCode, answer.json()]).toEqual([200, RECORD]);
-    expect(calls).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID }]);
-  });
-
-  test("may take as long as a check does", async () => {
-    let remainingMs = 0;
-    await ask(complete(), {
-      completeUpload: () => {
-        remainingMs = (findContext()?.deadlineAt ?? 0) - performance.now();
-        return { media: MEDIA };
-      },
-    });
-    expect(remainingMs).toBeGreaterThan(120_000);
-  });
-
-  test("an id that is none is not found, and media is not asked", async () => {
-    for (const id of ["nonsense", MEDIA_ID.toUpperCase()]) {
-      expect(summary(await ask(complete(id)))).toEqual([404, "not_found"]);
-    }
-    expect(calls).toEqual([]);
-  });
-});
-
-describe("from-url", () => {
-  test("answers what was imported", async () => {
-    const answer = await ask(fromUrl({ url: "https://example.com/a.mp4" }), {
-      importMedia: () => ({ media: MEDIA }),
-    });
-    expect([answer.statusCode, answer.json()]).toEqual([201, RECORD]);
-    expect(answer.headers["idempotent-replayed"]).toBeUndefined();
-    expect(calls).toEqual([
-      expect.objectContaining({ workspaceId: WORKSPACE_ID, url: "https://example.com/a.mp4" }),
-    ]);
-  });
-
-  test("tells a replay, which has an address made anew", async () => {
-    const answer = await ask(fromUrl({ url: "https://example.com/" }, { "idempotency-key": "k" }), {
-      importMedia: () => ({ media: MEDIA, replayed: true }),
-    });
-    expect([answer.statusCode, answer.headers["idempotent-replayed"]]).toEqual([201, "true"]);
-    expect(answer.json()).toEqual(RECORD);
-    expect(calls).toMatchObject([{ idempotency: { key: "k" } }]);
-  });
-
-  test.each([{}, { url: "" }, { url: "not a url" }, { url: 1 }, { url: "https://a.b/", x: 1 }])(
-    "refuses %j",
-    async (payload) => {
-      expect(summary(await ask(fromUrl(payload)))).toEqual([400, "invalid_request"]);
-      expect(calls).toEqual([]);
+  expect([answer.statusCode, answer.json()]).toEqual([
+    201,
+    {
+      id: MEDIA_ID,
+      uploadUrl: `${PUBLIC_URL}/uploads/${MEDIA_ID}?token=t0k%2Fen`,
+      uploadPath: MEDIA_ID,
+      uploadToken: "t0k/en",
+      expiresAt: "2026-11-18T11:21:40.000Z",
     },
-  );
+  ]);
+  expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+  expect(calls).toMatchObject([
+    { workspaceId: WORKSPACE_ID, fileName: "film.mp4", contentType: "video/mp4", bytes: 5n },
+  ]);
 });
 
-describe("delete", () => {
-  test("of media that was never ready is done at once", async () => {
-    const answer = await ask(remove(), { deleteMedia: () => ({ gone: true }) });
-    expect([answer.statusCode, answer.body]).toEqual([204, ""]);
-  });
-
-  test("of ready media goes on after the answer", async () => {
-    const answer = await ask(remove(), { deleteMedia: () => ({ gone: false }) });
-    expect([answer.statusCode, answer.json()]).toEqual([202, { id: MEDIA_ID, status: "deleting" }]);
-  });
+test("POST /media/presign answers with the URL of the object store if it accepts uploads", async () => {
+  const uploadUrl = "https://bucket.example/key?X-Amz-Signature=1";
+  const answer = await ask(presign(), { createUpload: () => ({ ...GRANT, uploadUrl }) });
+  expect(answer.json()).toMatchObject({ uploadUrl, uploadPath: MEDIA_ID });
 });
 
-describe("what media refuses", () => {
-  test.each<[number, string, ErrorKind]>([
-    [404, "not_found", "not_found"],
-    [409, "media_in_use", "conflict"],
-    [409, "media_not_uploaded", "conflict"],
-    [409, "idempotency_conflict", "conflict"],
-    [422, "media_rejected", "unprocessable"],
-    [422, "import_failed", "unprocessable"],
-    [422, "address_not_allowed", "unprocessable"],
-    [503, "unavailable", "unavailable"],
-  ])("is answered %i %s", async (status, reason, kind) => {
-    const refuse = () => {
-      throw new ServiceError(kind, reason);
-    };
-    const peers = { completeUpload: refuse, importMedia: refuse, deleteMedia: refuse };
-    for (const request of [complete(), fromUrl({ url: "https://a.example/" }), remove()]) {
-      expect(summary(await ask(request, peers))).toEqual([status, reason]);
-    }
-  });
+test("POST /media/presign passes a length beyond any file size to media, which refuses it", async () => {
+  await ask(presign({ bytes: 1e300 }), { createUpload: () => GRANT });
+  expect(calls).toMatchObject([{ bytes: BigInt(Number.MAX_SAFE_INTEGER) }]);
 });
 
-describe("every operation", () => {
-  const operations = [presign(), complete(), fromUrl({ url: "https://a.example/" }), remove()];
-  const PATHS = ["presign", `${MEDIA_ID}/complete`, "from-url", MEDIA_ID];
+test.each([
+  [{ bytes: 0 }, "too_small", "/bytes"],
+  [{ bytes: 1.5 }, "type", "/bytes"],
+  [{ bytes: "5" }, "type", "/bytes"],
+  [{ fileName: null }, "type", "/fileName"],
+  [{ fileName: "a".repeat(1001) }, "too_long", "/fileName"],
+  [{ contentType: undefined }, "required", "/contentType"],
+  [{ extra: 1 }, "additional_property", "/extra"],
+])("POST /media/presign refuses the fields %j", async (payload, code, path) => {
+  const answer = await ask(presign(payload));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(errorOf(answer).details).toMatchObject([{ code, path }]);
+  expect(calls).toEqual([]);
+});
 
-  test.each(operations)("$method $url needs posts:write", async (request) => {
-    const reader = admitted({ scopes: new Set(["posts:read"]) });
-    expect(summary(await ask(request, {}, reader))).toEqual([403, "insufficient_scope"]);
+test("POST /media/presign explains the limit that a file exceeds in the client's language", async () => {
+  const refuse = () => {
+    const violation = { code: "media_too_large", path: "/bytes", limit: 20e6, actual: 20e6 + 1 };
+    throw unprocessable("media_rejected", [violation]);
+  };
+  const english = await ask(presign(), { createUpload: refuse });
+  expect(summary(english)).toEqual([422, "media_rejected"]);
+  expect(errorOf(english).details).toEqual([
+    {
+      code: "media_too_large",
+      message:
+        "The file is too large: 20000001 bytes, at most 20000000 are allowed. Use a smaller one.",
+      path: "/bytes",
+      limit: 20_000_000,
+      actual: 20_000_001,
+    },
+  ]);
+  const korean = await ask(presign({}, { "accept-language": "ko" }), { createUpload: refuse });
+  expect(errorOf(korean).message).toMatch(/[가-힣]/);
+});
+
+test("POST /media/{id}/complete answers with the media and its URL", async () => {
+  const answer = await ask(complete(), { completeUpload: () => ({ media: MEDIA }) });
+  expect([answer.statusCode, answer.json()]).toEqual([200, RECORD]);
+  expect(calls).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID }]);
+});
+
+test("POST /media/{id}/complete waits as long as a check may take", async () => {
+  let remainingMs = 0;
+  await ask(complete(), {
+    completeUpload: () => {
+      remainingMs = (findContext()?.deadlineAt ?? 0) - performance.now();
+      return { media: MEDIA };
+    },
+  });
+  expect(remainingMs).toBeGreaterThan(120_000);
+});
+
+test("POST /media/{id}/complete answers 404 for a malformed id, without asking media", async () => {
+  for (const id of ["nonsense", MEDIA_ID.toUpperCase()]) {
+    expect(summary(await ask(complete(id)))).toEqual([404, "not_found"]);
+  }
+  expect(calls).toEqual([]);
+});
+
+test("POST /media/from-url answers with the imported media", async () => {
+  const answer = await ask(fromUrl({ url: "https://example.com/a.mp4" }), {
+    importMedia: () => ({ media: MEDIA }),
+  });
+  expect([answer.statusCode, answer.json()]).toEqual([201, RECORD]);
+  expect(answer.headers["idempotent-replayed"]).toBeUndefined();
+  expect(calls).toEqual([
+    expect.objectContaining({ workspaceId: WORKSPACE_ID, url: "https://example.com/a.mp4" }),
+  ]);
+});
+
+test("POST /media/from-url marks a replayed answer, whose URL is signed anew", async () => {
+  const answer = await ask(fromUrl({ url: "https://example.com/" }, { "idempotency-key": "k" }), {
+    importMedia: () => ({ media: MEDIA, replayed: true }),
+  });
+  expect([answer.statusCode, answer.headers["idempotent-replayed"]]).toEqual([201, "true"]);
+  expect(answer.json()).toEqual(RECORD);
+  expect(calls).toMatchObject([{ idempotency: { key: "k" } }]);
+});
+
+test.each([{}, { url: "" }, { url: "not a url" }, { url: 1 }, { url: "https://a.b/", x: 1 }])(
+  "POST /media/from-url refuses the body %j",
+  async (payload) => {
+    expect(summary(await ask(fromUrl(payload)))).toEqual([400, "invalid_request"]);
     expect(calls).toEqual([]);
-  });
+  },
+);
 
-  test.each(operations)("$method $url needs a verified workspace", async (request) => {
-    const unverified = admitted({ verified: false });
-    expect(summary(await ask(request, {}, unverified))).toEqual([403, "verification_required"]);
-    expect(calls).toEqual([]);
-  });
-
-  test("takes no query", async () => {
-    for (const [index, request] of operations.entries()) {
-      const answer = await ask({ ...request, url: `/api/v1/media/${PATHS[index]}?a=1` });
-      expect(summary(answer)).toEqual([400, "invalid_request"]);
-    }
-  });
+test("DELETE /media/{id} answers 204 for media that was never ready", async () => {
+  const answer = await ask(remove(), { deleteMedia: () => ({ gone: true }) });
+  expect([answer.statusCode, answer.body]).toEqual([204, ""]);
 });
 
-test("presign, from-url and complete are no ids: another method is not allowed there", async () => {
+test("DELETE /media/{id} answers 202 for ready media", async () => {
+  const answer = await ask(remove(), { deleteMedia: () => ({ gone: false }) });
+  expect([answer.statusCode, answer.json()]).toEqual([202, { id: MEDIA_ID, status: "deleting" }]);
+});
+
+test.each<[number, string, ErrorKind]>([
+  [404, "not_found", "not_found"],
+  [409, "media_in_use", "conflict"],
+  [409, "media_not_uploaded", "conflict"],
+  [409, "idempotency_conflict", "conflict"],
+  [422, "media_rejected", "unprocessable"],
+  [422, "import_failed", "unprocessable"],
+  [422, "address_not_allowed", "unprocessable"],
+  [503, "unavailable", "unavailable"],
+])("an error of media is answered with %i %s", async (status, reason, kind) => {
+  const refuse = () => {
+    throw new ServiceError(kind, reason);
+  };
+  const peers = { completeUpload: refuse, importMedia: refuse, deleteMedia: refuse };
+  for (const request of [complete(), fromUrl({ url: "https://a.example/" }), remove()]) {
+    expect(summary(await ask(request, peers))).toEqual([status, reason]);
+  }
+});
+
+const operations = [presign(), complete(), fromUrl({ url: "https://a.example/" }), remove()];
+const PATHS = ["presign", `${MEDIA_ID}/complete`, "from-url", MEDIA_ID];
+
+test.each(operations)("$method $url requires the scope posts:write", async (request) => {
+  const reader = admitted({ scopes: new Set(["posts:read"]) });
+  expect(summary(await ask(request, {}, reader))).toEqual([403, "insufficient_scope"]);
+  expect(calls).toEqual([]);
+});
+
+test.each(operations)("$method $url requires a verified workspace", async (request) => {
+  const unverified = admitted({ verified: false });
+  expect(summary(await ask(request, {}, unverified))).toEqual([403, "verification_required"]);
+  expect(calls).toEqual([]);
+});
+
+test("no operation on media accepts a query", async () => {
+  for (const [index, request] of operations.entries()) {
+    const answer = await ask({ ...request, url: `/api/v1/media/${PATHS[index]}?a=1` });
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+  }
+});
+
+test("the paths presign, from-url and complete are not read as ids: other methods get 405", async () => {
   for (const [method, url, allow] of [
     ["GET", "/api/v1/media/presign", "POST"],
     ["PUT", `/api/v1/media/${MEDIA_ID}/complete`, "POST"],
@@ -302,7 +290,7 @@ test("presign, from-url and complete are no ids: another method is not allowed t
   }
 });
 
-test("a post shows its media, each time with an address made anew", async () => {
+test("a post contains its media, with a URL signed at each read", async () => {
   const get = async () => {
     const answer = await ask({ url: `/api/v1/posts/${POST_ID}` });
     return answer.json<{ media: { url: string }[] }>().media;
@@ -310,6 +298,6 @@ test("a post shows its media, each time with an address made anew", async () => 
   expect(await get()).toEqual([RECORD]);
 });
 
-test("an answer without media is a fault of ours", async () => {
+test("an answer of media without the media is an internal error", async () => {
   expect(summary(await ask(complete(), { completeUpload: () => ({}) }))).toEqual([500, "internal"]);
 });

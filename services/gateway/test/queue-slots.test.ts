@@ -1,6 +1,6 @@
 import { notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 
@@ -126,7 +126,7 @@ const create = (payload: object = body, headers = {}): InjectOptions => ({
 });
 const patch = (payload: object): InjectOptions => ({ method: "PATCH", url: PATH, payload });
 
-test("GET /quota shows the month and each account's day, as numbers", async () => {
+test("GET /quota shows the monthly quota and each account's daily limit as numbers", async () => {
   const answer = await ask({ url: "/api/v1/quota" });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
@@ -154,191 +154,186 @@ test("GET /quota shows the month and each account's day, as numbers", async () =
   expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID }]);
 });
 
-describe("queue slot rules", () => {
-  test("are listed whole", async () => {
-    const answer = await ask({ url: "/api/v1/queue-slots" });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual({ rules: [RECORD] });
+test("GET /queue-slots lists complete rules", async () => {
+  const answer = await ask({ url: "/api/v1/queue-slots" });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({ rules: [RECORD] });
+});
+
+test("POST /queue-slots answers 201 with the rule and its path", async () => {
+  const answer = await ask(create());
+  expect([answer.statusCode, answer.headers.location]).toEqual([201, PATH]);
+  expect(answer.headers).not.toHaveProperty("idempotent-replayed");
+  expect(answer.json()).toEqual(RECORD);
+  expect(seen).toEqual([
+    {
+      $typeName: "postrider.posts.v1.CreateQueueSlotRuleRequest",
+      workspaceId: WORKSPACE_ID,
+      name: "Mornings",
+      weekdays: ["fri", "mon"],
+      times: ["18:00", "09:30"],
+      timezone: "Europe/Berlin",
+    },
+  ]);
+});
+
+test("POST /queue-slots creates one rule per idempotency key, whatever the order of the fields", async () => {
+  const first = await ask(create(body, { "idempotency-key": "k-1" }));
+  expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
+  const [before] = seen;
+  const reversed = Object.fromEntries(Object.entries(body).toReversed());
+  await ask(create(reversed, { "idempotency-key": "k-1" }));
+  expect(seen).toEqual([before]);
+  expect(before).toMatchObject({
+    idempotency: { key: "k-1", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
   });
+  const refused = await ask(create(body, { "idempotency-key": "k 1" }));
+  expect(summary(refused)).toEqual([400, "invalid_request"]);
+});
 
-  test("are created: 201 with the rule and its place", async () => {
-    const answer = await ask(create());
-    expect([answer.statusCode, answer.headers.location]).toEqual([201, PATH]);
-    expect(answer.headers).not.toHaveProperty("idempotent-replayed");
-    expect(answer.json()).toEqual(RECORD);
-    expect(seen).toEqual([
-      {
-        $typeName: "postrider.posts.v1.CreateQueueSlotRuleRequest",
-        workspaceId: WORKSPACE_ID,
-        name: "Mornings",
-        weekdays: ["fri", "mon"],
-        times: ["18:00", "09:30"],
-        timezone: "Europe/Berlin",
-      },
-    ]);
-  });
+test.each([
+  [{ startsOn: null, endsOn: null }, {}],
+  [
+    { startsOn: "2028-02-29", endsOn: "2028-02-29" },
+    { startsOn: "2028-02-29", endsOn: "2028-02-29" },
+  ],
+])("POST /queue-slots accepts the period %j", async (period, expected) => {
+  const answer = await ask(create({ ...body, ...period }));
+  expect(answer.statusCode).toBe(201);
+  const { startsOn, endsOn } = seen[0] as { startsOn?: string; endsOn?: string };
+  expect({ startsOn, endsOn }).toEqual({ startsOn: undefined, endsOn: undefined, ...expected });
+});
 
-  test("are created once for a key, whatever the order of the fields", async () => {
-    const first = await ask(create(body, { "idempotency-key": "k-1" }));
-    expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
-    const [before] = seen;
-    const reversed = Object.fromEntries(Object.entries(body).toReversed());
-    await ask(create(reversed, { "idempotency-key": "k-1" }));
-    expect(seen).toEqual([before]);
-    expect(before).toMatchObject({
-      idempotency: { key: "k-1", fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string },
-    });
-    const refused = await ask(create(body, { "idempotency-key": "k 1" }));
-    expect(summary(refused)).toEqual([400, "invalid_request"]);
-  });
+const all = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+const faulty: readonly [object, string[]][] = [
+  [{ name: "" }, ["too_short /name"]],
+  [{ name: "x".repeat(201) }, ["too_long /name"]],
+  [{ name: null }, ["type /name"]],
+  [{ weekdays: [] }, ["min_items /weekdays"]],
+  [{ weekdays: [...all, "mon"] }, ["max_items /weekdays", "unique /weekdays/7"]],
+  [{ weekdays: ["mon", "Mon"] }, ["not_allowed /weekdays/1"]],
+  [{ weekdays: "mon" }, ["type /weekdays"]],
+  [{ times: [] }, ["min_items /times"]],
+  [{ times: ["09:30", "09:30"] }, ["unique /times/1"]],
+  [
+    { times: ["9:30", "24:00", "12:60", "12:00:00"] },
+    [0, 1, 2, 3].map((at) => `format /times/${at}`),
+  ],
+  [
+    { times: Array.from({ length: 49 }, (_, minute) => `12:${`${minute}`.padStart(2, "0")}`) },
+    ["max_items /times"],
+  ],
+  [{ timezone: null }, ["type /timezone"]],
+  [{ startsOn: "2026-02-29" }, ["format /startsOn"]],
+  [{ endsOn: "2026-11-20T00:00:00Z" }, ["format /endsOn"]],
+  [{ endsOn: "" }, ["format /endsOn"]],
+  [{ surprise: 1 }, ["additional_property /surprise"]],
+];
 
-  test.each([
-    [{ startsOn: null, endsOn: null }, {}],
-    [
-      { startsOn: "2028-02-29", endsOn: "2028-02-29" },
-      { startsOn: "2028-02-29", endsOn: "2028-02-29" },
-    ],
-  ])("may have the period %j", async (period, expected) => {
-    const answer = await ask(create({ ...body, ...period }));
-    expect(answer.statusCode).toBe(201);
-    const { startsOn, endsOn } = seen[0] as { startsOn?: string; endsOn?: string };
-    expect({ startsOn, endsOn }).toEqual({ startsOn: undefined, endsOn: undefined, ...expected });
-  });
-
-  const all = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-  const faulty: readonly [object, string[]][] = [
-    [{ name: "" }, ["too_short /name"]],
-    [{ name: "x".repeat(201) }, ["too_long /name"]],
-    [{ name: null }, ["type /name"]],
-    [{ weekdays: [] }, ["min_items /weekdays"]],
-    [{ weekdays: [...all, "mon"] }, ["max_items /weekdays", "unique /weekdays/7"]],
-    [{ weekdays: ["mon", "Mon"] }, ["not_allowed /weekdays/1"]],
-    [{ weekdays: "mon" }, ["type /weekdays"]],
-    [{ times: [] }, ["min_items /times"]],
-    [{ times: ["09:30", "09:30"] }, ["unique /times/1"]],
-    [
-      { times: ["9:30", "24:00", "12:60", "12:00:00"] },
-      [0, 1, 2, 3].map((at) => `format /times/${at}`),
-    ],
-    [
-      { times: Array.from({ length: 49 }, (_, minute) => `12:${`${minute}`.padStart(2, "0")}`) },
-      ["max_items /times"],
-    ],
-    [{ timezone: null }, ["type /timezone"]],
-    [{ startsOn: "2026-02-29" }, ["format /startsOn"]],
-    [{ endsOn: "2026-11-20T00:00:00Z" }, ["format /endsOn"]],
-    [{ endsOn: "" }, ["format /endsOn"]],
-    [{ surprise: 1 }, ["additional_property /surprise"]],
-  ];
-
-  test.each(faulty)("with %j are refused, also as a change", async (fault, expected) => {
+test.each(faulty)(
+  "the fields %j are refused when creating and when changing a rule",
+  async (fault, expected) => {
     for (const request of [create({ ...body, ...fault }), patch(fault)]) {
       const answer = await ask(request);
       expect(summary(answer)).toEqual([400, "invalid_request"]);
       expect(faults(answer)).toEqual(expected);
       expect(seen).toEqual([]);
     }
-  });
+  },
+);
 
-  test("need a name, weekdays, times and a zone, and are made active", async () => {
-    const answer = await ask(create({ status: "paused" }));
-    expect(faults(answer)).toEqual([
-      "additional_property /status",
-      "required /name",
-      "required /times",
-      "required /timezone",
-      "required /weekdays",
+test("a new rule requires name, weekdays, times and time zone, and cannot set its status", async () => {
+  const answer = await ask(create({ status: "paused" }));
+  expect(faults(answer)).toEqual([
+    "additional_property /status",
+    "required /name",
+    "required /times",
+    "required /timezone",
+    "required /weekdays",
+  ]);
+});
+
+test.each([
+  [{ name: "N" }, { name: "N" }],
+  [{ weekdays: ["sun"] }, { weekdays: ["sun"] }],
+  [{ times: ["00:00"] }, { times: ["00:00"] }],
+  [{ timezone: "UTC" }, { timezone: "UTC" }],
+  [{ status: "paused" }, { status: "paused" }],
+  [
+    { startsOn: null, endsOn: "2026-12-31" },
+    { startsOn: "", endsOn: "2026-12-31" },
+  ],
+  [{ endsOn: null }, { endsOn: "" }],
+])("PATCH /queue-slots/{id} accepts the change %j", async (payload, expected) => {
+  const answer = await ask(patch(payload));
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual(RECORD);
+  expect(seen).toEqual([
+    {
+      $typeName: "postrider.posts.v1.UpdateQueueSlotRuleRequest",
+      workspaceId: WORKSPACE_ID,
+      id: RULE_ID,
+      weekdays: [],
+      times: [],
+      ...expected,
+    },
+  ]);
+});
+
+test.each([
+  [{}, ["min_properties "]],
+  [{ status: "revoked" }, ["not_allowed /status"]],
+  [{ status: null }, ["type /status"]],
+])("PATCH /queue-slots/{id} refuses the change %j", async (payload, expected) => {
+  const answer = await ask(patch(payload));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(faults(answer)).toEqual(expected);
+});
+
+test("DELETE /queue-slots/{id} answers 204 without a body", async () => {
+  const answer = await ask({ method: "DELETE", url: PATH });
+  expect([answer.statusCode, answer.body]).toEqual([204, ""]);
+  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: RULE_ID }]);
+});
+
+test("a queue slot rule that does not exist is not found", async () => {
+  for (const method of ["PATCH", "DELETE"] as const) {
+    const payload = method === "PATCH" ? { name: "N" } : undefined;
+    const request = { method, ...(payload === undefined ? {} : { payload }) };
+    const unknown = await ask({ ...request, url: PATH }, { refused: notFound() });
+    expect(summary(unknown)).toEqual([404, "not_found"]);
+    const noId = await ask({ ...request, url: "/api/v1/queue-slots/x" });
+    expect(summary(noId)).toEqual([404, "not_found"]);
+    expect(seen).toEqual([]);
+  }
+});
+
+test("a queue slot rule beyond the maximum number is refused", async () => {
+  const refused = unprocessable("validation_failed", [{ code: "too_many_rules", limit: 100 }]);
+  const answer = await ask(create(), { refused });
+  expect(summary(answer)).toEqual([422, "validation_failed"]);
+  expect(answer.json<ErrorBody>().error.details).toEqual([
+    {
+      code: "too_many_rules",
+      message: "The workspace has too many queue slot rules: at most 100. Delete one first.",
+      limit: 100,
+    },
+  ]);
+});
+
+test("reading rules requires posts:read, changing them posts:write and a verified workspace", async () => {
+  const reader = admitted({ scopes: new Set(["posts:read"]), verified: false });
+  for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
+    expect((await ask({ url }, { admission: reader })).statusCode).toBe(200);
+  const nobody = admitted({ scopes: new Set() });
+  for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
+    expect(summary(await ask({ url }, { admission: nobody }))).toEqual([403, "insufficient_scope"]);
+  for (const request of [create({}), patch({}), { method: "DELETE", url: PATH } as const]) {
+    expect(summary(await ask(request, { admission: reader }))).toEqual([403, "insufficient_scope"]);
+    const unverified = admitted({ verified: false });
+    expect(summary(await ask(request, { admission: unverified }))).toEqual([
+      403,
+      "verification_required",
     ]);
-  });
-
-  test.each([
-    [{ name: "N" }, { name: "N" }],
-    [{ weekdays: ["sun"] }, { weekdays: ["sun"] }],
-    [{ times: ["00:00"] }, { times: ["00:00"] }],
-    [{ timezone: "UTC" }, { timezone: "UTC" }],
-    [{ status: "paused" }, { status: "paused" }],
-    [
-      { startsOn: null, endsOn: "2026-12-31" },
-      { startsOn: "", endsOn: "2026-12-31" },
-    ],
-    [{ endsOn: null }, { endsOn: "" }],
-  ])("take the change %j: 200 with the rule", async (payload, expected) => {
-    const answer = await ask(patch(payload));
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual(RECORD);
-    expect(seen).toEqual([
-      {
-        $typeName: "postrider.posts.v1.UpdateQueueSlotRuleRequest",
-        workspaceId: WORKSPACE_ID,
-        id: RULE_ID,
-        weekdays: [],
-        times: [],
-        ...expected,
-      },
-    ]);
-  });
-
-  test.each([
-    [{}, ["min_properties "]],
-    [{ status: "revoked" }, ["not_allowed /status"]],
-    [{ status: null }, ["type /status"]],
-  ])("do not take the change %j", async (payload, expected) => {
-    const answer = await ask(patch(payload));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(faults(answer)).toEqual(expected);
-  });
-
-  test("are revoked: 204 without a body", async () => {
-    const answer = await ask({ method: "DELETE", url: PATH });
-    expect([answer.statusCode, answer.body]).toEqual([204, ""]);
-    expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: RULE_ID }]);
-  });
-
-  test("that do not exist are not found", async () => {
-    for (const method of ["PATCH", "DELETE"] as const) {
-      const payload = method === "PATCH" ? { name: "N" } : undefined;
-      const request = { method, ...(payload === undefined ? {} : { payload }) };
-      const unknown = await ask({ ...request, url: PATH }, { refused: notFound() });
-      expect(summary(unknown)).toEqual([404, "not_found"]);
-      const noId = await ask({ ...request, url: "/api/v1/queue-slots/x" });
-      expect(summary(noId)).toEqual([404, "not_found"]);
-      expect(seen).toEqual([]);
-    }
-  });
-
-  test("are refused when there are too many", async () => {
-    const refused = unprocessable("validation_failed", [{ code: "too_many_rules", limit: 100 }]);
-    const answer = await ask(create(), { refused });
-    expect(summary(answer)).toEqual([422, "validation_failed"]);
-    expect(answer.json<ErrorBody>().error.details).toEqual([
-      {
-        code: "too_many_rules",
-        message: "The workspace has too many queue slot rules: at most 100. Revoke one first.",
-        limit: 100,
-      },
-    ]);
-  });
-
-  test("are read with posts:read and written with posts:write by a verified workspace", async () => {
-    const reader = admitted({ scopes: new Set(["posts:read"]), verified: false });
-    for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
-      expect((await ask({ url }, { admission: reader })).statusCode).toBe(200);
-    const nobody = admitted({ scopes: new Set() });
-    for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
-      expect(summary(await ask({ url }, { admission: nobody }))).toEqual([
-        403,
-        "insufficient_scope",
-      ]);
-    for (const request of [create({}), patch({}), { method: "DELETE", url: PATH } as const]) {
-      expect(summary(await ask(request, { admission: reader }))).toEqual([
-        403,
-        "insufficient_scope",
-      ]);
-      const unverified = admitted({ verified: false });
-      expect(summary(await ask(request, { admission: unverified }))).toEqual([
-        403,
-        "verification_required",
-      ]);
-    }
-  });
+  }
 });

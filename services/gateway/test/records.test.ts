@@ -12,7 +12,7 @@ import {
 let app: FastifyInstance | undefined;
 afterEach(() => app?.close());
 
-test("a post is shown whole, with nulls for what is not there, an ETag and the budget", async () => {
+test("GET /posts/{id} shows the whole post with nulls for absent values, its ETag and the rate limit", async () => {
   app = await createTestServer({ posts: { batchGetPosts: () => ({ posts: [POST] }) } });
   const answer = await app.inject({
     url: `/api/v1/posts/${POST_ID}`,
@@ -28,7 +28,7 @@ test("a post is shown whole, with nulls for what is not there, an ETag and the b
   expect(answer.json()).toEqual(POST_RECORD);
 });
 
-test("a created post is answered 202 with its place, and posts gets what the client sent", async () => {
+test("POST /posts answers 202 with the path of the post and passes on what the client sent", async () => {
   const seen: unknown[] = [];
   app = await createTestServer({
     posts: {
@@ -80,7 +80,7 @@ test("a created post is answered 202 with its place, and posts gets what the cli
   ]);
 });
 
-test("a page of posts is short records and the next cursor", async () => {
+test("GET /posts lists short posts and the next cursor", async () => {
   app = await createTestServer({
     posts: {
       listPosts: ({ limit, cursor }) => ({
@@ -111,7 +111,7 @@ test("a page of posts is short records and the next cursor", async () => {
   });
 });
 
-test("all seven platforms are listed in order, with their rules as data", async () => {
+test("GET /platforms lists all seven platforms in order, with their rules", async () => {
   app = await createTestServer({
     platforms: { listPlatforms: () => ({ platforms: [{ platform: "x", available: true }] }) },
   });
@@ -137,7 +137,7 @@ test("all seven platforms are listed in order, with their rules as data", async 
   expect(platforms[0]).toMatchObject({ available: false, unavailableReason: "not_configured" });
 });
 
-test("accounts are shown without what is internal", async () => {
+test("GET /accounts lists accounts without internal fields", async () => {
   const account = {
     id: ACCOUNT_ID,
     workspaceId: WORKSPACE_ID,

@@ -33,7 +33,7 @@ test.each([
   [0, "01", "00"],
   [1, "00", "01"],
 ])(
-  "with the ratio %d a client's flag %s goes on as %s, in its trace",
+  "with the sampling ratio %d, a client's trace flag %s is replaced by %s within the same trace",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
     // Nobody takes the spans.
@@ -46,6 +46,6 @@ test.each([
   },
 );
 
-test("while nothing is recorded the trace goes on, and asks nobody to record it", async () => {
+test("an unrecorded trace is continued with the flag for not recording", async () => {
   expect(await ask("01")).toBe(`00-${TRACE}-${CLIENT_SPAN}-00`);
 });

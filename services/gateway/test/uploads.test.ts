@@ -12,7 +12,7 @@ import {
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { admitted, createTestServer, INTERNAL_SECRET, MEDIA_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
@@ -70,181 +70,178 @@ const theRequest = (): IncomingMessage => {
   return request;
 };
 
-describe("an upload", () => {
-  test("needs nothing but its address, and reaches media as it is", async () => {
-    const bytes = randomBytes(3 * MEBIBYTE);
-    const received = accept();
-    const before = admissions;
-    const answer = await put("?token=t0k%2Fen", {
-      body: bytes,
-      headers: {
-        "content-type": "video/mp4",
-        "content-digest": "sha-256=:x:",
-        "x-request-id": "mine",
-        cookie: "a=b",
-      },
-    });
-    expect([answer.status, await answer.text(), answer.headers.get("x-request-id")]).toEqual([
-      204,
-      "",
-      "mine",
-    ]);
-    expect((await received).equals(bytes)).toBe(true);
-    expect(theRequest()).toMatchObject({ method: "PUT", url: `/uploads/${MEDIA_ID}` });
-    expect(theRequest().headers).toMatchObject({
-      authorization: `Bearer ${INTERNAL_SECRET}`,
-      "x-upload-token": "t0k/en",
-      "x-request-id": "mine",
+test("an upload needs only its URL, and reaches media unchanged", async () => {
+  const bytes = randomBytes(3 * MEBIBYTE);
+  const received = accept();
+  const before = admissions;
+  const answer = await put("?token=t0k%2Fen", {
+    body: bytes,
+    headers: {
       "content-type": "video/mp4",
-      "content-length": String(bytes.length),
       "content-digest": "sha-256=:x:",
-    });
-    expect(theRequest().headers).not.toHaveProperty("cookie");
-    expect(admissions).toBe(before);
-    expect(answer.headers.get("ratelimit")).toBeNull();
-  });
-
-  test("may name its grant as a bearer token", async () => {
-    void accept();
-    const answer = await put("", { headers: { authorization: "Bearer abc-_" } });
-    expect(answer.status).toBe(204);
-    expect(theRequest().headers).toMatchObject({ "x-upload-token": "abc-_" });
-  });
-
-  test("of unknown length is passed on in chunks", async () => {
-    const received = accept();
-    const body = new ReadableStream({
-      start: async (controller) => {
-        controller.enqueue(new TextEncoder().encode("ab"));
-        await eventually(() => media.seen.length === 1);
-        controller.enqueue(new TextEncoder().encode("c"));
-        controller.close();
-      },
-    });
-    const answer = await put("?token=t", { body, duplex: "half" });
-    expect(answer.status).toBe(204);
-    expect(String(await received)).toBe("abc");
-    expect(theRequest().headers).toMatchObject({ "transfer-encoding": "chunked" });
-  });
-
-  test("without a body reaches media, which says what is missing", async () => {
-    media.handle((_request, response) => refuse(response, unprocessable("media_rejected")));
-    expect(await summary(await put("?token=t", { body: null }))).toEqual([422, "media_rejected"]);
-    expect(theRequest().headers).not.toHaveProperty("transfer-encoding");
-  });
-
-  test("that asks first is told to go on", async () => {
-    const received = accept();
-    const headers = { expect: "100-continue", "content-length": "5" };
-    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, { method: "PUT", headers });
-    client.on("continue", () => client.end("bytes"));
-    const answer = new Promise<IncomingMessage>((resolve) => {
-      client.on("response", resolve);
-    });
-    client.flushHeaders();
-    expect((await answer).statusCode).toBe(204);
-    expect(String(await received)).toBe("bytes");
-    expect(theRequest().headers).not.toHaveProperty("expect");
-  });
-
-  test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
-    "with %j as its query is not found, and media is not asked",
-    async (query) => {
-      media.handle((_request, response) => response.writeHead(204).end());
-      const answer = await put(query, { headers: { "content-type": "image/png" } });
-      expect(await summary(answer)).toEqual([404, "not_found"]);
-      expect(media.seen).toEqual([]);
+      "x-request-id": "mine",
+      cookie: "a=b",
     },
-  );
+  });
+  expect([answer.status, await answer.text(), answer.headers.get("x-request-id")]).toEqual([
+    204,
+    "",
+    "mine",
+  ]);
+  expect((await received).equals(bytes)).toBe(true);
+  expect(theRequest()).toMatchObject({ method: "PUT", url: `/uploads/${MEDIA_ID}` });
+  expect(theRequest().headers).toMatchObject({
+    authorization: `Bearer ${INTERNAL_SECRET}`,
+    "x-upload-token": "t0k/en",
+    "x-request-id": "mine",
+    "content-type": "video/mp4",
+    "content-length": String(bytes.length),
+    "content-digest": "sha-256=:x:",
+  });
+  expect(theRequest().headers).not.toHaveProperty("cookie");
+  expect(admissions).toBe(before);
+  expect(answer.headers.get("ratelimit")).toBeNull();
+});
 
-  test("cannot name another path of media", async () => {
-    media.handle((_request, response) => refuse(response, notFound()));
-    await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
+test("an upload may send its token as a bearer token", async () => {
+  void accept();
+  const answer = await put("", { headers: { authorization: "Bearer abc-_" } });
+  expect(answer.status).toBe(204);
+  expect(theRequest().headers).toMatchObject({ "x-upload-token": "abc-_" });
+});
+
+test("an upload of unknown length reaches media in chunks", async () => {
+  const received = accept();
+  const body = new ReadableStream({
+    start: async (controller) => {
+      controller.enqueue(new TextEncoder().encode("ab"));
+      await eventually(() => media.seen.length === 1);
+      controller.enqueue(new TextEncoder().encode("c"));
+      controller.close();
+    },
+  });
+  const answer = await put("?token=t", { body, duplex: "half" });
+  expect(answer.status).toBe(204);
+  expect(String(await received)).toBe("abc");
+  expect(theRequest().headers).toMatchObject({ "transfer-encoding": "chunked" });
+});
+
+test("an upload without a body reaches media, which answers that it is missing", async () => {
+  media.handle((_request, response) => refuse(response, unprocessable("media_rejected")));
+  expect(await summary(await put("?token=t", { body: null }))).toEqual([422, "media_rejected"]);
+  expect(theRequest().headers).not.toHaveProperty("transfer-encoding");
+});
+
+test("an upload with Expect: 100-continue is told to continue", async () => {
+  const received = accept();
+  const headers = { expect: "100-continue", "content-length": "5" };
+  const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, { method: "PUT", headers });
+  client.on("continue", () => client.end("bytes"));
+  const answer = new Promise<IncomingMessage>((resolve) => {
+    client.on("response", resolve);
+  });
+  client.flushHeaders();
+  expect((await answer).statusCode).toBe(204);
+  expect(String(await received)).toBe("bytes");
+  expect(theRequest().headers).not.toHaveProperty("expect");
+});
+
+test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
+  "an upload with the query %j is not found, without asking media",
+  async (query) => {
+    media.handle((_request, response) => response.writeHead(204).end());
+    const answer = await put(query, { headers: { "content-type": "image/png" } });
+    expect(await summary(answer)).toEqual([404, "not_found"]);
+    expect(media.seen).toEqual([]);
+  },
+);
+
+test("an upload cannot reach another path of media", async () => {
+  media.handle((_request, response) => refuse(response, notFound()));
+  await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
+    method: "PUT",
+    body: "x",
+  });
+  expect(theRequest().url).toBe("/uploads/..%2Fobjects%2Fa%3Fb");
+});
+
+test.each<[number, ServiceError]>([
+  [400, invalidRequest()],
+  [404, notFound()],
+  [409, conflict("upload_already_received")],
+  [413, new ServiceError("invalid", "payload_too_large", [{ code: "payload_too_large" }])],
+  [415, new ServiceError("invalid", "unsupported_media_type")],
+  [422, unprocessable("media_rejected", [{ code: "media_length_mismatch", limit: 5 }])],
+  [503, new ServiceError("unavailable", "unavailable", [], { retryAfterMs: 4_200 })],
+])("a refusal of media is answered with %i and the common error body", async (status, error) => {
+  media.handle((request, response) => {
+    request.resume();
+    request.on("end", () => refuse(response, error));
+  });
+  const answer = await put();
+  expect(await summary(answer)).toEqual([status, error.reason]);
+  expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
+});
+
+test("a refusal of media reaches the client while it still sends, and the next upload works", async () => {
+  media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
+  const answer = await put("?token=t", { body: BIG });
+  expect(await summary(answer)).toEqual([409, "upload_already_received"]);
+  void accept();
+  expect((await put()).status).toBe(204);
+});
+
+test("a refusal of media reaches a client that closes its connection afterwards", async () => {
+  media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
+  const answers = Array.from({ length: 5 }, async () => {
+    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, {
       method: "PUT",
-      body: "x",
+      agent: false,
+      headers: { connection: "close", "content-length": BIG.length },
     });
-    expect(theRequest().url).toBe("/uploads/..%2Fobjects%2Fa%3Fb");
+    client.end(BIG);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      client.on("response", resolve);
+      client.on("error", reject);
+    });
+    return [answer.statusCode, (await json(answer)) as object];
   });
+  for (const answer of await Promise.all(answers))
+    expect(answer).toMatchObject([409, { error: { code: "upload_already_received" } }]);
 });
 
-describe("what media refuses", () => {
-  test.each<[number, ServiceError]>([
-    [400, invalidRequest()],
-    [404, notFound()],
-    [409, conflict("upload_already_received")],
-    [413, new ServiceError("invalid", "payload_too_large", [{ code: "payload_too_large" }])],
-    [415, new ServiceError("invalid", "unsupported_media_type")],
-    [422, unprocessable("media_rejected", [{ code: "media_length_mismatch", limit: 5 }])],
-    [503, new ServiceError("unavailable", "unavailable", [], { retryAfterMs: 4_200 })],
-  ])("is answered %i by the one table", async (status, error) => {
-    media.handle((request, response) => {
-      request.resume();
-      request.on("end", () => refuse(response, error));
-    });
-    const answer = await put();
-    expect(await summary(answer)).toEqual([status, error.reason]);
-    expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
+test("a client that continues to send after a refusal is disconnected", async () => {
+  media.handle((_request, response) => refuse(response, notFound()));
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const closed = new Promise((resolve) => {
+    socket.once("close", resolve);
   });
-
-  test("is heard while the body is still being sent, and the next upload works", async () => {
-    media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
-    const answer = await put("?token=t", { body: BIG });
-    expect(await summary(answer)).toEqual([409, "upload_already_received"]);
-    void accept();
-    expect((await put()).status).toBe(204);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += String(chunk);
   });
-
-  test("is heard also by a client that closes its connection after it", async () => {
-    media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
-    const answers = Array.from({ length: 5 }, async () => {
-      const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, {
-        method: "PUT",
-        agent: false,
-        headers: { connection: "close", "content-length": BIG.length },
-      });
-      client.end(BIG);
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-        client.on("response", resolve);
-        client.on("error", reject);
-      });
-      return [answer.statusCode, (await json(answer)) as object];
-    });
-    for (const answer of await Promise.all(answers))
-      expect(answer).toMatchObject([409, { error: { code: "upload_already_received" } }]);
-  });
-
-  test("ends the connection of a sender that does not stop", async () => {
-    media.handle((_request, response) => refuse(response, notFound()));
-    const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    const closed = new Promise((resolve) => {
-      socket.once("close", resolve);
-    });
-    let answer = "";
-    socket.on("data", (chunk) => {
-      answer += String(chunk);
-    });
-    socket.on("error", () => undefined);
-    socket.write(
-      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
-    );
-    await eventually(() => answer.endsWith("}}"));
-    expect(answer).toContain("404 Not Found");
-    await closed;
-  });
-
-  test("is no text of a proxy's or of an error's", async () => {
-    media.handle((_request, response) => response.writeHead(502).end("<html>10.0.0.7"));
-    const answer = await put();
-    expect(answer.status).toBeGreaterThanOrEqual(500);
-    expect(await answer.text()).not.toContain("10.0.0.7");
-  });
+  socket.on("error", () => undefined);
+  socket.write(
+    `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
+  );
+  await eventually(() => answer.endsWith("}}"));
+  expect(answer).toContain("404 Not Found");
+  await closed;
 });
 
-describe("when somebody breaks off", () => {
-  test.each([
-    ["Content-Length: 99", "abc"],
-    ["Transfer-Encoding: chunked", "3\r\nabc\r\n"],
-  ])("the client (%s): media sees a cut body, never a whole one", async (header, start) => {
+test("a refusal of media contains no text of a proxy or of an exception", async () => {
+  media.handle((_request, response) => response.writeHead(502).end("<html>10.0.0.7"));
+  const answer = await put();
+  expect(answer.status).toBeGreaterThanOrEqual(500);
+  expect(await answer.text()).not.toContain("10.0.0.7");
+});
+
+test.each([
+  ["Content-Length: 99", "abc"],
+  ["Transfer-Encoding: chunked", "3\r\nabc\r\n"],
+])(
+  "when the client of an upload (%s) disconnects, media sees an incomplete body",
+  async (header, start) => {
     const cut = Promise.withResolvers<boolean>();
     media.handle((request) => {
       request.resume();
@@ -257,19 +254,19 @@ describe("when somebody breaks off", () => {
     await eventually(() => media.seen.length === 1);
     socket.destroy();
     expect(await cut.promise).toBe(true);
-  });
+  },
+);
 
-  test("media: the client hears 503 and may try again", async () => {
-    media.handle((request) => {
-      request.once("data", () => request.socket.destroy());
-    });
-    const answer = await put("?token=t", { body: BIG });
-    expect(await summary(answer)).toEqual([503, "unavailable"]);
-    expect(answer.headers.get("retry-after")).toBe("1");
+test("when media disconnects during an upload, the client gets 503 and can try again", async () => {
+  media.handle((request) => {
+    request.once("data", () => request.socket.destroy());
   });
+  const answer = await put("?token=t", { body: BIG });
+  expect(await summary(answer)).toEqual([503, "unavailable"]);
+  expect(answer.headers.get("retry-after")).toBe("1");
 });
 
-test("a client is read no faster than media takes its bytes", async () => {
+test("the body of an upload is read no faster than media reads it", async () => {
   const started = Promise.withResolvers<IncomingMessage>();
   media.handle((request, response) => {
     request.once("end", () => response.writeHead(204).end());
@@ -297,65 +294,63 @@ test("a client is read no faster than media takes its bytes", async () => {
   expect((await answer).status).toBe(204);
 });
 
-describe("pages of other origins", () => {
-  const preflight = (origin: string) =>
-    fetch(`${url}/uploads/${MEDIA_ID}?token=t`, {
-      method: "OPTIONS",
-      headers: {
-        origin,
-        "access-control-request-method": "PUT",
-        "access-control-request-headers": "content-type",
-      },
-    });
-
-  test("may upload when the operator says so, and read the errors", async () => {
-    const asked = await preflight(ORIGIN);
-    expect(asked.status).toBe(204);
-    expect(Object.fromEntries(asked.headers)).toMatchObject({
-      "access-control-allow-origin": ORIGIN,
-      "access-control-allow-methods": "PUT",
-      "access-control-allow-headers": "authorization, content-type, content-digest, x-request-id",
-      vary: "Origin",
-    });
-    void accept();
-    for (const [query, status] of [
-      ["?token=t", 204],
-      ["", 404],
-    ] as const) {
-      const answer = await put(query, { headers: { origin: ORIGIN } });
-      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
-        status,
-        ORIGIN,
-      ]);
-      expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
-    }
-  });
-
-  test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
-    "such as %s get no leave",
-    async (origin) => {
-      void accept();
-      const answers = [await preflight(origin), await put("?token=t", { headers: { origin } })];
-      for (const { headers } of answers) {
-        expect(headers.get("access-control-allow-origin")).toBeNull();
-        expect(headers.get("vary")).toBe("Origin");
-      }
+const preflight = (origin: string) =>
+  fetch(`${url}/uploads/${MEDIA_ID}?token=t`, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "content-type",
     },
-  );
-
-  test("may not call the API", async () => {
-    const answer = await fetch(`${url}/api/v1/posts`, { headers: { origin: ORIGIN } });
-    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
+
+test("pages of an allowed origin may upload and read the errors", async () => {
+  const asked = await preflight(ORIGIN);
+  expect(asked.status).toBe(204);
+  expect(Object.fromEntries(asked.headers)).toMatchObject({
+    "access-control-allow-origin": ORIGIN,
+    "access-control-allow-methods": "PUT",
+    "access-control-allow-headers": "authorization, content-type, content-digest, x-request-id",
+    vary: "Origin",
+  });
+  void accept();
+  for (const [query, status] of [
+    ["?token=t", 204],
+    ["", 404],
+  ] as const) {
+    const answer = await put(query, { headers: { origin: ORIGIN } });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+      status,
+      ORIGIN,
+    ]);
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  }
 });
 
-test("other methods are not allowed, without a key and with their names", async () => {
+test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
+  "pages of the origin %s may not upload",
+  async (origin) => {
+    void accept();
+    const answers = [await preflight(origin), await put("?token=t", { headers: { origin } })];
+    for (const { headers } of answers) {
+      expect(headers.get("access-control-allow-origin")).toBeNull();
+      expect(headers.get("vary")).toBe("Origin");
+    }
+  },
+);
+
+test("pages of an allowed origin may not call the API", async () => {
+  const answer = await fetch(`${url}/api/v1/posts`, { headers: { origin: ORIGIN } });
+  expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+});
+
+test("other methods of an upload URL are not allowed; the answer needs no key and lists PUT", async () => {
   const answer = await fetch(`${url}/uploads/${MEDIA_ID}`);
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("OPTIONS, PUT");
 });
 
-test("tokens and file contents stay out of the log", async () => {
+test("tokens and contents of uploads are not logged", async () => {
   void accept();
   lines = [];
   await put("?token=canary", { body: "canary" });

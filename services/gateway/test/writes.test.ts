@@ -1,6 +1,6 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import {
   ACCOUNT_ID,
@@ -151,452 +151,441 @@ const SCHEDULED_RECORD = {
   attempts: [],
 };
 
-describe("POST /posts", () => {
-  test("a scheduled post is answered 202 with its place, its ETag and its time", async () => {
-    const seen: unknown[] = [];
-    const answer = await ask(create({ scheduledAt: "2026-11-20T10:00:00.1239+01:00" }), {
-      createPost: (request) => {
-        seen.push(request);
-        return { post: SCHEDULED, replayed: false };
+test("POST /posts answers a scheduled post with 202, its path, its ETag and its time", async () => {
+  const seen: unknown[] = [];
+  const answer = await ask(create({ scheduledAt: "2026-11-20T10:00:00.1239+01:00" }), {
+    createPost: (request) => {
+      seen.push(request);
+      return { post: SCHEDULED, replayed: false };
+    },
+  });
+  expect(answer.statusCode).toBe(202);
+  expect(answer.headers).toMatchObject({ location: PATH, etag: '"1"' });
+  expect(answer.headers).not.toHaveProperty("idempotent-replayed");
+  expect(answer.json()).toEqual(SCHEDULED_RECORD);
+  expect(seen).toEqual([
+    {
+      $typeName: "postrider.posts.v1.CreatePostRequest",
+      workspaceId: WORKSPACE_ID,
+      content: "Hello",
+      accountIds: [ACCOUNT_ID],
+      mediaIds: [],
+      options: {},
+      scheduledAt: {
+        $typeName: "google.protobuf.Timestamp",
+        seconds: 1_795_165_200n,
+        nanos: 123_000_000,
       },
-    });
-    expect(answer.statusCode).toBe(202);
-    expect(answer.headers).toMatchObject({ location: PATH, etag: '"1"' });
-    expect(answer.headers).not.toHaveProperty("idempotent-replayed");
-    expect(answer.json()).toEqual(SCHEDULED_RECORD);
-    expect(seen).toEqual([
-      {
-        $typeName: "postrider.posts.v1.CreatePostRequest",
-        workspaceId: WORKSPACE_ID,
-        content: "Hello",
-        accountIds: [ACCOUNT_ID],
-        mediaIds: [],
-        options: {},
-        scheduledAt: {
-          $typeName: "google.protobuf.Timestamp",
-          seconds: 1_795_165_200n,
-          nanos: 123_000_000,
+      createdVia: "rest",
+      isDraft: false,
+      queueSlot: false,
+      force: false,
+    },
+  ]);
+});
+
+test.each([
+  [{}, { isDraft: false, queueSlot: false, force: false }],
+  [
+    { isDraft: true, force: true },
+    { isDraft: true, queueSlot: false, force: true },
+  ],
+  [
+    { queueSlot: true, isDraft: false },
+    { isDraft: false, queueSlot: true, force: false },
+  ],
+  [
+    { isDraft: true, queueSlot: false, scheduledAt: "2026-11-20T09:00:00.123Z" },
+    { isDraft: true, queueSlot: false, scheduledAt: SCHEDULED.scheduledAt },
+  ],
+  [{ scheduledAt: "0001-01-01T00:00:00Z" }, { scheduledAt: { seconds: -62_135_596_800n } }],
+])("POST /posts passes the fields %o to posts as %o", async (extra, expected) => {
+  const seen: unknown[] = [];
+  const answer = await ask(create(extra), {
+    createPost: (request) => {
+      seen.push(request);
+      return { post: SCHEDULED };
+    },
+  });
+  expect(answer.statusCode).toBe(202);
+  expect(seen).toMatchObject([expected]);
+});
+
+test.each([
+  [{ queueSlot: true, scheduledAt: "2026-11-20T09:00:00Z" }, ["exclusive_fields /scheduledAt"]],
+  [{ queueSlot: true, isDraft: true }, ["exclusive_fields /isDraft"]],
+  [
+    { queueSlot: true, isDraft: true, scheduledAt: "2026-11-20T09:00:00Z" },
+    ["exclusive_fields /isDraft", "exclusive_fields /scheduledAt"],
+  ],
+  [{ queueSlot: "yes" }, ["type /queueSlot"]],
+  [{ queueSlot: null, isDraft: 1, force: 0 }, ["type /force", "type /isDraft", "type /queueSlot"]],
+  [{ scheduledAt: null }, ["type /scheduledAt"]],
+  [{ scheduledAt: "2026-11-20T09:00:00" }, ["format /scheduledAt"]],
+  [{ scheduledAt: "2026-11-20" }, ["format /scheduledAt"]],
+  [{ scheduledAt: "2026-02-30T09:00:00Z" }, ["format /scheduledAt"]],
+  [{ scheduledAt: "2026-12-31T23:59:60Z" }, ["format /scheduledAt"]],
+  [{ scheduledAt: "2026-11-20 09:00:00Z" }, ["format /scheduledAt"]],
+  [{ scheduledAt: "" }, ["format /scheduledAt"]],
+  [{ scheduledAt: 1_795_165_200, extra: 1 }, ["additional_property /extra", "type /scheduledAt"]],
+])("POST /posts refuses the fields %o without calling posts", async (extra, expected) => {
+  const answer = await ask(create(extra));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(faults(answer)).toEqual(expected);
+  expect(calls).toEqual([]);
+});
+
+test("POST /posts explains an exceeded quota with the limit, its usage and when it resets", async () => {
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw unprocessable("quota_exceeded", [
+        {
+          code: "monthly",
+          limit: 1000,
+          used: 990n,
+          reserved: 9n,
+          requested: 2n,
+          resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
         },
-        createdVia: "rest",
-        isDraft: false,
-        queueSlot: false,
-        force: false,
-      },
-    ]);
+        {
+          code: "daily",
+          limit: 50,
+          used: 50n,
+          reserved: 0n,
+          requested: 1n,
+          resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
+          accountId: ACCOUNT_ID,
+          platform: "instagram",
+        },
+      ]);
+    },
   });
-
-  test.each([
-    [{}, { isDraft: false, queueSlot: false, force: false }],
-    [
-      { isDraft: true, force: true },
-      { isDraft: true, queueSlot: false, force: true },
-    ],
-    [
-      { queueSlot: true, isDraft: false },
-      { isDraft: false, queueSlot: true, force: false },
-    ],
-    [
-      { isDraft: true, queueSlot: false, scheduledAt: "2026-11-20T09:00:00.123Z" },
-      { isDraft: true, queueSlot: false, scheduledAt: SCHEDULED.scheduledAt },
-    ],
-    [{ scheduledAt: "0001-01-01T00:00:00Z" }, { scheduledAt: { seconds: -62_135_596_800n } }],
-  ])("%o is handed on as it was meant", async (extra, expected) => {
-    const seen: unknown[] = [];
-    const answer = await ask(create(extra), {
-      createPost: (request) => {
-        seen.push(request);
-        return { post: SCHEDULED };
-      },
-    });
-    expect(answer.statusCode).toBe(202);
-    expect(seen).toMatchObject([expected]);
-  });
-
-  test.each([
-    [{ queueSlot: true, scheduledAt: "2026-11-20T09:00:00Z" }, ["exclusive_fields /scheduledAt"]],
-    [{ queueSlot: true, isDraft: true }, ["exclusive_fields /isDraft"]],
-    [
-      { queueSlot: true, isDraft: true, scheduledAt: "2026-11-20T09:00:00Z" },
-      ["exclusive_fields /isDraft", "exclusive_fields /scheduledAt"],
-    ],
-    [{ queueSlot: "yes" }, ["type /queueSlot"]],
-    [
-      { queueSlot: null, isDraft: 1, force: 0 },
-      ["type /force", "type /isDraft", "type /queueSlot"],
-    ],
-    [{ scheduledAt: null }, ["type /scheduledAt"]],
-    [{ scheduledAt: "2026-11-20T09:00:00" }, ["format /scheduledAt"]],
-    [{ scheduledAt: "2026-11-20" }, ["format /scheduledAt"]],
-    [{ scheduledAt: "2026-02-30T09:00:00Z" }, ["format /scheduledAt"]],
-    [{ scheduledAt: "2026-12-31T23:59:60Z" }, ["format /scheduledAt"]],
-    [{ scheduledAt: "2026-11-20 09:00:00Z" }, ["format /scheduledAt"]],
-    [{ scheduledAt: "" }, ["format /scheduledAt"]],
-    [{ scheduledAt: 1_795_165_200, extra: 1 }, ["additional_property /extra", "type /scheduledAt"]],
-  ])("%o is refused without asking anybody", async (extra, expected) => {
-    const answer = await ask(create(extra));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(faults(answer)).toEqual(expected);
-    expect(calls).toEqual([]);
-  });
-
-  test("a quota that is used up says which, how far, and until when", async () => {
-    const answer = await ask(create(), {
-      createPost: () => {
-        throw unprocessable("quota_exceeded", [
-          {
-            code: "monthly",
-            limit: 1000,
-            used: 990n,
-            reserved: 9n,
-            requested: 2n,
-            resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
-          },
-          {
-            code: "daily",
-            limit: 50,
-            used: 50n,
-            reserved: 0n,
-            requested: 1n,
-            resetsAt: { seconds: 1_795_219_200n, nanos: 0 },
-            accountId: ACCOUNT_ID,
-            platform: "instagram",
-          },
-        ]);
-      },
-    });
-    expect(answer.statusCode).toBe(422);
-    expect(answer.json()).toEqual({
-      error: {
-        code: "quota_exceeded",
-        message:
-          "The publication quota does not allow this. The details say which limit was reached and when it is renewed.",
-        details: [
-          {
-            code: "monthly",
-            message:
-              "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2.",
-            limit: 1000,
-            used: 990,
-            reserved: 9,
-            requested: 2,
-            resetsAt: "2026-12-01T00:00:00.000Z",
-          },
-          {
-            code: "daily",
-            message:
-              "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1.",
-            accountId: ACCOUNT_ID,
-            platform: "instagram",
-            limit: 50,
-            used: 50,
-            reserved: 0,
-            requested: 1,
-            resetsAt: "2026-11-21T00:00:00.000Z",
-          },
-        ],
-      },
-    });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.json()).toEqual({
+    error: {
+      code: "quota_exceeded",
+      message:
+        "The publication quota does not allow this. The details say which limit was reached and when it resets.",
+      details: [
+        {
+          code: "monthly",
+          message:
+            "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2.",
+          limit: 1000,
+          used: 990,
+          reserved: 9,
+          requested: 2,
+          resetsAt: "2026-12-01T00:00:00.000Z",
+        },
+        {
+          code: "daily",
+          message:
+            "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1.",
+          accountId: ACCOUNT_ID,
+          platform: "instagram",
+          limit: 50,
+          used: 50,
+          reserved: 0,
+          requested: 1,
+          resetsAt: "2026-11-21T00:00:00.000Z",
+        },
+      ],
+    },
   });
 });
 
-describe("POST /posts/validate", () => {
-  const valid: Posts = {
-    validatePost: ({ scheduledAt }) => ({
-      ...(scheduledAt === undefined ? {} : { scheduledAt }),
-      targets: [{ accountId: ACCOUNT_ID, platform: "x" }],
-    }),
-  };
-  const targets = [{ accountId: ACCOUNT_ID, platform: "x" }];
+const valid: Posts = {
+  validatePost: ({ scheduledAt }) => ({
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    targets: [{ accountId: ACCOUNT_ID, platform: "x" }],
+  }),
+};
+const targets = [{ accountId: ACCOUNT_ID, platform: "x" }];
 
-  test("says where a valid post would go, and when", async () => {
-    const now = await ask(validate(), valid);
-    expect(now.statusCode).toBe(200);
-    expect(now.json()).toEqual({ valid: true, scheduledAt: null, targets });
-    const later = await ask(validate({ ...body, scheduledAt: "2026-11-20T10:00:00+01:00" }), valid);
-    expect(later.json()).toEqual({ valid: true, scheduledAt: "2026-11-20T09:00:00.000Z", targets });
-    expect(calls).toEqual(["validatePost"]);
+test("POST /posts/validate says where and when a valid post would be published", async () => {
+  const now = await ask(validate(), valid);
+  expect(now.statusCode).toBe(200);
+  expect(now.json()).toEqual({ valid: true, scheduledAt: null, targets });
+  const later = await ask(validate({ ...body, scheduledAt: "2026-11-20T10:00:00+01:00" }), valid);
+  expect(later.json()).toEqual({ valid: true, scheduledAt: "2026-11-20T09:00:00.000Z", targets });
+  expect(calls).toEqual(["validatePost"]);
+});
+
+test("POST /posts/validate passes on what the client sent", async () => {
+  const seen: unknown[] = [];
+  const payload = { ...body, mediaIds: [MEDIA_ID], options: { x: { tags: ["a"] } } };
+  await ask(validate(payload), {
+    validatePost: (request) => {
+      seen.push(request);
+      return {};
+    },
   });
+  expect(seen).toMatchObject([
+    {
+      workspaceId: WORKSPACE_ID,
+      content: "Hello",
+      accountIds: [ACCOUNT_ID],
+      mediaIds: [MEDIA_ID],
+      options: { x: { tags: { values: ["a"] } } },
+    },
+  ]);
+});
 
-  test("hands on what was sent", async () => {
-    const seen: unknown[] = [];
-    const payload = { ...body, mediaIds: [MEDIA_ID], options: { x: { tags: ["a"] } } };
-    await ask(validate(payload), {
-      validatePost: (request) => {
-        seen.push(request);
-        return {};
-      },
-    });
-    expect(seen).toMatchObject([
-      {
-        workspaceId: WORKSPACE_ID,
-        content: "Hello",
-        accountIds: [ACCOUNT_ID],
-        mediaIds: [MEDIA_ID],
-        options: { x: { tags: { values: ["a"] } } },
-      },
-    ]);
-  });
-
-  test.each(["queueSlot", "isDraft", "force"])("knows no %s", async (field) => {
+test.each(["queueSlot", "isDraft", "force"])(
+  "POST /posts/validate refuses the field %s",
+  async (field) => {
     const answer = await ask(validate({ ...body, [field]: true }));
     expect(summary(answer)).toEqual([400, "invalid_request"]);
     expect(faults(answer)).toEqual([`additional_property /${field}`]);
-  });
+  },
+);
 
-  test("is reading: a workspace that is not verified may", async () => {
-    const reader = { verified: false, scopes: new Set(["posts:read"]) };
-    expect((await ask(validate(), valid, admitted(reader))).statusCode).toBe(200);
-  });
+test("POST /posts/validate is allowed for an unverified workspace", async () => {
+  const reader = { verified: false, scopes: new Set(["posts:read"]) };
+  expect((await ask(validate(), valid, admitted(reader))).statusCode).toBe(200);
 });
 
-describe("GET /posts", () => {
-  test("hands on every filter", async () => {
-    const seen: unknown[] = [];
-    const url =
-      "/api/v1/posts?limit=7&cursor=abc&status=partial&platform=x&from=2026-11-01&to=2028-02-29&createdVia=mcp";
-    const answer = await ask(
-      { url },
-      {
-        listPosts: (request) => {
-          seen.push(request);
-          return { posts: [SCHEDULED] };
-        },
-      },
-    );
-    expect(seen).toEqual([
-      {
-        $typeName: "postrider.posts.v1.ListPostsRequest",
-        workspaceId: WORKSPACE_ID,
-        limit: 7,
-        cursor: "abc",
-        status: "partial",
-        platform: "x",
-        from: "2026-11-01",
-        to: "2028-02-29",
-        createdVia: "mcp",
-      },
-    ]);
-    expect(answer.json()).toEqual({
-      posts: [
-        {
-          id: POST_ID,
-          status: "scheduled",
-          content: "Later",
-          scheduledAt: "2026-11-20T09:00:00.123Z",
-          startedAt: null,
-          publishedAt: null,
-          createdVia: "rest",
-          createdAt: "2026-11-18T11:06:40.000Z",
-          updatedAt: "2026-11-18T11:06:40.000Z",
-          mediaIds: [],
-          targets: [
-            {
-              accountId: ACCOUNT_ID,
-              platform: "x",
-              status: "pending",
-              permalink: null,
-              errorCode: null,
-            },
-          ],
-        },
-      ],
-      nextCursor: null,
-    });
-  });
-});
-
-describe("PATCH /posts/{id}", () => {
-  const updatePost = () => ({ post: SCHEDULED });
-
-  test("answers with the changed post and its new ETag", async () => {
-    const answer = await ask(patch({ content: "Later" }), { updatePost });
-    expect([answer.statusCode, answer.headers.etag]).toEqual([200, '"1"']);
-    expect(answer.json()).toEqual(SCHEDULED_RECORD);
-  });
-
-  test.each([
-    [{ content: "" }, { content: "" }],
-    [{ accountIds: [ACCOUNT_ID] }, { accountIds: { values: [ACCOUNT_ID] } }],
-    [{ mediaIds: [] }, { mediaIds: { values: [] } }],
-    [{ options: {} }, { options: { values: {} } }],
-    [
-      { options: { x: { title: "t", tags: [] } } },
-      { options: { values: { x: { title: "t", tags: { values: [] } } } } },
-    ],
-    [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED.scheduledAt }],
-  ])("%j changes that field and no other", async (payload, expected) => {
-    const seen: object[] = [];
-    const answer = await ask(patch(payload), {
-      updatePost: (request) => {
+test("GET /posts passes every filter to posts", async () => {
+  const seen: unknown[] = [];
+  const url =
+    "/api/v1/posts?limit=7&cursor=abc&status=partial&platform=x&from=2026-11-01&to=2028-02-29&createdVia=mcp";
+  const answer = await ask(
+    { url },
+    {
+      listPosts: (request) => {
         seen.push(request);
-        return updatePost();
+        return { posts: [SCHEDULED] };
       },
-    });
-    expect(answer.statusCode).toBe(200);
-    expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: POST_ID, ...expected }]);
-    const sent = new Set(Object.keys(seen[0] ?? {}));
-    expect(sent).toEqual(new Set(["$typeName", "workspaceId", "id", ...Object.keys(expected)]));
-  });
-
-  test.each([
-    [{}, ["min_properties "]],
-    [null, ["type "]],
-    [[], ["type "]],
-    [{ content: null }, ["type /content"]],
-    [{ scheduledAt: null }, ["type /scheduledAt"]],
-    [{ accountIds: [] }, ["min_items /accountIds"]],
-    [{ accountIds: null, mediaIds: null }, ["type /accountIds", "type /mediaIds"]],
-    [{ options: null }, ["type /options"]],
-    [{ scheduledAt: "tomorrow" }, ["format /scheduledAt"]],
-    [{ queueSlot: true }, ["additional_property /queueSlot"]],
-    [
-      { content: "a", isDraft: false, force: true },
-      ["additional_property /force", "additional_property /isDraft"],
-    ],
-  ])("%j is refused", async (payload, expected) => {
-    const answer = await ask(patch(payload));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(faults(answer)).toEqual(expected);
-    expect(calls).toEqual([]);
-  });
-
-  test("without a body is refused", async () => {
-    const answer = await ask({ method: "PATCH", url: PATH });
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-  });
-});
-
-describe("DELETE /posts/{id}", () => {
-  test("a draft or schedule is gone: 204 without a body", async () => {
-    const seen: unknown[] = [];
-    const answer = await ask(remove(), {
-      deletePost: (request) => {
-        seen.push(request);
-        return {};
-      },
-    });
-    expect([answer.statusCode, answer.body]).toEqual([204, ""]);
-    expect(answer.headers).not.toHaveProperty("content-type");
-    expect(answer.headers).not.toHaveProperty("etag");
-    expect(answer.headers).toMatchObject({ "ratelimit-policy": '"workspace";q=600;w=60' });
-    expect(seen).toEqual([
+    },
+  );
+  expect(seen).toEqual([
+    {
+      $typeName: "postrider.posts.v1.ListPostsRequest",
+      workspaceId: WORKSPACE_ID,
+      limit: 7,
+      cursor: "abc",
+      status: "partial",
+      platform: "x",
+      from: "2026-11-01",
+      to: "2028-02-29",
+      createdVia: "mcp",
+    },
+  ]);
+  expect(answer.json()).toEqual({
+    posts: [
       {
-        $typeName: "postrider.posts.v1.DeletePostRequest",
-        workspaceId: WORKSPACE_ID,
         id: POST_ID,
+        status: "scheduled",
+        content: "Later",
+        scheduledAt: "2026-11-20T09:00:00.123Z",
+        startedAt: null,
+        publishedAt: null,
+        createdVia: "rest",
+        createdAt: "2026-11-18T11:06:40.000Z",
+        updatedAt: "2026-11-18T11:06:40.000Z",
+        mediaIds: [],
+        targets: [
+          {
+            accountId: ACCOUNT_ID,
+            platform: "x",
+            status: "pending",
+            permalink: null,
+            errorCode: null,
+          },
+        ],
       },
-    ]);
+    ],
+    nextCursor: null,
   });
+});
 
-  const deletePost: Posts["deletePost"] = () => ({
-    post: { ...POST, status: "cancelled", version: 4n },
+const updatePost = () => ({ post: SCHEDULED });
+
+test("PATCH /posts/{id} answers with the changed post and its new ETag", async () => {
+  const answer = await ask(patch({ content: "Later" }), { updatePost });
+  expect([answer.statusCode, answer.headers.etag]).toEqual([200, '"1"']);
+  expect(answer.json()).toEqual(SCHEDULED_RECORD);
+});
+
+test.each([
+  [{ content: "" }, { content: "" }],
+  [{ accountIds: [ACCOUNT_ID] }, { accountIds: { values: [ACCOUNT_ID] } }],
+  [{ mediaIds: [] }, { mediaIds: { values: [] } }],
+  [{ options: {} }, { options: { values: {} } }],
+  [
+    { options: { x: { title: "t", tags: [] } } },
+    { options: { values: { x: { title: "t", tags: { values: [] } } } } },
+  ],
+  [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED.scheduledAt }],
+])("PATCH /posts/{id} with %j changes only that field", async (payload, expected) => {
+  const seen: object[] = [];
+  const answer = await ask(patch(payload), {
+    updatePost: (request) => {
+      seen.push(request);
+      return updatePost();
+    },
+  });
+  expect(answer.statusCode).toBe(200);
+  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: POST_ID, ...expected }]);
+  const sent = new Set(Object.keys(seen[0] ?? {}));
+  expect(sent).toEqual(new Set(["$typeName", "workspaceId", "id", ...Object.keys(expected)]));
+});
+
+test.each([
+  [{}, ["min_properties "]],
+  [null, ["type "]],
+  [[], ["type "]],
+  [{ content: null }, ["type /content"]],
+  [{ scheduledAt: null }, ["type /scheduledAt"]],
+  [{ accountIds: [] }, ["min_items /accountIds"]],
+  [{ accountIds: null, mediaIds: null }, ["type /accountIds", "type /mediaIds"]],
+  [{ options: null }, ["type /options"]],
+  [{ scheduledAt: "tomorrow" }, ["format /scheduledAt"]],
+  [{ queueSlot: true }, ["additional_property /queueSlot"]],
+  [
+    { content: "a", isDraft: false, force: true },
+    ["additional_property /force", "additional_property /isDraft"],
+  ],
+])("PATCH /posts/{id} refuses the body %j", async (payload, expected) => {
+  const answer = await ask(patch(payload));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(faults(answer)).toEqual(expected);
+  expect(calls).toEqual([]);
+});
+
+test("PATCH /posts/{id} without a body is refused", async () => {
+  const answer = await ask({ method: "PATCH", url: PATH });
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+});
+
+test("DELETE /posts/{id} answers 204 for a draft or scheduled post", async () => {
+  const seen: unknown[] = [];
+  const answer = await ask(remove(), {
+    deletePost: (request) => {
+      seen.push(request);
+      return {};
+    },
+  });
+  expect([answer.statusCode, answer.body]).toEqual([204, ""]);
+  expect(answer.headers).not.toHaveProperty("content-type");
+  expect(answer.headers).not.toHaveProperty("etag");
+  expect(answer.headers).toMatchObject({ "ratelimit-policy": '"workspace";q=600;w=60' });
+  expect(seen).toEqual([
+    {
+      $typeName: "postrider.posts.v1.DeletePostRequest",
+      workspaceId: WORKSPACE_ID,
+      id: POST_ID,
+    },
+  ]);
+});
+
+const deletePost: Posts["deletePost"] = () => ({
+  post: { ...POST, status: "cancelled", version: 4n },
+  targets: [
+    { accountId: ACCOUNT_ID, platform: "x", status: "deleting" },
+    { accountId: ACCOUNT_ID, platform: "instagram", status: "not_supported" },
+    {
+      accountId: ACCOUNT_ID,
+      platform: "bluesky",
+      status: "delete_failed",
+      error: { code: "account_disconnected", message: "", retryable: false },
+    },
+    {
+      accountId: ACCOUNT_ID,
+      platform: "telegram",
+      status: "delete_failed",
+      error: { code: "content_rejected", message: "message can't be deleted", retryable: false },
+    },
+    { accountId: ACCOUNT_ID, platform: "facebook", status: "not_published" },
+  ],
+});
+
+test("DELETE /posts/{id} answers 202 with the state of each target for a published post", async () => {
+  const answer = await ask(remove(), { deletePost });
+  expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"4"']);
+  expect(answer.json()).toEqual({
+    id: POST_ID,
+    status: "cancelled",
     targets: [
-      { accountId: ACCOUNT_ID, platform: "x", status: "deleting" },
-      { accountId: ACCOUNT_ID, platform: "instagram", status: "not_supported" },
+      { accountId: ACCOUNT_ID, platform: "x", status: "deleting", error: null },
+      { accountId: ACCOUNT_ID, platform: "instagram", status: "not_supported", error: null },
       {
         accountId: ACCOUNT_ID,
         platform: "bluesky",
         status: "delete_failed",
-        error: { code: "account_disconnected", message: "", retryable: false },
+        error: {
+          code: "account_disconnected",
+          message: "The account was disconnected. Connect it again before you try again.",
+          retryable: false,
+        },
       },
       {
         accountId: ACCOUNT_ID,
         platform: "telegram",
         status: "delete_failed",
-        error: { code: "content_rejected", message: "message can't be deleted", retryable: false },
+        error: {
+          code: "content_rejected",
+          message: "message can't be deleted",
+          retryable: false,
+        },
       },
-      { accountId: ACCOUNT_ID, platform: "facebook", status: "not_published" },
+      { accountId: ACCOUNT_ID, platform: "facebook", status: "not_published", error: null },
     ],
   });
+});
 
-  test("a published post is acknowledged: 202 with what becomes of each target", async () => {
-    const answer = await ask(remove(), { deletePost });
-    expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"4"']);
-    expect(answer.json()).toEqual({
-      id: POST_ID,
-      status: "cancelled",
-      targets: [
-        { accountId: ACCOUNT_ID, platform: "x", status: "deleting", error: null },
-        { accountId: ACCOUNT_ID, platform: "instagram", status: "not_supported", error: null },
-        {
-          accountId: ACCOUNT_ID,
-          platform: "bluesky",
-          status: "delete_failed",
-          error: {
-            code: "account_disconnected",
-            message: "The account was disconnected. Connect it again before you try again.",
-            retryable: false,
-          },
-        },
-        {
-          accountId: ACCOUNT_ID,
-          platform: "telegram",
-          status: "delete_failed",
-          error: {
-            code: "content_rejected",
-            message: "message can't be deleted",
-            retryable: false,
-          },
-        },
-        { accountId: ACCOUNT_ID, platform: "facebook", status: "not_published", error: null },
-      ],
-    });
-  });
-
-  test("explains our own reasons in the reader's language", async () => {
-    const answer = await ask(remove({ "accept-language": "ko" }), { deletePost });
-    expect(answer.json<{ targets: { error: object | null }[] }>().targets[2]?.error).toEqual({
-      code: "account_disconnected",
-      message: "연결이 해제된 계정입니다. 다시 연결한 뒤 시도해 주세요.",
-      retryable: false,
-    });
+test("DELETE /posts/{id} explains our own reasons in the client's language", async () => {
+  const answer = await ask(remove({ "accept-language": "ko" }), { deletePost });
+  expect(answer.json<{ targets: { error: object | null }[] }>().targets[2]?.error).toEqual({
+    code: "account_disconnected",
+    message: "연결이 해제된 계정입니다. 다시 연결한 뒤 시도해 주세요.",
+    retryable: false,
   });
 });
 
-describe("POST /posts/{id}/publish", () => {
-  const seen: unknown[] = [];
-  const publishPost: Posts["publishPost"] = (request) => {
-    seen.push(request.force);
-    return { post: POST };
-  };
+const seen: unknown[] = [];
+const publishPost: Posts["publishPost"] = (request) => {
+  seen.push(request.force);
+  return { post: POST };
+};
 
-  test.each([
-    ["no body", undefined, false],
-    ["an empty body", "", false],
-    ["force", '{"force":true}', true],
-  ])("with %s answers 202 with the post", async (_, payload, force) => {
-    seen.length = 0;
-    const answer = await ask(publish(payload), { publishPost });
-    expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"3"']);
-    expect(answer.json()).toEqual(POST_RECORD);
-    expect(seen).toEqual([force]);
-  });
-
-  test.each([
-    ["{}", ["required /force"]],
-    ['{"force":false}', ["not_allowed /force"]],
-    ['{"force":"true"}', ["type /force"]],
-    ['{"force":null}', ["type /force"]],
-    ['{"force":true,"at":1}', ["additional_property /at"]],
-    ["null", ["type "]],
-    ["[]", ["type "]],
-    ["true", ["type "]],
-  ])("the body %s is refused", async (payload, expected) => {
-    const answer = await ask(publish(payload));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(faults(answer)).toEqual(expected);
-    expect(calls).toEqual([]);
-  });
-
-  test("that has no body is not blamed for it when something else is wrong", async () => {
-    const answer = await ask({ ...publish(), url: `${PATH}/publish?y=1` });
-    expect(answer.statusCode).toBe(400);
-    expect(faults(answer)).toEqual(["additional_property /y"]);
-  });
+test.each([
+  ["no body", undefined, false],
+  ["an empty body", "", false],
+  ["force", '{"force":true}', true],
+])("POST /posts/{id}/publish with %s answers 202 with the post", async (_, payload, force) => {
+  seen.length = 0;
+  const answer = await ask(publish(payload), { publishPost });
+  expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"3"']);
+  expect(answer.json()).toEqual(POST_RECORD);
+  expect(seen).toEqual([force]);
 });
 
-describe("POST /posts/{id}/retry", () => {
-  test.each([[undefined], [{}]])("with the body %j answers 202 with the post", async (payload) => {
+test.each([
+  ["{}", ["required /force"]],
+  ['{"force":false}', ["not_allowed /force"]],
+  ['{"force":"true"}', ["type /force"]],
+  ['{"force":null}', ["type /force"]],
+  ['{"force":true,"at":1}', ["additional_property /at"]],
+  ["null", ["type "]],
+  ["[]", ["type "]],
+  ["true", ["type "]],
+])("POST /posts/{id}/publish refuses the body %s", async (payload, expected) => {
+  const answer = await ask(publish(payload));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(faults(answer)).toEqual(expected);
+  expect(calls).toEqual([]);
+});
+
+test("POST /posts/{id}/publish without a body does not report the body when something else is wrong", async () => {
+  const answer = await ask({ ...publish(), url: `${PATH}/publish?y=1` });
+  expect(answer.statusCode).toBe(400);
+  expect(faults(answer)).toEqual(["additional_property /y"]);
+});
+
+test.each([[undefined], [{}]])(
+  "POST /posts/{id}/retry with the body %j answers 202 with the post",
+  async (payload) => {
     const seen: unknown[] = [];
     const answer = await ask(retry(payload), {
       retryPost: (request) => {
@@ -607,120 +596,123 @@ describe("POST /posts/{id}/retry", () => {
     expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"3"']);
     expect(answer.json()).toEqual(POST_RECORD);
     expect(seen).toEqual([
-      { $typeName: "postrider.posts.v1.RetryPostRequest", workspaceId: WORKSPACE_ID, id: POST_ID },
+      {
+        $typeName: "postrider.posts.v1.RetryPostRequest",
+        workspaceId: WORKSPACE_ID,
+        id: POST_ID,
+      },
     ]);
-  });
+  },
+);
 
-  test("takes nothing that it would not look at", async () => {
-    const answer = await ask(retry({ force: true, "a/b": 1 }));
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-    expect(faults(answer)).toEqual(["additional_property /a~1b", "additional_property /force"]);
-  });
+test("POST /posts/{id}/retry refuses fields that it would ignore", async () => {
+  const answer = await ask(retry({ force: true, "a/b": 1 }));
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+  expect(faults(answer)).toEqual(["additional_property /a~1b", "additional_property /force"]);
+});
 
-  test("names the targets that only a person can settle", async () => {
-    const answer = await ask(retry(), {
-      retryPost: () => {
-        throw conflict("nothing_to_retry", [
-          { code: "outcome_unknown", accountId: ACCOUNT_ID, platform: "telegram" },
-        ]);
-      },
-    });
-    expect(answer.statusCode).toBe(409);
-    expect(answer.json()).toEqual({
-      error: {
-        code: "nothing_to_retry",
-        message: "The post has no failed target that could be sent again.",
-        details: [
-          {
-            code: "outcome_unknown",
-            message:
-              "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
-            accountId: ACCOUNT_ID,
-            platform: "telegram",
-          },
-        ],
-      },
-    });
+test("POST /posts/{id}/retry lists the targets whose outcome is unknown", async () => {
+  const answer = await ask(retry(), {
+    retryPost: () => {
+      throw conflict("nothing_to_retry", [
+        { code: "outcome_unknown", accountId: ACCOUNT_ID, platform: "telegram" },
+      ]);
+    },
+  });
+  expect(answer.statusCode).toBe(409);
+  expect(answer.json()).toEqual({
+    error: {
+      code: "nothing_to_retry",
+      message: "The post has no failed target that could be sent again.",
+      details: [
+        {
+          code: "outcome_unknown",
+          message:
+            "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
+          accountId: ACCOUNT_ID,
+          platform: "telegram",
+        },
+      ],
+    },
   });
 });
 
-describe("If-Match", () => {
-  const posts: Posts = {
-    getPost: () => ({ post: POST }),
-    batchGetPosts: () => ({ posts: [POST] }),
-    updatePost: ({ ifVersion }) => stillAt(ifVersion, { post: POST }),
-    deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
+const posts: Posts = {
+  getPost: () => ({ post: POST }),
+  batchGetPosts: () => ({ posts: [POST] }),
+  updatePost: ({ ifVersion }) => stillAt(ifVersion, { post: POST }),
+  deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
+};
+
+/** As posts does: the post is at version 3. */
+function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
+  if (ifVersion === undefined || ifVersion === 3n) return answer;
+  throw new ServiceError("conflict", "precondition_failed");
+}
+
+test.each<[string | undefined, boolean]>([
+  [undefined, true],
+  ["*", true],
+  ['"3"', true],
+  ['"2", "3"', true],
+  ['"9","3" , W/"2"', true],
+  ['"2"', false],
+  ['"1", "2"', false],
+  ['W/"3"', false],
+  ["3", false],
+  ["", false],
+  ['"03"', false],
+  ['"other"', false],
+  ['*, "3"', false],
+  ['"3" garbage', false],
+])("If-Match %j on version 3 lets the operation proceed: %j", async (value, passes) => {
+  const headers = value === undefined ? {} : { "if-match": value };
+  const updated = await ask(patch({ content: "a" }, headers), posts);
+  const removed = await ask(remove(headers), posts);
+  const expected = passes ? [200, 204] : [412, 412];
+  expect([updated.statusCode, removed.statusCode]).toEqual(expected);
+  const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
+  for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
+});
+
+test("If-Match does not hide that a post does not exist", async () => {
+  const missing = (): never => {
+    throw notFound();
   };
-
-  /** As posts does: the post is at version 3. */
-  function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
-    if (ifVersion === undefined || ifVersion === 3n) return answer;
-    throw new ServiceError("conflict", "precondition_failed");
+  for (const value of ['"2"', "nonsense", '"1", "2"']) {
+    const answer = await ask(remove({ "if-match": value }), {
+      getPost: missing,
+      deletePost: missing,
+    });
+    expect(summary(answer)).toEqual([404, "not_found"]);
   }
-
-  test.each<[string | undefined, boolean]>([
-    [undefined, true],
-    ["*", true],
-    ['"3"', true],
-    ['"2", "3"', true],
-    ['"9","3" , W/"2"', true],
-    ['"2"', false],
-    ['"1", "2"', false],
-    ['W/"3"', false],
-    ["3", false],
-    ["", false],
-    ['"03"', false],
-    ['"other"', false],
-    ['*, "3"', false],
-    ['"3" garbage', false],
-  ])("%j: %j", async (value, passes) => {
-    const headers = value === undefined ? {} : { "if-match": value };
-    const updated = await ask(patch({ content: "a" }, headers), posts);
-    const removed = await ask(remove(headers), posts);
-    const expected = passes ? [200, 204] : [412, 412];
-    expect([updated.statusCode, removed.statusCode]).toEqual(expected);
-    const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
-    for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
-  });
-
-  test("of a post that does not exist is no matter", async () => {
-    const missing = (): never => {
-      throw notFound();
-    };
-    for (const value of ['"2"', "nonsense", '"1", "2"']) {
-      const answer = await ask(remove({ "if-match": value }), {
-        getPost: missing,
-        deletePost: missing,
-      });
-      expect(summary(answer)).toEqual([404, "not_found"]);
-    }
-  });
-
-  test("costs no call of its own unless it names several versions", async () => {
-    await ask(remove({ "if-match": '"3"' }), posts);
-    expect(calls).toEqual(["deletePost"]);
-    await ask(remove({ "if-match": '"3", "4"' }), posts);
-    expect(calls).toEqual(["getPost", "deletePost"]);
-  });
-
-  test("binds nothing but PATCH and DELETE", async () => {
-    const headers = { "if-match": '"1"' };
-    expect((await ask({ url: PATH, headers }, posts)).statusCode).toBe(200);
-    const answer = await ask({ ...retry(), headers }, { retryPost: () => ({ post: POST }) });
-    expect(answer.statusCode).toBe(202);
-  });
 });
 
-describe("of several faults the first in the promised order answers", () => {
-  const writes: readonly [string, InjectOptions][] = [
-    ["POST /posts", { method: "POST", url: "/api/v1/posts" }],
-    ["PATCH /posts/{id}", { method: "PATCH", url: PATH }],
-    ["DELETE /posts/{id}", { method: "DELETE", url: PATH }],
-    ["POST /posts/{id}/publish", { method: "POST", url: `${PATH}/publish` }],
-    ["POST /posts/{id}/retry", { method: "POST", url: `${PATH}/retry` }],
-  ];
+test("If-Match costs a call of its own only if it lists several versions", async () => {
+  await ask(remove({ "if-match": '"3"' }), posts);
+  expect(calls).toEqual(["deletePost"]);
+  await ask(remove({ "if-match": '"3", "4"' }), posts);
+  expect(calls).toEqual(["getPost", "deletePost"]);
+});
 
-  test.each(writes)("%s: scope, verification, type, size, schema", async (_, request) => {
+test("If-Match applies only to PATCH and DELETE", async () => {
+  const headers = { "if-match": '"1"' };
+  expect((await ask({ url: PATH, headers }, posts)).statusCode).toBe(200);
+  const answer = await ask({ ...retry(), headers }, { retryPost: () => ({ post: POST }) });
+  expect(answer.statusCode).toBe(202);
+});
+
+const writes: readonly [string, InjectOptions][] = [
+  ["POST /posts", { method: "POST", url: "/api/v1/posts" }],
+  ["PATCH /posts/{id}", { method: "PATCH", url: PATH }],
+  ["DELETE /posts/{id}", { method: "DELETE", url: PATH }],
+  ["POST /posts/{id}/publish", { method: "POST", url: `${PATH}/publish` }],
+  ["POST /posts/{id}/retry", { method: "POST", url: `${PATH}/retry` }],
+];
+
+test.each(writes)(
+  "%s checks scope, verification, type, size and schema in this order",
+  async (_, request) => {
     const huge = "x".repeat(1024 * 1024 + 1);
     const text = { ...request, headers: { "content-type": "text/plain" }, payload: huge };
     const json = { ...text, headers: { "content-type": "application/json" } };
@@ -733,60 +725,57 @@ describe("of several faults the first in the promised order answers", () => {
     const strange = { ...json, payload: '{"surprise":1}' };
     expect(summary(await ask(strange))).toEqual([400, "invalid_request"]);
     expect(calls).toEqual([]);
-  });
+  },
+);
 
-  test("text and options over 256 KiB are too large before they are anything else", async () => {
-    const payload = { content: "x".repeat(256 * 1024 + 1), surprise: 1 };
-    for (const request of [create(payload), validate(payload), patch(payload)])
-      expect(summary(await ask(request))).toEqual([413, "payload_too_large"]);
-  });
+test("more than 256 KiB of text and options are refused as too large before the schema is checked", async () => {
+  const payload = { content: "x".repeat(256 * 1024 + 1), surprise: 1 };
+  for (const request of [create(payload), validate(payload), patch(payload)])
+    expect(summary(await ask(request))).toEqual([413, "payload_too_large"]);
+});
 
-  test.each([
-    ["PATCH", "", { content: "a" }],
-    ["DELETE", "", undefined],
-    ["POST", "/publish", { force: true }],
-    ["POST", "/retry", undefined],
-  ] as const)(
-    "%s …%s: a bad query, then a bad id, before anybody is asked",
-    async (method, rest, payload) => {
-      const request = {
-        method,
-        headers: { "if-match": "nonsense" },
-        ...(payload === undefined ? {} : { payload }),
-      };
-      const url = `/api/v1/posts/${POST_ID.toUpperCase()}${rest}`;
-      expect(summary(await ask({ ...request, url: `${url}?a=1` }))).toEqual([
-        400,
-        "invalid_request",
-      ]);
-      expect(summary(await ask({ ...request, url }))).toEqual([404, "not_found"]);
-      expect(calls).toEqual([]);
-    },
-  );
-
-  test("a schema fault comes before a bad id", async () => {
-    const answer = await ask({ ...patch({}), url: "/api/v1/posts/x" });
-    expect(summary(answer)).toEqual([400, "invalid_request"]);
-  });
-
-  test.each([
-    [409, "post_not_editable"],
-    [409, "post_publishing"],
-    [409, "invalid_transition"],
-    [409, "nothing_to_retry"],
-    [409, "no_queue_slot"],
-  ])("what posts refuses is answered %i %s", async (status, reason) => {
-    const refuse = (): never => {
-      throw conflict(reason);
+test.each([
+  ["PATCH", "", { content: "a" }],
+  ["DELETE", "", undefined],
+  ["POST", "/publish", { force: true }],
+  ["POST", "/retry", undefined],
+] as const)(
+  "%s /posts/{id}%s reports a bad query before a bad id, without calling posts",
+  async (method, rest, payload) => {
+    const request = {
+      method,
+      headers: { "if-match": "nonsense" },
+      ...(payload === undefined ? {} : { payload }),
     };
-    for (const request of [patch({ content: "a" }), remove(), publish(), retry()]) {
-      const answer = await ask(request, {
-        updatePost: refuse,
-        deletePost: refuse,
-        publishPost: refuse,
-        retryPost: refuse,
-      });
-      expect(summary(answer)).toEqual([status, reason]);
-    }
-  });
+    const url = `/api/v1/posts/${POST_ID.toUpperCase()}${rest}`;
+    expect(summary(await ask({ ...request, url: `${url}?a=1` }))).toEqual([400, "invalid_request"]);
+    expect(summary(await ask({ ...request, url }))).toEqual([404, "not_found"]);
+    expect(calls).toEqual([]);
+  },
+);
+
+test("a schema fault is reported before a bad id", async () => {
+  const answer = await ask({ ...patch({}), url: "/api/v1/posts/x" });
+  expect(summary(answer)).toEqual([400, "invalid_request"]);
+});
+
+test.each([
+  [409, "post_not_editable"],
+  [409, "post_publishing"],
+  [409, "invalid_transition"],
+  [409, "nothing_to_retry"],
+  [409, "no_queue_slot"],
+])("a refusal of posts is answered with %i %s", async (status, reason) => {
+  const refuse = (): never => {
+    throw conflict(reason);
+  };
+  for (const request of [patch({ content: "a" }), remove(), publish(), retry()]) {
+    const answer = await ask(request, {
+      updatePost: refuse,
+      deletePost: refuse,
+      publishPost: refuse,
+      retryPost: refuse,
+    });
+    expect(summary(answer)).toEqual([status, reason]);
+  }
 });

@@ -13,7 +13,7 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
@@ -118,7 +118,7 @@ async function startReplica(
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     completeMs: options.completeMs ?? 20_000,
-    assertRoom: createRoomCheck(sql, options.maxOutboxRows),
+    assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
   const server = await createServiceServer({ routes, internalSecret: SECRET, logger });

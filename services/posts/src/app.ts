@@ -8,7 +8,7 @@ import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -109,7 +109,7 @@ function createAppRoutes(options: {
     workspaces: createWorkspaceDirectory(peers.accounts.client(WorkspaceService)),
     media: peers.media.client(MediaService),
     tasks: peers.delivery.client(TaskService),
-    assertRoom: createRoomCheck(sql),
+    assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
     cursorKeys: deriveCursorKeys(config.acceptedSecrets),
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),

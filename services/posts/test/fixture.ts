@@ -48,7 +48,7 @@ import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
@@ -247,7 +247,7 @@ export async function startPosts(
     nudgeScheduler: () => {},
     media: change.media ?? peer.client(MediaService),
     tasks: peer.client(TaskService),
-    assertRoom: createRoomCheck(sql),
+    assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
     cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),

@@ -5,7 +5,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { RetryLaterError } from "@postrider/shared/bus";
 import { newId } from "@postrider/shared/ids";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
@@ -40,8 +40,8 @@ test("posts are refused while the outbox is full", async () => {
   await publish();
   await publish();
 
-  await expect(createRoomCheck(posts.sql, 2)()).rejects.toMatchObject({ kind: "unavailable" });
-  await createRoomCheck(posts.sql, 1_000_000)();
+  await expect(createOutboxCapacityCheck(posts.sql, 2)()).rejects.toMatchObject({ kind: "unavailable" });
+  await createOutboxCapacityCheck(posts.sql, 1_000_000)();
 });
 
 const toRecord = (update: TargetUpdated) => ({

@@ -1,4 +1,4 @@
-/** Waits for `work`, but no longer than `timeoutMs`; what becomes of it afterwards is nobody's concern. */
+/** Waits until `work` ends, but at most `timeoutMs`. Afterwards its outcome is ignored. */
 export async function atMost(work: PromiseLike<void>, timeoutMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timeoutMs);

@@ -1,6 +1,6 @@
 import type { BusRecord } from "#src/bus.ts";
 
-/** An event as the outbox or `parked_events` holds it. */
+/** An event as it is stored in the tables `outbox` and `parked_events`. */
 export interface StoredEvent {
   readonly eventId: string;
   readonly type: string;
@@ -10,10 +10,10 @@ export interface StoredEvent {
 }
 
 /**
- * An event of the outbox as a record with the headers of CloudEvents 1.0 (Kafka protocol binding, binary mode). Headers
- * of the row, such as `requestid` and `traceparent`, go along.
+ * Converts an event of the outbox to a record with the headers of CloudEvents 1.0 (Kafka protocol binding, binary mode).
+ * Headers of the row, such as `requestid` and `traceparent`, are kept.
  *
- * @param source Which service speaks, for example `/postrider/posts`.
+ * @param source The publishing service, for example `/postrider/posts`.
  */
 export function toRecord(event: StoredEvent, source: string, time: Date): BusRecord {
   return {
@@ -31,17 +31,17 @@ export function toRecord(event: StoredEvent, source: string, time: Date): BusRec
   };
 }
 
-/** The event's own id; a record that somebody else sent without one has to do with its key. */
+/** The id of the event; for a record without one, which another producer sent, it is derived from the key. */
 export function eventIdOf(record: BusRecord): string {
   return record.headers.ce_id ?? `without-id:${record.key}`;
 }
 
-/** Full name of the event's message, empty when the record names none. */
+/** Full name of the event's message type; empty when the record has none. */
 export function eventTypeOf(record: BusRecord): string {
   return record.headers.ce_type ?? "";
 }
 
-/** How long ago the event was made, by this process's clock; infinite when the record does not say. */
+/** Age of the event by this process's clock; infinite when the record has no time. */
 export function eventAgeMs(record: BusRecord, now: number): number {
   const at = Date.parse(record.headers.ce_time ?? "");
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : now - at;

@@ -22,11 +22,11 @@ export interface ConsumerOptions {
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
   readonly logger: Logger;
-  /** Called after a batch has committed, to wake what works on its effects. Must not throw. */
+  /** Called after a batch has committed, to wake jobs that continue its work. Must not throw. */
   readonly onCommitted?: () => void;
-  /** After so many failures of its own an event is parked. Default 5. */
+  /** Number of failures of an event, tried alone, after which it is parked. Default: 5. */
   readonly maxTries?: number;
-  /** How long after its making an event of a type that nobody knows yet is held. Default 2 minutes. */
+  /** Age up to which an event of an unknown type waits for a newer replica before it is parked. Default: 2 minutes. */
   readonly unknownTypeWaitMs?: number;
 }
 
@@ -34,14 +34,15 @@ const MAX_TRIES = 5;
 const UNKNOWN_TYPE_WAIT_MS = 120_000;
 const UNKNOWN_TYPE_POLL_MS = 5_000;
 
-const handledTotal = createCounter("events_handled_total", "Events handled, repeats included.", [
-  "topic",
-  "type",
-]);
+const handledTotal = createCounter(
+  "events_handled_total",
+  "Events handled, including repeated ones.",
+  ["topic", "type"],
+);
 
 /**
- * Hands the events of a topic to the handlers of their types, for ever. A batch is one transaction; a bad event is parked
- * in `parked_events` after `maxTries` tries and the topic goes on.
+ * Passes the events of a topic to the handlers of their types until disposed of. A batch is one transaction. An event that
+ * keeps failing is parked in `parked_events` after `maxTries` tries, and the topic continues.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
   const { bus, sql, group, topic, logger, onCommitted } = options;
@@ -59,14 +60,14 @@ export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisp
 
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
-/** What a consumer does with one batch, apart from where batches come from. */
+/** The handler of a consumer's batches, independent of the bus. */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
   const tries = new TryCounts();
   return async (tx, records) => {
-    const strangers = records.filter((record) => !known.has(eventTypeOf(record)));
-    waitForNewerReplica(strangers, options.unknownTypeWaitMs ?? UNKNOWN_TYPE_WAIT_MS);
+    const unknownRecords = records.filter((record) => !known.has(eventTypeOf(record)));
+    waitForNewerReplica(unknownRecords, options.unknownTypeWaitMs ?? UNKNOWN_TYPE_WAIT_MS);
     const failures: Failure<BusRecord>[] = [];
     for (const [type, group] of Map.groupBy(records, eventTypeOf)) {
       const handler = handlers.get(type);
@@ -76,9 +77,9 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
       failures.push(...bad);
     }
     const exhausted = countTries(tries, failures, options.maxTries ?? MAX_TRIES);
-    const unknown = strangers.map((item) => ({
+    const unknown = unknownRecords.map((item) => ({
       item,
-      error: new Error("no handler knows the type"),
+      error: new Error("there is no handler for this type of event"),
     }));
     for (const failure of [...exhausted, ...unknown]) await park(tx, options, tries, failure);
     failpoint("consumer.effect");
@@ -86,25 +87,25 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
 }
 
 /**
- * The types that belong to the topic: all messages of the files that the handled ones come from. Those without a handler
- * do not concern this consumer and are skipped.
+ * All event types of the topic: the messages in the proto files of the handled types. Events of a type without a handler
+ * are skipped.
  */
 function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   const files = new Set(handlers.map((handler) => handler.schema.file));
   return new Set([...files].flatMap((file) => file.messages.map((message) => message.typeName)));
 }
 
-/** A type that this build does not know may be known to a replica that is just starting: it gets the chance to take it. */
-function waitForNewerReplica(strangers: readonly BusRecord[], waitMs: number): void {
+/** A newer replica that is just starting may know the type, so the batch is retried until the event is old enough. */
+function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
-  const leftMs = Math.max(...strangers.map((record) => waitMs - eventAgeMs(record, now)));
-  const [stranger] = strangers;
-  if (stranger === undefined || leftMs <= 0) return;
-  const message = `no handler knows ${eventTypeOf(stranger)} yet`;
+  const leftMs = Math.max(...records.map((record) => waitMs - eventAgeMs(record, now)));
+  const [first] = records;
+  if (first === undefined || leftMs <= 0) return;
+  const message = `there is no handler for ${eventTypeOf(first)} yet`;
   throw new RetryLaterError(message, Math.min(leftMs, UNKNOWN_TYPE_POLL_MS));
 }
 
-/** The failures to park now; throws while one of them has tries left, so that the batch comes again after a pause. */
+/** The failures to park now. @throws RetryLaterError while one of them has tries left, so that the batch is retried. */
 function countTries(
   tries: TryCounts,
   failures: readonly Failure<BusRecord>[],
@@ -114,7 +115,7 @@ function countTries(
   const least = Math.min(...counts);
   if (least < maxTries) {
     const cause = failures[counts.indexOf(least)]?.error;
-    throw new RetryLaterError("an event failed", 100 * 2 ** (least - 1), cause);
+    throw new RetryLaterError("an event failed and will be retried", 100 * 2 ** (least - 1), cause);
   }
   return failures;
 }
@@ -137,6 +138,6 @@ async function park(
   });
   options.logger.error(
     { err: error, topic: options.topic, eventType: type, eventId },
-    "event parked",
+    "an event was parked: fix its cause, then redrive it",
   );
 }

@@ -5,16 +5,16 @@ import type { TransactionSql } from "#src/postgres.ts";
 import { causeOf, contextOf, sharedCause, type Cause } from "#src/telemetry/cause.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 
-/** One event as a handler sees it. */
+/** An event as a handler receives it. */
 export interface IncomingEvent<T extends DescMessage> {
-  /** The event's own id, the same however often it comes. */
+  /** The id of the event, the same in every repetition. */
   readonly id: string;
   readonly message: MessageShape<T>;
-  /** The request that caused it, for what follows from it. */
+  /** The request that caused the event, to be passed to everything that follows from it. */
   readonly cause: Cause;
 }
 
-/** What a consumer does with one type of event; made by `handleEvents`. */
+/** The handler of one type of event, created by `handleEvents`. */
 export interface EventHandler {
   readonly schema: DescMessage;
   readonly handle: BatchHandler;
@@ -27,10 +27,10 @@ function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): Incomi
 }
 
 /**
- * A handler of one type of event. It gets up to 200 events of that type in the order of the topic and must give the same
- * result for any order, any repetition and any gap. A transient error (database, peer unavailable) makes the whole batch
- * come again; for any other error the batch is halved until the bad event is alone. Events of one request are worked on as
- * part of it; a mixed batch is a request of its own.
+ * Creates a handler of one type of event. It receives up to 200 events in the order of the topic, and must give the same
+ * result whatever their order, repetitions and gaps. After a transient error (database or peer unavailable) the whole
+ * batch is retried; after any other error the batch is halved until the failing event is alone. If all events belong to
+ * one request, the handler runs in its context, else in a new one.
  */
 export function handleEvents<T extends DescMessage>(
   schema: T,

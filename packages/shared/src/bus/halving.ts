@@ -8,11 +8,11 @@ export interface Failure<T> {
 }
 
 /**
- * Works on all items at once, and where that fails on halves of them, down to the single bad ones; each try is a
- * savepoint, so what succeeded stays. n items with one bad one cost about 2·log2(n) tries.
+ * Processes all items together and, if that fails, each half of them, down to the single failing items. Each try is a
+ * savepoint, so that successful halves are kept. n items with one failing item take about 2·log2(n) tries.
  *
  * @returns The items that fail alone, with their errors.
- * @throws A transient error at once: it is about the surroundings, and halving would only repeat it.
+ * @throws A transient error, immediately: it does not depend on the items, so halving would only repeat it.
  */
 export async function workHalving<T>(
   tx: TransactionSql,

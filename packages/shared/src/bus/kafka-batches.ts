@@ -9,38 +9,38 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface KafkaBatchesOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Called after every try, good or bad: this consumer is not stuck. */
+  /** Called after every try, successful or not, as a sign that the consumer is not stuck. */
   readonly onProgress: () => void;
 }
 
 const HEARTBEAT_MS = 1_000;
 
 /**
- * What a group member does with the batches of its partitions: at most 200 records, one transaction, then the offset. It
- * never throws into kafkajs, which would restart the consumer; a batch that fails pauses its partition and returns, so
- * that the other partitions of the same broker, which wait for this call, go on.
+ * Processes the batches of a group member's partitions: at most 200 records in one transaction, then commits the offset. It
+ * never throws, because kafkajs would restart the consumer. A batch that fails pauses only its partition: the call returns,
+ * so that the other partitions of the same broker continue.
  */
 export class KafkaBatches implements Disposable {
   readonly #options: KafkaBatchesOptions;
   readonly #failures = new Map<number, number>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #pulses = new Set<Pulse>();
+  readonly #heartbeats = new Set<Heartbeat>();
 
   constructor(options: KafkaBatchesOptions) {
     this.#options = options;
   }
 
   readonly eachBatch = async (payload: EachBatchPayload): Promise<void> => {
-    using pulse = new Pulse(() => payload.heartbeat());
-    this.#pulses.add(pulse);
-    await this.#work(payload, pulse);
-    this.#pulses.delete(pulse);
+    using heartbeat = new Heartbeat(() => payload.heartbeat());
+    this.#heartbeats.add(heartbeat);
+    await this.#work(payload, heartbeat);
+    this.#heartbeats.delete(heartbeat);
   };
 
-  async #work(payload: EachBatchPayload, pulse: Pulse): Promise<void> {
+  async #work(payload: EachBatchPayload, heartbeat: Heartbeat): Promise<void> {
     const { messages } = payload.batch;
     for (let start = 0; start < messages.length; start += MAX_BATCH_RECORDS) {
-      if (!payload.isRunning() || payload.isStale() || pulse.isLost) return;
+      if (!payload.isRunning() || payload.isStale() || heartbeat.isLost) return;
       const isHandled = await this.#handle(
         payload,
         messages.slice(start, start + MAX_BATCH_RECORDS),
@@ -72,15 +72,18 @@ export class KafkaBatches implements Disposable {
     return await this.#commitOffset(payload);
   }
 
-  /** Kept from committing every batch by `autoCommitInterval`; kafkajs commits the rest when this call returns. */
+  /** Commits at most once per `autoCommitInterval`; kafkajs commits the rest when the call returns. */
   async #commitOffset(payload: EachBatchPayload): Promise<boolean> {
     try {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // Most likely the group rebalances. The effect is in the database; whoever gets the partition repeats it harmlessly.
+      // Most likely the group rebalances. The effect is committed, and repeating the batch elsewhere is harmless.
       const { logger, topic, group } = this.#options;
-      logger.debug({ err: error, topic, group }, "offset was not committed");
+      logger.debug(
+        { err: error, topic, group },
+        "the offset was not committed, so the batch may be repeated",
+      );
       return false;
     }
   }
@@ -92,7 +95,10 @@ export class KafkaBatches implements Disposable {
     this.#failures.set(partition, attempt);
     onProgress();
     const delayMs = retryDelayMs(error, attempt);
-    logger.warn({ err: error, topic, group, partition, attempt, delayMs }, "batch will be retried");
+    logger.warn(
+      { err: error, topic, group, partition, attempt, delayMs },
+      "a batch failed and will be retried",
+    );
     const resume = payload.pause();
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -101,15 +107,15 @@ export class KafkaBatches implements Disposable {
     this.#timers.add(timer);
   }
 
-  /** Work that never ends is given up: without its heartbeats the broker gives the partitions to somebody else. */
+  /** Stops the heartbeats, so that the broker reassigns the partitions even if the current work never ends. */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const pulse of this.#pulses) pulse[Symbol.dispose]();
+    for (const heartbeat of this.#heartbeats) heartbeat[Symbol.dispose]();
   }
 }
 
-/** Tells the broker during long work that we live; lost when the broker wants the group to rebalance. */
-class Pulse implements Disposable {
+/** Sends heartbeats during long work; lost when the broker rebalances the group. */
+class Heartbeat implements Disposable {
   readonly #timer: NodeJS.Timeout;
   isLost = false;
 

@@ -3,19 +3,19 @@ import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
-  /** `host:port` of some brokers; the others are learnt from them. */
+  /** `host:port` of some brokers, which know all others. */
   readonly brokers: readonly string[];
-  /** Undefined = in clear and without a login, as in a network of our own. */
+  /** Undefined for connections without encryption and authentication, in a private network. */
   readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger: Logger;
 }
 
-/** Events of everyday life that the library calls errors. */
+/** Routine events that the library logs as errors. */
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
-/** A client with bounded waits, whose messages go to our logger. */
+/** Opens a client with bounded waits that writes to our logger. */
 export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
     ...toKafkaConfig(security),
@@ -35,7 +35,7 @@ function forward(logger: Logger, { level, log }: LogEntry): void {
   logger[isNoise ? "debug" : "warn"](fields, `kafka: ${log.message}`);
 }
 
-/** Runs `work` with an admin connection of its own. */
+/** Runs `work` with an admin connection, which is closed afterwards. */
 export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {
@@ -50,7 +50,7 @@ const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
 /**
- * Makes the topics that are missing: 12 partitions, and on three brokers or more three copies of which two must have a
+ * Creates missing topics with 12 partitions. With three brokers or more they have three replicas, of which two must have a
  * record before it counts as sent.
  */
 export async function ensureTopics(

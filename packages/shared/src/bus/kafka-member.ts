@@ -6,11 +6,11 @@ import { keepLag } from "#src/bus/lag.ts";
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /** After so long without a heartbeat the broker gives the partitions to somebody else. */
+  /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. */
   readonly sessionTimeoutMs: number;
-  /** So long leaving waits for the batch in hand. */
+  /** How long leaving the group waits for the current batch. */
   readonly leaveTimeoutMs: number;
-  /** kafkajs gave up on an error that it does not retry. */
+  /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
 }
 
@@ -30,14 +30,14 @@ export class KafkaMember implements AsyncDisposable {
       sessionTimeout: options.sessionTimeoutMs,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
-      // How long an empty fetch stays at the broker; a record ends it at once (`minBytes`), so this costs no latency. An idle
-      // consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms, and leaving takes up to this long.
+      // How long the broker holds an empty fetch. A new record ends it immediately (`minBytes`), so it adds no latency. An
+      // idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // One crash repeats at most this much per partition.
+      // Limits what is repeated after a crash, per partition.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // A broker may be away for as long as it likes: kafkajs joins again by itself, unless we are leaving.
+      // kafkajs joins again after an outage of the broker of any length, unless this member is leaving.
       retry: {
         initialRetryTime: 200,
         maxRetryTime: 5_000,
@@ -47,12 +47,12 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /** The partitions that are ours; undefined before the group has been joined. */
+  /** The partitions assigned to this member; undefined before it has joined the group. */
   get assigned(): readonly number[] | undefined {
     return this.#assigned;
   }
 
-  /** Connects and begins to consume. */
+  /** Connects and starts consuming. */
   async join(): Promise<void> {
     const { topic, group, logger, onCrash } = this.#options;
     const { events } = this.#consumer;
@@ -63,14 +63,14 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // A restart that was under way while we left would otherwise own partitions that nobody works on.
+      // A restart that began before leaving would otherwise own partitions that are not processed.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
-          .catch((err: unknown) => logger.debug({ err }, "leaving failed"));
+          .catch((err: unknown) => logger.debug({ err }, "the consumer could not leave its group"));
     });
     await this.#consumer.connect();
-    // Also where an offset is out of range (the topic was truncated or retention was faster): the beginning, not the end.
+    // Start at the beginning, also when an offset is out of range because the topic was truncated or records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,
@@ -80,10 +80,10 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /** Leaves the group after the batch in hand, so that others get the partitions at once. */
+  /** Leaves the group after the current batch, so that its partitions are reassigned without delay. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasLeft = true;
-    // Work that never ends must not keep us: the broker takes the partitions when the session expires.
+    // Work that never ends must not block leaving: the broker reassigns the partitions when the session expires.
     await atMost(this.#consumer.disconnect(), this.#options.leaveTimeoutMs);
     this.#batches[Symbol.dispose]();
     keepLag(this.#options.topic, this.#options.group, []);

@@ -5,10 +5,10 @@ const ACK_ALL = -1;
 const SEND_TIMEOUT_MS = 5_000;
 /** Below the broker's default `message.max.bytes` of 1 MiB, which holds for a whole batch. */
 const MAX_SEND_BYTES = 768 * 1024;
-/** Of one record beside its value: key, headers, framing. */
+/** Estimated size of a record without its value: key, headers, framing. */
 const RECORD_OVERHEAD_BYTES = 512;
 
-/** What a broker says of records that it will never take. */
+/** Error types with which a broker refuses records permanently. */
 const REFUSALS = new Set([
   "MESSAGE_TOO_LARGE",
   "RECORD_LIST_TOO_LARGE",
@@ -17,14 +17,14 @@ const REFUSALS = new Set([
   "UNSUPPORTED_FOR_MESSAGE_FORMAT",
 ]);
 
-/** Sends records with all acknowledgements, one request at a time; connects when it is first used. */
+/** Sends records with all acknowledgements, one request at a time. Connects on first use. */
 export class KafkaPublisher implements AsyncDisposable {
   readonly #producer: Producer;
   #connected: Promise<void> | undefined;
 
   constructor(kafka: Kafka) {
-    // Not the idempotent producer of kafkajs: it can drop out of sequence for good after a reconnect (#598, #1005), and its
-    // promise ends with the process anyway. One request in flight keeps the order; consumers bear repeats.
+    // The idempotent producer of kafkajs is not used: after a reconnect it can stay out of sequence (#598, #1005), and it
+    // does not deduplicate across restarts anyway. One request in flight keeps the order; consumers tolerate repeats.
     this.#producer = kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
@@ -33,7 +33,7 @@ export class KafkaPublisher implements AsyncDisposable {
     });
   }
 
-  /** @throws RefusedRecordsError when the broker will never take one of them. */
+  /** @throws RefusedRecordsError when the broker refuses one of them permanently. */
   async publish(topic: string, records: readonly BusRecord[]): Promise<void> {
     await this.#connect();
     for (const part of splitByBytes(records)) {
@@ -65,7 +65,7 @@ export class KafkaPublisher implements AsyncDisposable {
   }
 }
 
-/** kafkajs wraps what the broker said in errors of its own. */
+/** Finds the broker's error inside of those of kafkajs. */
 function toRefusal(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const type = "type" in cause ? String(cause.type) : "";

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import type { EnvReader } from "#src/config.ts";
 
-/** How connections to Kafka are encrypted and authenticated. */
+/** Encryption and authentication of connections to Kafka. */
 export interface KafkaSecurity {
   readonly isEncrypted: boolean;
-  /** PEM file of the certificate authorities that are trusted; undefined = those that Node trusts. */
+  /** PEM file with the certificate authorities of the brokers; undefined for those that Node trusts. */
   readonly caFile: string | undefined;
   readonly login: KafkaLogin | undefined;
 }
@@ -17,28 +17,23 @@ type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)
 /** Reads `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and `KAFKA_SASL_MECHANISM`. */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
-    .about("Whether connections to Kafka use TLS and verify its certificates.")
+    .about("Whether connections to Kafka are encrypted and its certificates verified.")
     .boolean("KAFKA_TLS", false);
   const caFile = read
-    .about(
-      "PEM file of the certificate authority that signed Kafka's certificates, if it is not a public one.",
-    )
+    .about("PEM file with the certificate authorities of Kafka, if they are not publicly trusted.")
     .optionalString("KAFKA_CA_FILE");
   const username = read
-    .about("User name for SASL authentication with Kafka; empty = without authentication.")
+    .about("User name for Kafka's SASL authentication; empty for none.")
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("SASL mechanism for `KAFKA_USERNAME`.", { level: "advanced" })
+    .about("SASL mechanism of `KAFKA_USERNAME`.")
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
-    .secret("Password of `KAFKA_USERNAME`; required with it.", { default: "" })
+    .secret("Password of `KAFKA_USERNAME`, required with it.", "")
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
-    read.fail(
-      "KAFKA_SASL_MECHANISM",
-      "plain sends the password unencrypted: set KAFKA_TLS=true or choose a scram mechanism",
-    );
+    read.fail("KAFKA_SASL_MECHANISM", "plain shows the password to the network: set KAFKA_TLS");
   return {
     isEncrypted,
     caFile,
@@ -46,7 +41,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   };
 }
 
-/** The same as options of kafkajs. */
+/** Converts the settings to the configuration of kafkajs. */
 export function toKafkaConfig(security: KafkaSecurity | undefined): Partial<KafkaConfig> {
   if (security === undefined) return {};
   const { isEncrypted, caFile, login } = security;

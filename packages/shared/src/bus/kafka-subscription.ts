@@ -8,31 +8,32 @@ export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,
   "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
 > {
-  /** So long without progress, while there is something to do, makes the consumer leave and join again. */
+  /** How long the consumer may make no progress, while events wait, before it leaves and rejoins the group. */
   readonly stallMs: number;
-  /** The consumer cannot go on in this process. */
+  /** Called when the consumer cannot continue in this process. */
   readonly onFatal: (error: unknown) => void;
 }
 
 const MAX_PAUSE_MS = 60_000;
-/** Longer than any handler may run, shorter than a process is given to end. */
+/** Longer than any handler may run, shorter than the time in which a process must stop. */
 const LEAVE_TIMEOUT_MS = 15_000;
-/** Joining takes about a second when the brokers are well. */
+/** How long stopping waits for a member to join; joining takes about a second with healthy brokers. */
 const JOIN_GRACE_MS = 3_000;
 
-/** Consumes a topic for a group until disposed of: joins, waiting for the broker as long as it takes, and watches. */
+/** Consumes a topic for a group until disposed of: joins the group, however long the broker takes, and watches its progress. */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
   const subscription = new KafkaSubscription(options);
   const { logger, topic, group } = options;
   const loop: Loop = startLoop({
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
-    onError: (error) => logger.error({ err: error, topic, group }, "consumer failed"),
+    onError: (error) =>
+      logger.error({ err: error, topic, group }, "a consumer failed and continues after a pause"),
   });
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // A member that leaves while it joins is missed by the group only when its session expires: let it join first.
+      // The broker notices a member that leaves while it joins only when its session expires, so it joins first.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -46,17 +47,17 @@ class KafkaSubscription {
   readonly #watchdog: Watchdog;
   #member: KafkaMember | undefined;
   #failures = 0;
-  /** A second stall without progress in between: joining again does not help. */
+  /** Whether the member has rejoined without progress since. A second stall is fatal, because rejoining did not help. */
   #hasRejoined = false;
 
   constructor(options: KafkaSubscriptionOptions) {
     this.#options = options;
-    // kafkajs assigns partitions as if all members of a group had the same topics, so each topic has a group of its own.
+    // kafkajs assigns partitions as if all members of a group had the same topics, so each topic needs its own group.
     this.#groupId = `${options.group}.${options.topic}`;
     this.#watchdog = new Watchdog({ ...options, groupId: this.#groupId });
   }
 
-  /** Joins when there is no member yet, else looks after it; returns when to look again. */
+  /** Joins the group if there is no member, else checks its progress. Returns the milliseconds until the next check. */
   async turn(): Promise<number> {
     const { stallMs } = this.#options;
     if (this.#member === undefined) return await this.#join();
@@ -78,7 +79,7 @@ class KafkaSubscription {
       leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
       onCrash: onFatal,
       onProgress: () => {
-        // A member that was given up may still come to an end of its work.
+        // An abandoned member may still finish its work.
         if (member !== this.#member) return;
         this.#hasRejoined = false;
         this.#watchdog.touch();
@@ -96,7 +97,7 @@ class KafkaSubscription {
       const delayMs = retryDelayMs(error, this.#failures);
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "cannot join the group yet",
+        "the consumer could not join its group and will retry",
       );
       await member[Symbol.asyncDispose]();
       return delayMs;
@@ -106,10 +107,13 @@ class KafkaSubscription {
   async #rejoin(): Promise<void> {
     const { logger, topic, group, onFatal } = this.#options;
     if (this.#hasRejoined) {
-      onFatal(new Error(`the consumer of ${topic} is stuck`));
+      onFatal(new Error(`the consumer of ${topic} is stuck, also after rejoining its group`));
       return;
     }
-    logger.error({ topic, group }, "the consumer is stuck: it leaves and joins again");
+    logger.error(
+      { topic, group },
+      "the consumer makes no progress; it leaves and rejoins its group",
+    );
     this.#hasRejoined = true;
     await this.leave();
     await this.#join();

@@ -9,13 +9,13 @@ export interface WatchdogOptions {
   readonly logger: Logger;
   readonly groupId: string;
   readonly topic: string;
-  /** So long without progress is suspicious. */
+  /** Time without progress after which the consumer is checked. */
   readonly stallMs: number;
 }
 
 /**
- * Finds a consumer that has silently stopped (kafkajs #1645, #1720 and others): nothing handled for `stallMs` although
- * there is something to handle, the database answers, and nobody in the group moves either.
+ * Detects a consumer that has silently stopped (kafkajs #1645, #1720 and others): it handled nothing for `stallMs` although
+ * events wait and the database answers, and the group's offsets do not move either.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -30,7 +30,7 @@ export class Watchdog {
     this.#progressAt = performance.now();
   };
 
-  /** Milliseconds since a sign of life. */
+  /** Milliseconds since the last progress. */
   get quietMs(): number {
     return performance.now() - this.#progressAt;
   }
@@ -38,7 +38,7 @@ export class Watchdog {
   /**
    * Whether the consumer is stuck.
    *
-   * @param assigned Its partitions; undefined means that it has not joined, and then all count.
+   * @param assigned Its partitions; undefined when it has not joined, then all partitions count.
    */
   async isStalled(assigned: readonly number[] | undefined): Promise<boolean> {
     if (this.quietMs < this.#options.stallMs) return false;
@@ -49,7 +49,7 @@ export class Watchdog {
     return false;
   }
 
-  /** Undefined while the database or the broker does not answer: waiting for them is not being stuck. */
+  /** Undefined while the database or the broker does not answer, because then the consumer is not stuck but waits. */
   async #findLag(
     assigned: readonly number[] | undefined,
   ): Promise<{ readonly records: bigint; readonly committed: string } | undefined> {
@@ -57,7 +57,7 @@ export class Watchdog {
       await this.#options.sql`select 1`;
       return await withAdmin(this.#options.kafka, (admin) => this.#readLag(admin, assigned));
     } catch (error) {
-      this.#options.logger.debug({ err: error }, "the lag is not known");
+      this.#options.logger.debug({ err: error }, "the lag of the consumer could not be read");
       return undefined;
     }
   }

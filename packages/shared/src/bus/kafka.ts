@@ -10,11 +10,11 @@ export { ensureTopics } from "#src/bus/kafka-client.ts";
 export interface KafkaBusOptions extends KafkaClientOptions {
   /** The consumers' own database. */
   readonly sql: Sql;
-  /** A consumer cannot go on in this process, which should exit with 1 so that a new one takes over. */
+  /** Called when a consumer cannot continue in this process, which should exit with 1 so that it is restarted. */
   readonly onFatal: (error: unknown) => void;
-  /** So long without progress while there is something to do counts as stuck. Default 60 s. */
+  /** Time without progress, while events wait, after which a consumer counts as stuck. Default: 60 s. */
   readonly stallMs?: number;
-  /** After so long without a heartbeat the broker takes a consumer's partitions away. Default 10 s, at least 6 s. */
+  /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. Default: 10 s, at least 6 s. */
   readonly sessionTimeoutMs?: number;
 }
 
@@ -22,8 +22,8 @@ const STALL_MS = 60_000;
 const SESSION_TIMEOUT_MS = 10_000;
 
 /**
- * The bus of production, on Apache Kafka. Topics must be there (`ensureTopics`). A consumer's effect is committed before
- * its offset, so a crash in between repeats events. The Kafka group of a consumer is `<group>.<topic>`.
+ * The bus on Apache Kafka, for production. Topics must exist (`ensureTopics`). A consumer's effect is committed before its
+ * offset, so that a crash in between repeats events. The Kafka group of a consumer is `<group>.<topic>`.
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const { sql, logger, onFatal, stallMs = STALL_MS } = options;

@@ -4,7 +4,7 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Every topic there is; each has one producer, the service it is named after. */
+/** All topics. Each has one producer, the service after which it is named. */
 export const TOPICS = [
   "accounts.events.v1",
   "delivery.events.v1",
@@ -16,26 +16,26 @@ export type Topic = (typeof TOPICS)[number];
 
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
-  /** Host and port of each broker to begin with; unused with Postgres. */
+  /** `host:port` of some brokers; unused with Postgres. */
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
   readonly sql: Sql;
-  /** The service's own connection string, direct rather than through a transaction pooler. */
+  /** The service's connection string, without a transaction pooler. */
   readonly databaseUrl: string;
   readonly service: string;
   readonly logger: Logger;
-  /** The bus cannot go on and the process should exit with 1, so that a new one takes over. Default: do just that. */
+  /** Called when the bus cannot continue in this process. Default: log the error and exit with 1, to be restarted. */
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the bus that the configuration names. The code of the other one is not even loaded. */
+/** Opens the configured bus. The code of the other one is not loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {
     return createPostgresBus({ sql, listenUrl: options.databaseUrl, logger });
   }
   const exit = (error: unknown): never => {
-    logger.fatal({ err: error }, "the bus cannot go on in this process");
+    logger.fatal({ err: error }, "the bus cannot continue; the process exits to be restarted");
     process.exit(1);
   };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");

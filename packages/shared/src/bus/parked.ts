@@ -27,7 +27,7 @@ interface ParkedRow extends StoredEvent {
 const MAX_LIMIT = 1000;
 const REDRIVE_PAGE = 200;
 
-/** What operators ask of every service that has a table `parked_events`: list what is parked, and try it again. */
+/** The RPCs with which operators list and redrive the parked events of a service. */
 export function createParkedEventService(
   options: ParkedEventsOptions,
 ): ServiceImpl<typeof ParkedEventService> {
@@ -72,7 +72,7 @@ interface RedriveResult {
   readonly failed: number;
 }
 
-/** Every event that is parked now, oldest first; one that is parked meanwhile is left for the next time. */
+/** Redrives every event that is parked now, oldest first. Events that are parked meanwhile are not included. */
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;
@@ -104,7 +104,7 @@ async function redriveAll(
   return { redriven: results.redriven, failed: results.failed };
 }
 
-/** One event in one transaction; a transient error stops the whole redrive, for it is not about the event. */
+/** Redrives one event in one transaction. A transient error stops the whole redrive, because it would fail every event. */
 async function redrive(
   options: ParkedEventsOptions,
   id: string,
@@ -127,7 +127,7 @@ async function redrive(
   });
 }
 
-/** Two operators redriving at once share the work: the row of the other one is skipped. */
+/** Locks the row, or skips it while another redrive has it: two redrives at the same time share the work. */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
   const [row] = await tx<ParkedRow[]>`
     select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at
@@ -147,12 +147,12 @@ async function deliver(
     return;
   }
   const handler = handlers.find(({ schema }) => schema.typeName === row.type);
-  if (handler === undefined) throw new Error("no handler knows the type");
+  if (handler === undefined) throw new Error("there is no handler for this type of event");
   const headers = { ...row.headers, ce_id: row.eventId };
   await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
-/** Back into the outbox with its own id: consumers that have seen it know it. */
+/** Appends the event to the outbox again with the same id, by which consumers recognise it. */
 async function appendAgain(tx: TransactionSql, row: ParkedRow): Promise<void> {
   await tx`
     insert into outbox (event_id, type, key, payload, headers)

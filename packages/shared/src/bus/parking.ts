@@ -5,7 +5,7 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/** `in`: a handler of ours failed on it. `out`: the broker refused it for good. */
+/** `in`: a handler failed to process the event. `out`: the broker refused it permanently. */
 export type ParkedDirection = "in" | "out";
 
 export interface ParkedEntry {
@@ -18,18 +18,18 @@ export interface ParkedEntry {
 
 const MAX_ERROR_LENGTH = 500;
 
-const parkedTotal = createCounter("events_parked_total", "Events put aside for an operator.", [
+const parkedTotal = createCounter("events_parked_total", "Events parked for an operator.", [
   "topic",
   "direction",
 ]);
 
-/** An error as an operator reads it, without the details in which a database quotes values. */
+/** An error for operators, without the details in which a database quotes values. */
 export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Puts one event aside; one that is already there keeps its row and gets the new error. */
+/** Parks an event. One that is already parked keeps its row and gets the new error. */
 export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise<void> {
   const { direction, topic, event, tries } = entry;
   await tx`
@@ -47,9 +47,11 @@ export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise
 
 const COUNT_MS = 30_000;
 
-const parkedGauge = createGauge("parked_events", "Events that wait for an operator.", ["topic"]);
+const parkedGauge = createGauge("parked_events", "Parked events that wait for an operator.", [
+  "topic",
+]);
 
-/** Keeps the gauge of a topic's parked events, which is to be 0. */
+/** Keeps the gauge of a topic's parked events up to date. It should be 0. */
 export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_MS,

@@ -2,25 +2,25 @@ import postgres from "postgres";
 import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 
-/** Notifications on this channel name the topic that has new records. */
+/** Channel of the notifications about new records; their payload is the topic. */
 export const NOTIFY_CHANNEL = "postrider_bus";
 
-/** A record with its place in the log. */
+/** A record with its position in the log. */
 export interface LogRecord extends BusRecord {
   readonly id: number;
   readonly appendedAt: Date;
 }
 
-/** Classes of SQLSTATE that speak of the data itself: 22 data exception, 23 constraint, 54 limit exceeded. */
+/** Classes of SQLSTATE that are caused by the data itself: 22 data exception, 23 constraint, 54 limit exceeded. */
 const REFUSALS = /^(22|23|54)/;
 
 /**
  * Appends records to a topic in the caller's transaction.
  *
- * Readers go by `id > position`, which is complete only if the ids of a topic are given in commit order. The lock makes it
- * so: it is taken before the first id and released after the transaction has become visible, whichever service appends.
+ * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned in commit order. The
+ * lock ensures that: it is taken before the first id and released once the transaction is visible, for every service.
  *
- * @throws RefusedRecordsError when the database will never take one of them.
+ * @throws RefusedRecordsError when the database refuses one of them permanently.
  */
 export async function appendRecords(
   tx: TransactionSql,
@@ -28,7 +28,7 @@ export async function appendRecords(
   records: readonly BusRecord[],
 ): Promise<void> {
   const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
-  // Sent together, run one after the other: the insert gets its snapshot and its ids after the lock.
+  // Sent together and executed in order: the insert takes its snapshot and its ids after the lock.
   const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
   const insert = tx`
     insert into bus.records (topic, key, headers, value)
@@ -48,10 +48,10 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** What a look without a lock shows; good enough to decide whether to take the lock. */
+/** What can be seen without a lock, to decide whether to take the lock. */
 export type Peek = "no position" | "nothing new" | "something to do";
 
-/** Most looks find nothing; without a lock they write nothing either. */
+/** Looks for new records without a lock, because most polls find none and a lock would write to the table. */
 export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
   const [row] = await sql<{ position: number | null; newest: number | null }[]>`
     select
@@ -62,7 +62,7 @@ export async function peek(sql: ISql, group: string, topic: string): Promise<Pee
   return newest === null || newest === position ? "nothing new" : "something to do";
 }
 
-/** A new group begins at the beginning. */
+/** Adds a new group at the beginning of the topic. */
 export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
   await sql`
     insert into bus.positions (group_name, topic)
@@ -71,8 +71,8 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
 }
 
 /**
- * Locks the group's position in the topic until the end of the transaction; undefined while another replica has it.
- * So the records after it belong to this transaction alone, and the position moves with their effect or not at all.
+ * Locks the group's position in the topic until the end of the transaction; undefined while another replica holds it. The
+ * records after it are processed by this transaction alone, and the position moves together with their effect.
  */
 export async function lockPosition(
   tx: TransactionSql,
@@ -102,7 +102,7 @@ export async function readRecords(
     limit ${limit}`;
 }
 
-/** The last id of the topic; a statement of its own, so that it sees all that the locked position has seen. */
+/** The last id of the topic. A separate statement after the lock, so that its snapshot is not older than the position. */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
     select max(id) as newest
@@ -127,10 +127,10 @@ export async function updatePosition(
 const DELETE_BATCH = 1000;
 
 /**
- * Deletes records older than `maxAgeMs` from the front of the log, in small transactions; no promise hangs on old records.
- * What goes is always a beginning of the log, so the last record of a topic goes last and a position stays comparable.
+ * Deletes records older than `maxAgeMs` in small transactions. It deletes in the order of ids, so that the newest record of
+ * a topic is deleted last and positions stay comparable with it.
  *
- * @returns How many went.
+ * @returns The number of deleted records.
  */
 export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<number> {
   const [row] = await sql<{ keepFrom: number | null }[]>`

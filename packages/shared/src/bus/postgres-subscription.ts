@@ -16,21 +16,22 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** How often to look without being notified. */
+  /** Polling interval in case a notification is missed. */
   readonly pollMs: number;
 }
 
-/** Longer than any pause that a turn asks for. */
+/** Longer than any pause that a turn returns. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Starts to work on a topic for a group; replicas of the group take turns, one batch each. */
+/** Starts consuming a topic for a group. Replicas of the group take turns, batch by batch. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
   const { logger, topic, group } = options;
   const subscription = new PostgresSubscription(options);
   return startLoop({
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
-    onError: (error) => logger.error({ err: error, topic, group }, "consumer failed"),
+    onError: (error) =>
+      logger.error({ err: error, topic, group }, "a consumer failed and continues after a pause"),
   });
 }
 
@@ -43,7 +44,7 @@ class PostgresSubscription {
     this.#options = options;
   }
 
-  /** One look at the topic; true when there may be more. A notification does not cut the pause after a failure short. */
+  /** Handles one batch; returns true when there may be more. A notification does not shorten the pause after a failure. */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
@@ -58,7 +59,7 @@ class PostgresSubscription {
       const { logger, topic, group } = this.#options;
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "batch will be retried",
+        "a batch failed and will be retried",
       );
       return delayMs;
     }
@@ -73,7 +74,7 @@ class PostgresSubscription {
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
-    // Also when another replica is at it: then the lag is that one's to tell.
+    // Also while another replica holds the position, because that replica reports the lag then.
     if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;
@@ -93,14 +94,14 @@ class PostgresSubscription {
   }
 
   /**
-   * A position behind the end of the log belongs to a log that is gone (a restored or rebuilt table whose ids began anew).
-   * Beginning again repeats events, which handlers bear; going on would skip all up to the old position.
+   * A position after the last record belongs to a log that was replaced, for example by a restored table with new ids.
+   * Starting over repeats events, which handlers tolerate; continuing would skip all events up to the old position.
    */
   async #startOver(tx: TransactionSql, position: number): Promise<boolean> {
     const { group, topic, logger } = this.#options;
     const newest = await findNewestId(tx, topic);
     if (newest === undefined || newest >= position) return false;
-    logger.warn({ topic, group }, "the log begins anew, and so does the consumer");
+    logger.warn({ topic, group }, "the log was replaced; the consumer starts at its beginning");
     await updatePosition(tx, group, topic, 0);
     return true;
   }

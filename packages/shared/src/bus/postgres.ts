@@ -7,12 +7,12 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresBusOptions {
-  /** The service's pool; consumers use one connection of it per batch. */
+  /** The service's pool, of which a consumer uses one connection per batch. */
   readonly sql: Sql;
-  /** A direct connection (no transaction pooler) to be woken by; without it the bus polls only. */
+  /** Connection string for notifications, without a transaction pooler. Without it the bus only polls. */
   readonly listenUrl?: string;
   readonly logger: Logger;
-  /** How often consumers look without being woken. Default 1 s. */
+  /** Polling interval of consumers. Default: 1 s. */
   readonly pollMs?: number;
 }
 
@@ -22,8 +22,8 @@ const DAY_MS = 24 * 3_600_000;
 const LISTEN_RETRY_MS = 1_000;
 
 /**
- * The bus of one machine: a log table in the schema `bus` (see `postgres/bus.sql`). Publishing is part of the relay's
- * transaction and a consumer's position part of the transaction of its effect, so both are atomic.
+ * The bus on Postgres, for a single machine: a log table in the schema `bus` (see `postgres/bus.sql`). Publishing is part
+ * of the relay's transaction, and moving a consumer's position part of the transaction of its effect, so both are atomic.
  */
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
@@ -52,7 +52,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   };
 }
 
-/** Notifications only save waiting, so trouble here costs latency and nothing else. */
+/** Notifications only shorten the wait for the next poll, so failures here cost latency and nothing else. */
 function startListener(
   url: string,
   wake: (topic?: string) => void,
@@ -60,22 +60,22 @@ function startListener(
 ): AsyncDisposable {
   const sql = openSql({ url, poolSize: 1, applicationName: "postrider-bus-listen" });
   let listening = false;
-  // Once it listens, the driver listens again by itself whenever the connection is lost.
+  // After the first success, the driver itself listens again whenever the connection is lost.
   const loop = startLoop({
     idleMs: DAY_MS,
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        // What was notified while nobody listened is found by a look at every topic.
+        // Records that were announced before listening began are found by polling every topic once.
         await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;
       } catch (error) {
-        logger.debug({ err: error }, "cannot listen yet");
+        logger.debug({ err: error }, "listening for notifications failed and will be retried");
         return LISTEN_RETRY_MS;
       }
     },
-    onError: (error) => logger.error({ err: error }, "listening failed"),
+    onError: (error) => logger.error({ err: error }, "listening for notifications failed"),
   });
   return {
     [Symbol.asyncDispose]: async () => {
@@ -85,7 +85,7 @@ function startListener(
   };
 }
 
-/** Once a day; the first time some minutes after the start, so that replicas do not all come at once. */
+/** Deletes old records once a day, first after a random number of minutes, so that replicas do not do so together. */
 function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
   let dueAt = performance.now() + (1 + Math.random() * 9) * 60_000;
   return startLoop({
@@ -95,9 +95,9 @@ function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
       if (leftMs > 0) return leftMs;
       dueAt = performance.now() + DAY_MS;
       const count = await deleteOldRecords(sql, RETENTION_MS);
-      logger.info({ count }, "old events deleted from the log");
+      logger.info({ count }, "old events were deleted from the log");
       return DAY_MS;
     },
-    onError: (error) => logger.warn({ err: error }, "old events were not deleted"),
+    onError: (error) => logger.warn({ err: error }, "old events could not be deleted from the log"),
   });
 }

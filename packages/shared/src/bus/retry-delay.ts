@@ -4,10 +4,10 @@ const FIRST_MS = 100;
 const CAP_MS = 5_000;
 
 /**
- * Milliseconds until the next try: what the error asks for, else 100 ms doubled by each failure in a row up to 5 s, with
- * 20 % jitter so that replicas do not return together.
+ * Milliseconds until the next try: the delay that the error requests, else 100 ms, doubled by each further failure up to
+ * 5 s, with 20 % jitter so that replicas do not retry together.
  *
- * @param failures How many tries in a row have failed, 1 or more.
+ * @param failures Number of consecutive failures, 1 or more.
  */
 export function retryDelayMs(error: unknown, failures: number, random = Math.random): number {
   if (error instanceof RetryLaterError) return error.delayMs;

@@ -2,7 +2,7 @@ import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
-/** What OpenTelemetry's semantic conventions for messaging want to know of a bus and a topic. */
+/** The bus and the topic for OpenTelemetry's semantic conventions for messaging. */
 export interface MessagingPlace {
   /** `messaging.system`. */
   readonly system: string;
@@ -31,8 +31,8 @@ function openRecordSpan(
 }
 
 /**
- * Does `work` with records as spans, one for each, because each belongs to another trace: a span goes on from what its
- * record names, and the record that `work` gets names the span. While nobody records, it gets the records as they are.
+ * Runs `work` with one span per record, because records belong to different traces. Each span continues the trace of its
+ * record, and `work` receives records that refer to their spans. Without tracing it receives the records unchanged.
  */
 export async function inRecordSpans<T>(
   operation: keyof typeof KINDS,

@@ -1,13 +1,13 @@
 const MAX_ENTRIES = 10_000;
 
 /**
- * How often each event has failed alone. Kept in memory: losing it by a restart costs a few more tries, while writing it
- * down would need a transaction of its own beside the one that is rolled back.
+ * How often each event has failed when it was tried alone. Kept in memory: a restart costs a few more tries, while storing
+ * it would need a second transaction beside the one that is rolled back.
  */
 export class TryCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Counts one more failure and returns how many there are. */
+  /** Adds a failure and returns the number of failures. */
   add(eventId: string): number {
     const count = (this.#counts.get(eventId) ?? 0) + 1;
     if (this.#counts.size >= MAX_ENTRIES) this.#counts.clear();
@@ -15,7 +15,7 @@ export class TryCounts {
     return count;
   }
 
-  /** The count, at least 1, which is forgotten. */
+  /** Removes and returns the number of failures, at least 1. */
   take(eventId: string): number {
     const count = this.#counts.get(eventId) ?? 1;
     this.#counts.delete(eventId);

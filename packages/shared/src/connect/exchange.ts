@@ -16,7 +16,7 @@ export interface Answer {
 
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Failures before a single byte of an answer; only these are retried, and only for reads unless nothing was sent. */
+/** Failures before the first byte of an answer. Only these are retried: reads always, other calls if nothing was sent. */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -31,7 +31,7 @@ const CONNECTION_CODES = new Set([
   "UND_ERR_DESTROYED",
 ]);
 
-/** Those after which the peer has certainly seen nothing: there was no connection yet. */
+/** The failures of these that happen before there is a connection, so that the peer has received nothing. */
 const NO_CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -49,17 +49,17 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   );
 }
 
-/** The connection failed or broke: the peer is down, restarting or unreachable. */
+/** Whether the connection failed or broke: the peer is down, restarting or unreachable. */
 export function isConnectionError(error: unknown): boolean {
   return hasCode(error, CONNECTION_CODES);
 }
 
-/** There was no connection at all, so whatever was to be sent may be sent again. */
+/** Whether there was no connection at all, so that the request can be sent again safely. */
 export function isUnsent(error: unknown): boolean {
   return hasCode(error, NO_CONNECTION_CODES);
 }
 
-/** The peer did not answer within the deadline. */
+/** Whether the peer did not answer within the deadline. */
 export function isTimeout(error: unknown): boolean {
   return hasCode(error, TIMEOUTS);
 }
@@ -103,7 +103,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** One POST and its whole answer, without streams or signals. The deadline is undici's own time-out. */
+/** Sends a POST request and reads the whole answer, without streams or signals. Undici's own timeout is the deadline. */
 export async function exchange(dispatcher: Dispatcher, call: Exchange): Promise<Answer> {
   return await new Promise<Answer>((resolve, reject) => {
     dispatcher.dispatch(

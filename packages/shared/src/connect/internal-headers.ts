@@ -5,8 +5,8 @@ import type { RequestContext } from "#src/telemetry/request-context.ts";
 import { parseTraceparent } from "#src/tracing/traceparent.ts";
 
 /**
- * Throws unless the header holds the shared secret, or one of several while it is changed. The comparison takes as long
- * for every wrong secret of the right length; that the length itself shows is no help, because it is long.
+ * Creates a check that throws unless the header contains the shared secret, or one of several during a rotation. Comparing
+ * takes the same time for every wrong secret of the right length. The length is not protected: it helps no attacker.
  */
 export function createAuthorizer(
   internalSecret: string | readonly string[],
@@ -18,12 +18,15 @@ export function createAuthorizer(
       (expected) => given.length === expected.length && timingSafeEqual(given, expected),
     );
     if (!isAccepted) {
-      throw new ConnectError("wrong internal secret", Code.Unauthenticated);
+      throw new ConnectError(
+        "the internal secret is wrong or missing; set the same INTERNAL_SECRET in all services",
+        Code.Unauthenticated,
+      );
     }
   };
 }
 
-/** The caller's ids and deadline, from the headers of a call between our services. */
+/** The caller's ids and deadline, from the headers of a call between services. */
 export function toRequestContext(header: (name: string) => string | undefined): RequestContext {
   const timeoutMs = Number(header("connect-timeout-ms"));
   const workspaceId = header("x-workspace-id");

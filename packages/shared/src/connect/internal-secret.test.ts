@@ -50,7 +50,7 @@ async function answers(from: Process, to: Process): Promise<readonly boolean[]> 
   return calls.map(({ status }) => status === "fulfilled");
 }
 
-test("the secret is changed in three steps, and neighbours one step apart take each other's calls", async () => {
+test("the internal secret can be rotated in three steps, and services one step apart accept each other's calls", async () => {
   await using before = await startProcess(OLD);
   await using accepting = await startProcess(`${OLD},${NEW}`);
   await using showing = await startProcess(`${NEW},${OLD}`);

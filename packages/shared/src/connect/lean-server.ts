@@ -18,7 +18,7 @@ import { runInContext, type RequestContext } from "#src/telemetry/request-contex
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** One, or all that are accepted. */
+  /** One secret, or all that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
   readonly maxMessageBytes: number;
@@ -31,7 +31,7 @@ interface Route {
   readonly handler: Handler;
 }
 
-/** Collects what `routes` would register, by path. */
+/** The handlers that `routes` registers, by path. */
 function collectRoutes(routes: (router: ConnectRouter) => void): ReadonlyMap<string, Route> {
   const found = new Map<string, Route>();
   const collector = {
@@ -99,13 +99,13 @@ async function serve(
   );
 }
 
-/** Answers the call and returns true, or leaves it to somebody else. */
+/** Answers the call and returns true, or returns false when another handler must answer. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
  * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects,
- * async iterables and routing of the stock handler, which cost more than most handlers do (`bench/`). Handlers get no
- * `HandlerContext`; what travels with a call is in `request-context`. Everything else is left to the stock plugin.
+ * async iterables and routing of Connect's own handler, which cost more than most of our handlers (`bench/`). Handlers get
+ * no `HandlerContext`: ids and deadline are in `request-context`. All other calls are left to Connect's plugin.
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {
   const routes = collectRoutes(options.routes);
@@ -120,7 +120,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // Of a stranger not a byte is kept.
+      // Before the body is read, so that nothing of an unauthenticated request is stored.
       authorize(request.headers.authorization ?? "");
       const body = await readBody(request, options.maxMessageBytes);
       answer(response, 200, "application/proto", await serve(route, context, body));

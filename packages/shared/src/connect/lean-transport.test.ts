@@ -4,7 +4,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
 import { Agent, type Dispatcher } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { findContext, runInContext } from "#src/telemetry/request-context.ts";
 import { conflict, notFound, ServiceError, unprocessable } from "../errors.ts";
 import { connectPeer } from "./client.ts";
@@ -63,10 +63,11 @@ async function outcome(transport: Transport, id: string, timeoutMs = 1000): Prom
   }
 }
 
-describe("the lean transport answers like the stock client", () => {
-  const agent = new Agent();
-  afterAll(() => agent.close());
-  test.each(["p1", "missing", "conflict", "invalid", "crash"])("for %s", async (id) => {
+const agent = new Agent();
+afterAll(() => agent.close());
+test.each(["p1", "missing", "conflict", "invalid", "crash"])(
+  "the lean transport returns the same as Connect's client for the post %s",
+  async (id) => {
     const lean = createLeanTransport({
       baseUrl,
       dispatcher: agent,
@@ -75,145 +76,139 @@ describe("the lean transport answers like the stock client", () => {
     });
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     expect(await outcome(lean, id)).toEqual(await outcome(stock, id));
-  });
+  },
+);
 
-  test("for a deadline", async () => {
-    const lean = createLeanTransport({
-      baseUrl,
-      dispatcher: agent,
-      timeoutMs: 1000,
-      internalSecret: SECRET,
-    });
-    expect(await outcome(lean, "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
+test("the lean transport fails like Connect's client when the deadline passes", async () => {
+  const lean = createLeanTransport({
+    baseUrl,
+    dispatcher: agent,
+    timeoutMs: 1000,
+    internalSecret: SECRET,
   });
-
-  test("for an RPC that the server does not have", async () => {
-    const lean = createLeanTransport({
-      baseUrl,
-      dispatcher: agent,
-      timeoutMs: 1000,
-      internalSecret: SECRET,
-    });
-    const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
-    const call = (transport: Transport) =>
-      createClient(WorkspaceService, transport).listWorkspaces(
-        {},
-        { headers: { authorization: `Bearer ${SECRET}` } },
-      );
-    const code = async (transport: Transport) =>
-      await call(transport).then(
-        () => "ok",
-        (error: unknown) => ConnectError.from(error).code,
-      );
-    expect(await code(lean)).toBe(await code(stock));
-  });
+  expect(await outcome(lean, "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
 });
 
-describe("the lean path of the server answers like the stock plugin", () => {
-  // JSON does not take the lean path.
-  test.each(["p1", "missing", "conflict", "invalid", "crash"])("for %s", async (id) => {
+test("the lean transport fails like Connect's client for an RPC that the server does not have", async () => {
+  const lean = createLeanTransport({
+    baseUrl,
+    dispatcher: agent,
+    timeoutMs: 1000,
+    internalSecret: SECRET,
+  });
+  const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
+  const call = (transport: Transport) =>
+    createClient(WorkspaceService, transport).listWorkspaces(
+      {},
+      { headers: { authorization: `Bearer ${SECRET}` } },
+    );
+  const code = async (transport: Transport) =>
+    await call(transport).then(
+      () => "ok",
+      (error: unknown) => ConnectError.from(error).code,
+    );
+  expect(await code(lean)).toBe(await code(stock));
+});
+
+// JSON does not take the lean path.
+test.each(["p1", "missing", "conflict", "invalid", "crash"])(
+  "the lean server answers like Connect's plugin for the post %s",
+  async (id) => {
     const binary = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     const json = createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false });
     expect(await outcome(binary, id)).toEqual(await outcome(json, id));
-  });
+  },
+);
 
-  test("for a message that is no protobuf", async () => {
-    const answer = await fetch(`${baseUrl}/postrider.posts.v1.PostService/GetPost`, {
-      method: "POST",
-      headers: { "content-type": "application/proto", authorization: `Bearer ${SECRET}` },
-      body: new Uint8Array([255, 255, 255]),
-    });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(await answer.text()).not.toContain("stack");
+test("the lean server answers like Connect's plugin for a message that is not protobuf", async () => {
+  const answer = await fetch(`${baseUrl}/postrider.posts.v1.PostService/GetPost`, {
+    method: "POST",
+    headers: { "content-type": "application/proto", authorization: `Bearer ${SECRET}` },
+    body: new Uint8Array([255, 255, 255]),
+  });
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(await answer.text()).not.toContain("stack");
+});
+
+test("a call passes on the request's ids and returns typed errors with all details", async () => {
+  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  const posts = peer.client(PostService);
+  await runInContext({ requestId: "r-1", workspaceId: "w-1" }, () => posts.getPost({ id: "p1" }));
+  expect(seen.at(-1)).toBe("r-1/w-1");
+  const error = await posts.getPost({ id: "conflict" }).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({
+    kind: "conflict",
+    reason: "post_publishing",
+    retryAfterMs: 1500,
+    violations: [{ code: "x", accountId: "a" }],
   });
 });
 
-describe("a peer", () => {
-  test("carries the request's ids and gives typed errors with every detail", async () => {
-    await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
-    const posts = peer.client(PostService);
-    await runInContext({ requestId: "r-1", workspaceId: "w-1" }, () => posts.getPost({ id: "p1" }));
-    expect(seen.at(-1)).toBe("r-1/w-1");
-    const error = await posts.getPost({ id: "conflict" }).catch((caught: unknown) => caught);
-    expect(error).toBeInstanceOf(ServiceError);
-    expect(error).toMatchObject({
-      kind: "conflict",
-      reason: "post_publishing",
-      retryAfterMs: 1500,
-      violations: [{ code: "x", accountId: "a" }],
-    });
-  });
+test("a call never shows the message of an unexpected error", async () => {
+  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  const error = await peer
+    .client(PostService)
+    .getPost({ id: "crash" })
+    .catch((caught: unknown) => caught);
+  expect(error).toMatchObject({ kind: "internal", reason: "internal" });
+  expect(JSON.stringify(error)).not.toContain("secret text");
+});
 
-  test("never shows the text of an unexpected error", async () => {
-    await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
-    const error = await peer
-      .client(PostService)
-      .getPost({ id: "crash" })
-      .catch((caught: unknown) => caught);
-    expect(error).toMatchObject({ kind: "internal", reason: "internal" });
-    expect(JSON.stringify(error)).not.toContain("secret text");
-  });
-
-  test("is refused with a wrong secret", async () => {
-    await using peer = connectPeer({ baseUrl, internalSecret: "x".repeat(32) });
-    await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
-      name: "ServiceError",
-    });
-  });
-
-  test("that is down is unavailable, and a nearer deadline of the request wins", async () => {
-    await using down = connectPeer({ baseUrl: "http://127.0.0.1:1", internalSecret: SECRET });
-    await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
-      kind: "unavailable",
-    });
-    await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
-    const context = { requestId: "r", deadlineAt: performance.now() + 50 };
-    await expect(
-      runInContext(context, () => peer.client(PostService).getPost({ id: "slow" })),
-    ).rejects.toMatchObject({ kind: "timeout" });
+test("a call with a wrong internal secret is refused", async () => {
+  await using peer = connectPeer({ baseUrl, internalSecret: "x".repeat(32) });
+  await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
+    name: "ServiceError",
   });
 });
 
-describe("a call that met a broken connection", () => {
-  const agent = new Agent();
-  afterAll(() => agent.close());
-
-  /** Fails the first time; then it is the real one. */
-  function breaking(code: string): Dispatcher {
-    let failures = 0;
-    return agent.compose((dispatch) => (options, handler) => {
-      if (failures++ > 0) return dispatch(options, handler);
-      const error = Object.assign(new Error(code), { code });
-      handler.onResponseError?.({} as Dispatcher.DispatchController, error);
-      return true;
-    });
-  }
-
-  test.each([
-    { code: "ECONNREFUSED", reads: "answered", writes: "answered" },
-    { code: "UND_ERR_CONNECT_TIMEOUT", reads: "answered", writes: "answered" },
-    { code: "ECONNRESET", reads: "answered", writes: "failed" },
-    { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
-  ])(
-    "by $code: a read is $reads, what writes is $writes, for it may have been worked on",
-    async ({ code, reads, writes }) => {
-      const transport = () =>
-        createLeanTransport({
-          baseUrl,
-          dispatcher: breaking(code),
-          timeoutMs: 1000,
-          internalSecret: SECRET,
-        });
-      const client = () => createClient(PostService, transport());
-      const outcomeOf = (error: unknown) =>
-        ConnectError.from(error).code === Code.Unavailable ? "failed" : "answered";
-      expect(
-        await client()
-          .getPost({ id: "p1" })
-          .then(() => "answered", outcomeOf),
-      ).toBe(reads);
-      // The server of these tests does not have it, and says so: that is an answer.
-      expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
-    },
-  );
+test("a call to an unreachable service fails as unavailable, and an earlier deadline of the request applies", async () => {
+  await using down = connectPeer({ baseUrl: "http://127.0.0.1:1", internalSecret: SECRET });
+  await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  const context = { requestId: "r", deadlineAt: performance.now() + 50 };
+  await expect(
+    runInContext(context, () => peer.client(PostService).getPost({ id: "slow" })),
+  ).rejects.toMatchObject({ kind: "timeout" });
 });
+
+/** Fails the first time; then it is the real one. */
+function breaking(code: string): Dispatcher {
+  let failures = 0;
+  return agent.compose((dispatch) => (options, handler) => {
+    if (failures++ > 0) return dispatch(options, handler);
+    const error = Object.assign(new Error(code), { code });
+    handler.onResponseError?.({} as Dispatcher.DispatchController, error);
+    return true;
+  });
+}
+
+test.each([
+  { code: "ECONNREFUSED", reads: "answered", writes: "answered" },
+  { code: "UND_ERR_CONNECT_TIMEOUT", reads: "answered", writes: "answered" },
+  { code: "ECONNRESET", reads: "answered", writes: "failed" },
+  { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
+])(
+  "after the connection error $code a read is $reads and a write is $writes",
+  async ({ code, reads, writes }) => {
+    const transport = () =>
+      createLeanTransport({
+        baseUrl,
+        dispatcher: breaking(code),
+        timeoutMs: 1000,
+        internalSecret: SECRET,
+      });
+    const client = () => createClient(PostService, transport());
+    const outcomeOf = (error: unknown) =>
+      ConnectError.from(error).code === Code.Unavailable ? "failed" : "answered";
+    expect(
+      await client()
+        .getPost({ id: "p1" })
+        .then(() => "answered", outcomeOf),
+    ).toBe(reads);
+    // The server of these tests does not have it, and says so: that is an answer.
+    expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
+  },
+);

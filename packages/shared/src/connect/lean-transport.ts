@@ -28,10 +28,10 @@ export interface LeanTransportOptions {
   readonly timeoutMs: number;
 }
 
-/** Answers carry their data in the message; nobody reads headers of our own RPCs. */
+/** The headers of answers are not read: all data of our RPCs is in their messages. */
 const NO_HEADERS = new Headers();
 
-/** The nearer of the call's own deadline and the one of the request that it is part of. */
+/** Milliseconds until the call's own deadline or that of its request, whichever is earlier. */
 function remainingMs(timeoutMs: number, context: RequestContext | undefined): number {
   const deadlineAt = context?.deadlineAt;
   if (deadlineAt === undefined) return timeoutMs;
@@ -85,8 +85,8 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
 }
 
 /**
- * A read that broke off before any answer is sent once more, and whatever was never sent: a peer that is replaced right
- * now refuses connections, and behind its address stands another one.
+ * Sends a call once more if it is a read and failed before the answer, or if it was never sent: a replica that is being
+ * replaced refuses connections, but another one answers at the same address.
  */
 async function exchangeSafely(
   dispatcher: Dispatcher,
@@ -103,9 +103,9 @@ async function exchangeSafely(
 }
 
 /**
- * Connect's unary protocol straight over undici's dispatcher: the same bytes on the wire as the stock client, without its
- * abort controllers, header objects and interceptor chain (`bench/`). Abort signals and
- * streams are not supported, because none of our services uses them. The stock client and server are its test oracle.
+ * Connect's unary protocol directly over undici's dispatcher: it sends the same bytes as Connect's own client, without
+ * abort controllers, header objects and interceptor chain (`bench/`). Abort signals and streams are not supported, because
+ * our services do not use them. The tests compare it with Connect's own client and server.
  */
 export function createLeanTransport(options: LeanTransportOptions): Transport {
   const authorization = `Bearer ${options.internalSecret}`;

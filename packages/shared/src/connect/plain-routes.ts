@@ -10,44 +10,44 @@ import { createDurationHistogram } from "#src/telemetry/metrics.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { Span } from "#src/tracing/tracing.ts";
 
-/** Adds routes of plain HTTP, for bytes that no message could hold. */
+/** Adds plain HTTP routes, for bodies that are too large for a message. */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const durations = createDurationHistogram(
   "plain_route_duration_seconds",
-  "Requests between our services that carry bytes, by route, to the last byte.",
+  "Duration of requests between services outside of RPC, by route, up to the last byte.",
   ["method", "route", "status"],
 );
 
-/** How long a body that nobody wants may still come, so that its sender gets to read why. */
-const LINGER_MS = 2_000;
+/** How long the rest of a refused body is read and discarded, so that its sender receives the answer. */
+const DISCARD_MS = 2_000;
 
 function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** A sender that goes on after its answer is cut off: the connection is of no use to anybody else meanwhile. */
+/** Discards the rest of a body after the answer. A client that continues to send is cut off. */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.destroy();
-  }, LINGER_MS);
+  }, DISCARD_MS);
   timer.unref();
   request.once("close", () => clearTimeout(timer));
 }
 
 /**
- * Serves `routes` beside the RPCs, under the same rules: the caller has the internal secret, its ids are in the request
- * context, and a `ServiceError` is answered as Connect writes it, so that `toServiceError` reads it. Bodies are left alone:
- * a handler reads `request.raw` itself.
+ * Serves `routes` beside the RPCs under the same rules: the caller must send the internal secret, its ids are in the request
+ * context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are not parsed: a
+ * handler reads `request.raw` itself.
  */
 export async function addPlainRoutes(
   app: FastifyInstance,
   options: {
     readonly routes: PlainRoutes;
-    /** One, or all that are accepted. */
+    /** One secret, or all that are accepted. */
     readonly internalSecret: string | readonly string[];
     readonly logger: Logger;
   },

@@ -7,20 +7,20 @@ import { openSpan, type Span } from "#src/tracing/tracing.ts";
 
 const served = createDurationHistogram(
   "rpc_server_duration_seconds",
-  "Calls between our services as the called one sees them, by method and outcome.",
+  "Duration of RPCs as the called service measures it, by method and outcome.",
   ["service", "method", "code"],
 );
 
 const failedTotal = createCounter(
   "rpc_client_failures_total",
-  "Calls between our services that failed, as the caller sees them; also those that reached nobody.",
+  "Failed RPCs as the caller counts them, including those that reached no service.",
   ["service", "method", "code"],
 );
 
-/** How a call that did not fail ended. */
+/** The outcome of a successful call. */
 const OK = "ok";
 
-/** The names of OpenTelemetry's semantic conventions for RPC; `server.*` is known to the caller only. */
+/** Attributes by OpenTelemetry's semantic conventions for RPC; only the caller knows `server.*`. */
 function openCallSpan(
   { parent: service, name }: DescMethod,
   kind: "server" | "client",
@@ -49,15 +49,15 @@ function endCallSpan(span: Span, code: Code | undefined): void {
   span.end();
 }
 
-/** One call on its way. */
+/** A call in progress. */
 export interface RpcCall {
-  /** What goes on from here names it; undefined while nobody records. */
+  /** The trace context for calls and events that follow; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
-  /** @param code Why it failed, undefined when it did not. */
+  /** @param code The code of a failed call; undefined after success. */
   end(code?: Code): void;
 }
 
-/** What is done in the call goes on from its span. */
+/** The context in which the work of a call continues its span. */
 export function withSpan(
   context: RequestContext,
   { traceparent }: Pick<Span, "traceparent">,
@@ -65,7 +65,7 @@ export function withSpan(
   return traceparent === undefined ? context : { ...context, traceparent };
 }
 
-/** Begins the span and the measurement of a call that is answered here, below the span of its caller. */
+/** Starts span and measurement of a call that this service answers, as a child of the caller's span. */
 export function beginServing(method: DescMethod, parent: string | undefined): RpcCall {
   const startedAt = performance.now();
   const span = openCallSpan(method, "server", { parent });
@@ -83,7 +83,7 @@ export function beginServing(method: DescMethod, parent: string | undefined): Rp
   };
 }
 
-/** Begins the span of a call that is made here, as part of the current request. */
+/** Starts the span of a call that this service makes, as part of the current request. */
 export function beginCalling(method: DescMethod, peer: URL): RpcCall {
   const span = openCallSpan(method, "client", { peer });
   return {

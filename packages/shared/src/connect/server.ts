@@ -3,29 +3,29 @@ import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
-import { closeGently } from "#src/connect/close-gently.ts";
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
+import { drainConnections } from "./drain-connections.ts";
 
-/** The longest deadline that a caller may ask for. */
+/** Maximum deadline that a caller may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** For a whole request with its body; Node's own 5 minutes are too short for a film on a slow line. */
+/** Maximum time to receive a request. Node's default of 5 minutes is too short for a video on a slow connection. */
 const MAX_REQUEST_MS = 60 * 60_000;
 const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** One, or all that are accepted. */
+  /** One secret, or all that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
 
-/** Refuses callers without the shared secret and makes the caller's ids visible to everything that the handler calls. */
+/** Refuses callers without the shared secret, and provides the caller's ids to everything that the handler calls. */
 function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
   const authorize = createAuthorizer(internalSecret);
   return (next) => async (request) => {
@@ -43,8 +43,11 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
   };
 }
 
-/** Before anything of a message is read: interceptors come after all of it. */
-function refuseStrangers(app: FastifyInstance, internalSecret: string | readonly string[]): void {
+/** Refuses unauthenticated requests before their body is read; interceptors only run afterwards. */
+function refuseUnauthenticated(
+  app: FastifyInstance,
+  internalSecret: string | readonly string[],
+): void {
   const authorize = createAuthorizer(internalSecret);
   app.addHook("onRequest", (request, _reply, done) => {
     authorize(request.headers.authorization ?? "");
@@ -61,8 +64,8 @@ function refuseStrangers(app: FastifyInstance, internalSecret: string | readonly
 }
 
 /**
- * A Connect server over HTTP/1.1 on fastify. The caller adds probes and listens. Our own clients are answered on a lean
- * path; every other Connect, gRPC-web or JSON client by the stock plugin.
+ * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients take a
+ * lean path; every other Connect, gRPC-web or JSON client is answered by Connect's plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { internalSecret, logger, routes } = options;
@@ -74,7 +77,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
-    // What arrives while we stop is answered like anything else, and its connection ends.
+    // While the server stops, requests on open connections are still answered; then the connection is closed.
     return503OnClosing: false,
     serverFactory: (handler) =>
       createServer(
@@ -88,11 +91,11 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
         },
       ),
   });
-  // A connection is given up after so many calls, so that a new replica soon gets its share.
+  // Connections are closed after this many calls, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
-  closeGently(app);
+  drainConnections(app);
   await app.register(async (scope) => {
-    refuseStrangers(scope, internalSecret);
+    refuseUnauthenticated(scope, internalSecret);
     await scope.register(fastifyConnectPlugin, {
       routes,
       interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],

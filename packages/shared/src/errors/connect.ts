@@ -32,21 +32,21 @@ function toConnectError(error: ServiceError): ConnectError {
 }
 
 /**
- * What a handler threw as a Connect error. A `ServiceError` keeps its reason; trouble with the database becomes
- * `unavailable`; anything else is logged here and leaves as `internal` without its text.
+ * Converts an error of a handler to a Connect error. A `ServiceError` keeps its reason, a failure of the database becomes
+ * `unavailable`, and any other error is logged and becomes `internal` without its text.
  */
 export function mapServerError(error: unknown, rpc: string, logger: Logger): ConnectError {
   if (error instanceof ServiceError) return toConnectError(error);
   if (error instanceof ConnectError && error.code !== Code.Unknown) return error;
   if (isInfrastructureError(error)) {
-    logger.warn({ err: error, rpc }, "the database did not answer");
+    logger.warn({ err: error, rpc }, "an RPC failed because the database did not answer");
     return toConnectError(unavailable(error));
   }
-  logger.error({ err: error, rpc }, "rpc failed");
+  logger.error({ err: error, rpc }, "an RPC failed unexpectedly");
   return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
 }
 
-/** `mapServerError` for the stock server. */
+/** Applies `mapServerError` to calls that Connect's own server answers. */
 export function createServerErrorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
     try {
@@ -57,7 +57,7 @@ export function createServerErrorInterceptor(logger: Logger): Interceptor {
   };
 }
 
-/** Client side: every failure of an RPC as a `ServiceError`, so that callers never see Connect's codes. */
+/** Converts every failure of an RPC to a `ServiceError`, so that callers never see Connect's codes. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const connectError = ConnectError.from(error);

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import type { EnvReader } from "#src/config.ts";
 
-/** A private address that the operator lets through, on ports from `fromPort` to `toPort`. */
+/** A private address that the operator allows, on the ports from `fromPort` to `toPort`. */
 export interface AllowedAddress {
   /** In its shortest form. */
   readonly address: string;
@@ -21,7 +21,7 @@ export function parseAllowedAddress(text: string): AllowedAddress | undefined {
   return { address: ipaddr.process(address).toString(), fromPort, toPort };
 }
 
-/** IPv4 in four decimal parts only: what `0177.1` means is not for us to guess. */
+/** IPv4 only in four decimal parts, because other forms such as `0177.1` are ambiguous. */
 function isStrictAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
@@ -40,7 +40,7 @@ export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   });
 }
 
-/** Whether exactly this address and port is let through. */
+/** Whether this address and port are allowed. */
 export function isAllowed(
   allow: readonly AllowedAddress[],
   address: string,

@@ -1,14 +1,14 @@
 import type { Attributes } from "@opentelemetry/api";
 import { openSpan } from "#src/tracing/tracing.ts";
 
-/** What became of a call, as far as a trace wants to know: an answer, or how it ended without one. */
+/** The outcome of a call: the status of an answer, or the kind of failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;
 
 /**
- * Makes a call to a foreign host as a span. Only the host is written down: paths of platforms carry tokens, ids and texts.
- * The host is told nothing of the trace.
+ * Records a call to another organisation's host as a span. Only the host is recorded, because URLs of platforms contain
+ * tokens, ids and texts. The trace context is not sent to the host.
  */
 export async function inClientSpan<T extends Ending>(
   { method, url }: { readonly method: string; readonly url: string },

@@ -1,6 +1,6 @@
 import { OutboundError } from "#src/http/outbound-error.ts";
 
-/** The end of a whole exchange: its signal fires with `timed_out`, or when the caller breaks off. */
+/** The deadline of a whole exchange. Its signal fires with `timed_out`, or when the caller's signal does. */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -14,10 +14,10 @@ export class Deadline implements Disposable {
         : AbortSignal.any([controller.signal, callerSignal]);
   }
 
-  /** Waits for `work`, but not after the end. What `work` does later is nobody's. */
+  /** Waits for `work` until the deadline. Afterwards the outcome of `work` is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // A signal's reason is what `abort` was given, here always an error.
+    // The reason is what `abort` was called with, here always an error.
     const onAbort = () => reject(this.signal.reason as Error);
     this.signal.addEventListener("abort", onAbort);
     try {

@@ -9,7 +9,7 @@ import {
   type Socket,
 } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { OutboundClient, type OutboundClientOptions } from "#src/http/outbound-client.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import type { OutboundRequest } from "#src/http/outbound-exchange.ts";
@@ -107,128 +107,118 @@ async function get(url: string, request: Partial<OutboundRequest> = {}, options:
   }
 }
 
-describe("a request to an address that a customer named", () => {
-  test("goes to the address of the name, with the name, and asks for the bytes as they are", async () => {
-    const { port, requests } = await serve((_request, response) => response.end("hello"));
-    const answer = await get(
-      `http://files.example.com:${port}/a%20b?x=1#y`,
-      {},
-      { resolve: dns({ "files.example.com": [PUBLIC] }) },
-    );
-    expect(answer).toMatchObject({ status: 200, body: Buffer.from("hello") });
-    expect(requests[0]).toMatchObject({
-      url: "/a%20b?x=1",
-      headers: {
-        host: `files.example.com:${port}`,
-        "accept-encoding": "identity",
-        "user-agent": "Postrider",
-        connection: "close",
-      },
-    });
-  });
-
-  test("sends a body and leaves a redirect of it to the caller", async () => {
-    const { port, requests } = await serve((request, response) => {
-      request.resume().on("end", () => response.writeHead(307, { location: "/b" }).end());
-    });
-    const client = new OutboundClient({ allow });
-    await using answer = await client.send({
-      method: "POST",
-      url: `http://${PUBLIC}:${port}/a`,
-      headers: { "content-type": "application/json" },
-      body: "{}",
-      totalMs: 5000,
-    });
-    expect(answer.status).toBe(307);
-    expect(requests).toHaveLength(1);
-    expect(requests[0]).toMatchObject({ method: "POST", headers: { "content-length": "2" } });
-  });
-
-  test("ignores the proxies of the environment", async () => {
-    const { port } = await serve((_request, response) => response.end("direct"));
-    const proxy = await serve((_request, response) => response.end("by proxy"));
-    for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"])
-      vi.stubEnv(name, `http://${PUBLIC}:${proxy.port}`);
-    const answer = await get(`http://${PUBLIC}:${port}/`);
-    expect(answer).toMatchObject({ body: Buffer.from("direct") });
-    expect(proxy.requests).toHaveLength(0);
-  });
-
-  test("tries the next address when the first one does not answer", async () => {
-    const { port } = await serve((_request, response) => response.end("second"));
-    const both = [...allow, { address: "127.0.0.3", fromPort: 1, toPort: 65_535 }];
-    const options = { allow: both, resolve: dns({ "two.example.com": ["127.0.0.3", PUBLIC] }) };
-    expect(await get(`http://two.example.com:${port}/`, {}, options)).toMatchObject({
-      status: 200,
-    });
+test("an outbound request connects to the address of the name, sends the name, and asks for an unencoded body", async () => {
+  const { port, requests } = await serve((_request, response) => response.end("hello"));
+  const answer = await get(
+    `http://files.example.com:${port}/a%20b?x=1#y`,
+    {},
+    { resolve: dns({ "files.example.com": [PUBLIC] }) },
+  );
+  expect(answer).toMatchObject({ status: 200, body: Buffer.from("hello") });
+  expect(requests[0]).toMatchObject({
+    url: "/a%20b?x=1",
+    headers: {
+      host: `files.example.com:${port}`,
+      "accept-encoding": "identity",
+      "user-agent": "Postrider",
+      connection: "close",
+    },
   });
 });
 
-describe("a name", () => {
-  test("that has one private address among public ones is refused", async () => {
-    const { port, requests } = await serve((_request, response) => response.end());
-    for (const addresses of [
-      [PUBLIC, PRIVATE],
-      [PRIVATE, PUBLIC],
-      [PUBLIC, "::1"],
-      [PUBLIC, "8.8.8.8", "fd00::1"],
-      [PUBLIC, "not an address"],
-    ]) {
-      const options = { resolve: dns({ "mixed.example.com": addresses }) };
-      expect(await get(`http://mixed.example.com:${port}/`, {}, options)).toBe(
-        "address_not_allowed",
-      );
-    }
-    expect(requests).toHaveLength(0);
+test("an outbound POST sends its body and returns a redirect as the answer", async () => {
+  const { port, requests } = await serve((request, response) => {
+    request.resume().on("end", () => response.writeHead(307, { location: "/b" }).end());
   });
-
-  test("that changes its address after the check is still connected to at the checked one", async () => {
-    const target = await serve((_request, response) => response.end("public"));
-    const victim = await serve(
-      (_request, response) => response.end("private"),
-      PRIVATE,
-      target.port,
-    );
-    const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PRIVATE]] });
-    const url = `http://rebind.example.com:${target.port}/`;
-    expect(await get(url, {}, rebinding)).toMatchObject({ body: Buffer.from("public") });
-    expect(rebinding.asked).toHaveLength(1);
-    expect(await get(url, {}, rebinding)).toBe("address_not_allowed");
-    expect(victim.requests).toHaveLength(0);
+  const client = new OutboundClient({ allow });
+  await using answer = await client.send({
+    method: "POST",
+    url: `http://${PUBLIC}:${port}/a`,
+    headers: { "content-type": "application/json" },
+    body: "{}",
+    totalMs: 5000,
   });
+  expect(answer.status).toBe(307);
+  expect(requests).toHaveLength(1);
+  expect(requests[0]).toMatchObject({ method: "POST", headers: { "content-length": "2" } });
+});
 
-  test("that changes its address between two redirects is checked again", async () => {
-    const target = await serve((_request, response) =>
-      response.writeHead(302, { location: "/again" }).end(),
-    );
-    const victim = await serve((_request, response) => response.end(), PRIVATE, target.port);
-    const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PUBLIC], [PRIVATE]] });
-    const url = `http://rebind.example.com:${target.port}/`;
-    expect(await get(url, { redirects: 3 }, rebinding)).toBe("address_not_allowed");
-    expect(target.requests).toHaveLength(2);
-    expect(victim.requests).toHaveLength(0);
-  });
+test("an outbound request ignores proxies in the environment", async () => {
+  const { port } = await serve((_request, response) => response.end("direct"));
+  const proxy = await serve((_request, response) => response.end("by proxy"));
+  for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"])
+    vi.stubEnv(name, `http://${PUBLIC}:${proxy.port}`);
+  const answer = await get(`http://${PUBLIC}:${port}/`);
+  expect(answer).toMatchObject({ body: Buffer.from("direct") });
+  expect(proxy.requests).toHaveLength(0);
+});
 
-  test("of a private network is not even looked up", async () => {
-    const names = fakeDns({});
-    expect(await get("http://db.internal/", {}, names)).toBe("address_not_allowed");
-    expect(names.asked).toEqual([]);
-  });
-
-  test.each([
-    ["has no address", { resolve: dns({ "a.example.com": [] }) }, "unreachable"],
-    ["does not exist", { resolve: dns({}) }, "unreachable"],
-    [
-      "is never answered",
-      { resolve: () => new Promise<readonly string[]>(() => undefined) },
-      "timed_out",
-    ],
-  ])("that %s fails", async (_name, options, failure) => {
-    expect(await get("http://a.example.com/", { totalMs: 100 }, options)).toBe(failure);
+test("an outbound request tries the next address when the first one does not answer", async () => {
+  const { port } = await serve((_request, response) => response.end("second"));
+  const both = [...allow, { address: "127.0.0.3", fromPort: 1, toPort: 65_535 }];
+  const options = { allow: both, resolve: dns({ "two.example.com": ["127.0.0.3", PUBLIC] }) };
+  expect(await get(`http://two.example.com:${port}/`, {}, options)).toMatchObject({
+    status: 200,
   });
 });
 
-test("a socket that is connected to what is not allowed sends no byte", async () => {
+test("a name with one private address among public ones is refused", async () => {
+  const { port, requests } = await serve((_request, response) => response.end());
+  for (const addresses of [
+    [PUBLIC, PRIVATE],
+    [PRIVATE, PUBLIC],
+    [PUBLIC, "::1"],
+    [PUBLIC, "8.8.8.8", "fd00::1"],
+    [PUBLIC, "not an address"],
+  ]) {
+    const options = { resolve: dns({ "mixed.example.com": addresses }) };
+    expect(await get(`http://mixed.example.com:${port}/`, {}, options)).toBe("address_not_allowed");
+  }
+  expect(requests).toHaveLength(0);
+});
+
+test("a name that changes its address after the check is still connected at the checked address", async () => {
+  const target = await serve((_request, response) => response.end("public"));
+  const victim = await serve((_request, response) => response.end("private"), PRIVATE, target.port);
+  const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PRIVATE]] });
+  const url = `http://rebind.example.com:${target.port}/`;
+  expect(await get(url, {}, rebinding)).toMatchObject({ body: Buffer.from("public") });
+  expect(rebinding.asked).toHaveLength(1);
+  expect(await get(url, {}, rebinding)).toBe("address_not_allowed");
+  expect(victim.requests).toHaveLength(0);
+});
+
+test("a name that changes its address between two redirects is checked again", async () => {
+  const target = await serve((_request, response) =>
+    response.writeHead(302, { location: "/again" }).end(),
+  );
+  const victim = await serve((_request, response) => response.end(), PRIVATE, target.port);
+  const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PUBLIC], [PRIVATE]] });
+  const url = `http://rebind.example.com:${target.port}/`;
+  expect(await get(url, { redirects: 3 }, rebinding)).toBe("address_not_allowed");
+  expect(target.requests).toHaveLength(2);
+  expect(victim.requests).toHaveLength(0);
+});
+
+test("a name of a private network is not looked up", async () => {
+  const names = fakeDns({});
+  expect(await get("http://db.internal/", {}, names)).toBe("address_not_allowed");
+  expect(names.asked).toEqual([]);
+});
+
+test.each([
+  ["has no address", { resolve: dns({ "a.example.com": [] }) }, "unreachable"],
+  ["does not exist", { resolve: dns({}) }, "unreachable"],
+  [
+    "is not answered by DNS in time",
+    { resolve: () => new Promise<readonly string[]>(() => undefined) },
+    "timed_out",
+  ],
+])("an outbound request to a name that %s fails", async (_name, options, failure) => {
+  expect(await get("http://a.example.com/", { totalMs: 100 }, options)).toBe(failure);
+});
+
+test("a socket that is connected to a forbidden address sends no byte", async () => {
   let received = 0;
   const server = createTcpServer((socket) =>
     socket.on("data", (chunk) => (received += chunk.length)),
@@ -243,241 +233,234 @@ test("a socket that is connected to what is not allowed sends no byte", async ()
   expect(received).toBe(0);
 });
 
-describe("a redirect", () => {
-  /** /3 leads over /2 and /1 to /0. */
-  const countdown: RequestListener = (request, response) => {
-    const left = Number(request.url?.slice(1));
-    if (left === 0) response.end("there");
-    else response.writeHead(302, { location: `/${left - 1}` }).end("not there");
-  };
+/** /3 leads over /2 and /1 to /0. */
+const countdown: RequestListener = (request, response) => {
+  const left = Number(request.url?.slice(1));
+  if (left === 0) response.end("there");
+  else response.writeHead(302, { location: `/${left - 1}` }).end("not there");
+};
 
-  test("is an answer unless redirects are asked for", async () => {
-    const { port } = await serve(countdown);
-    expect(await get(`http://${PUBLIC}:${port}/3`)).toMatchObject({ status: 302 });
+test("a redirect is returned as the answer unless following redirects is requested", async () => {
+  const { port } = await serve(countdown);
+  expect(await get(`http://${PUBLIC}:${port}/3`)).toMatchObject({ status: 302 });
+});
+
+test("redirects are followed up to the allowed number", async () => {
+  const { port, requests } = await serve(countdown);
+  expect(await get(`http://${PUBLIC}:${port}/3`, { redirects: 3 })).toMatchObject({
+    status: 200,
+    url: `http://${PUBLIC}:${port}/0`,
+    body: Buffer.from("there"),
   });
+  requests.length = 0;
+  expect(await get(`http://${PUBLIC}:${port}/4`, { redirects: 3 })).toBe("redirect_refused");
+  expect(requests).toHaveLength(4);
+  expect(await get(`http://${PUBLIC}:${port}/1`, { redirects: 0 })).toBe("redirect_refused");
+});
 
-  test("is followed as often as allowed and not once more", async () => {
-    const { port, requests } = await serve(countdown);
-    expect(await get(`http://${PUBLIC}:${port}/3`, { redirects: 3 })).toMatchObject({
-      status: 200,
-      url: `http://${PUBLIC}:${port}/0`,
-      body: Buffer.from("there"),
-    });
-    requests.length = 0;
-    expect(await get(`http://${PUBLIC}:${port}/4`, { redirects: 3 })).toBe("redirect_refused");
-    expect(requests).toHaveLength(4);
-    expect(await get(`http://${PUBLIC}:${port}/1`, { redirects: 0 })).toBe("redirect_refused");
+test("a redirect loop is refused", async () => {
+  const { port } = await serve((_request, response) =>
+    response.writeHead(301, { location: "/" }).end(),
+  );
+  expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 })).toBe("redirect_refused");
+});
+
+test.each([
+  ["http://127.0.0.2/", "address_not_allowed"],
+  ["http://169.254.169.254/latest/meta-data/", "address_not_allowed"],
+  ["http://2130706434/", "address_not_allowed"],
+  ["//[::1]/", "address_not_allowed"],
+  ["\\\\127.0.0.2\\", "address_not_allowed"],
+  ["http://localhost/", "address_not_allowed"],
+  ["http://private.example.com/", "address_not_allowed"],
+  ["file:///etc/passwd", "redirect_refused"],
+  ["ftp://example.com/", "redirect_refused"],
+  ["data:text/plain,hello", "redirect_refused"],
+  ["http://user:secret@example.com/", "redirect_refused"],
+  ["http://[", "redirect_refused"],
+])("a redirect to %s is refused", async (location, failure) => {
+  const { port } = await serve((_request, response) => response.writeHead(302, { location }).end());
+  const options = { resolve: dns({ "private.example.com": [PRIVATE] }) };
+  expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 }, options)).toBe(failure);
+});
+
+test("a redirect without exactly one target is refused", async () => {
+  const none = await serve((_request, response) => response.writeHead(302).end());
+  expect(await get(`http://${PUBLIC}:${none.port}/`, { redirects: 3 })).toBe("redirect_refused");
+  const two = await serveRaw((socket) =>
+    socket.end("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\n\r\n"),
+  );
+  expect(await get(`http://${PUBLIC}:${two}/`, { redirects: 3 })).toBe("redirect_refused");
+});
+
+test("a redirect keeps the caller's headers on the same origin and drops them elsewhere", async () => {
+  const other = await serve((_request, response) => response.end());
+  const { port, requests } = await serve((request, response) => {
+    const location = request.url === "/" ? "/same" : `http://${PUBLIC}:${other.port}/`;
+    response.writeHead(302, { location, "set-cookie": "a=b" }).end();
   });
+  const headers = { authorization: "Bearer secret", "x-secret": "secret" };
+  await get(`http://${PUBLIC}:${port}/`, { redirects: 3, headers });
+  expect(requests[1]?.headers).toMatchObject(headers);
+  expect(other.requests[0]?.headers).not.toHaveProperty("authorization");
+  expect(other.requests[0]?.headers).not.toHaveProperty("x-secret");
+  expect(other.requests[0]?.headers).not.toHaveProperty("cookie");
+});
 
-  test("that leads in a circle ends", async () => {
-    const { port } = await serve((_request, response) =>
-      response.writeHead(301, { location: "/" }).end(),
-    );
-    expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 })).toBe("redirect_refused");
+test("a redirect does not extend the deadline", async () => {
+  const { port } = await serve((_request, response) => {
+    setTimeout(() => response.writeHead(302, { location: "/" }).end(), 60);
   });
+  const url = `http://${PUBLIC}:${port}/`;
+  expect(await get(url, { redirects: 20, totalMs: 200 })).toBe("timed_out");
+});
 
-  test.each([
-    ["http://127.0.0.2/", "address_not_allowed"],
-    ["http://169.254.169.254/latest/meta-data/", "address_not_allowed"],
-    ["http://2130706434/", "address_not_allowed"],
-    ["//[::1]/", "address_not_allowed"],
-    ["\\\\127.0.0.2\\", "address_not_allowed"],
-    ["http://localhost/", "address_not_allowed"],
-    ["http://private.example.com/", "address_not_allowed"],
-    ["file:///etc/passwd", "redirect_refused"],
-    ["ftp://example.com/", "redirect_refused"],
-    ["data:text/plain,hello", "redirect_refused"],
-    ["http://user:secret@example.com/", "redirect_refused"],
-    ["http://[", "redirect_refused"],
-  ])("to %s is refused", async (location, failure) => {
-    const { port } = await serve((_request, response) =>
-      response.writeHead(302, { location }).end(),
-    );
-    const options = { resolve: dns({ "private.example.com": [PRIVATE] }) };
-    expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 }, options)).toBe(failure);
+const { key, certificate } = selfSignedCertificate("files.example.com");
+const resolve = dns({ "files.example.com": [PUBLIC], "other.example.com": [PUBLIC] });
+
+async function serveTls(listener: RequestListener): Promise<number> {
+  return await listen(createTlsServer({ key, cert: certificate }, listener));
+}
+
+test("TLS verifies the name of the server, not its address", async () => {
+  const port = await serveTls((_request, response) => response.end("secret"));
+  const options = { resolve, ca: certificate };
+  expect(await get(`https://files.example.com:${port}/`, {}, options)).toMatchObject({
+    status: 200,
   });
+  expect(await get(`https://other.example.com:${port}/`, {}, options)).toBe("unreachable");
+  expect(await get(`https://${PUBLIC}:${port}/`, {}, options)).toBe("unreachable");
+});
 
-  test("without one place to go to is refused", async () => {
-    const none = await serve((_request, response) => response.writeHead(302).end());
-    expect(await get(`http://${PUBLIC}:${none.port}/`, { redirects: 3 })).toBe("redirect_refused");
-    const two = await serveRaw((socket) =>
-      socket.end("HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\n\r\n"),
-    );
-    expect(await get(`http://${PUBLIC}:${two}/`, { redirects: 3 })).toBe("redirect_refused");
+test("an untrusted certificate is refused, whatever the environment says", async () => {
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  const port = await serveTls((_request, response) => response.end("secret"));
+  expect(await get(`https://files.example.com:${port}/`, {}, { resolve })).toBe("unreachable");
+});
+
+test("a redirect from https to http is refused", async () => {
+  const plain = await serve((_request, response) => response.end());
+  const location = `http://${PUBLIC}:${plain.port}/`;
+  const port = await serveTls((_request, response) => response.writeHead(302, { location }).end());
+  const options = { resolve, ca: certificate };
+  const url = `https://files.example.com:${port}/`;
+  expect(await get(url, { redirects: 3 }, options)).toBe("redirect_refused");
+  expect(plain.requests).toHaveLength(0);
+});
+
+test("a TLS handshake that never starts fails after the connect timeout", async () => {
+  const port = await serveRaw(() => undefined);
+  expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
+});
+
+test("a TLS handshake that never starts ends with the deadline, and with the caller's signal", async () => {
+  let closed = 0;
+  const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
+  const url = `https://${PUBLIC}:${port}/`;
+  const started = performance.now();
+  expect(await get(url, { totalMs: 100 })).toBe("timed_out");
+  await expect(get(url, { signal: AbortSignal.timeout(100) })).rejects.toThrow("timeout");
+  expect(performance.now() - started).toBeLessThan(2000);
+  await eventually(() => closed === 2);
+});
+
+test("a TLS connection to a port without TLS fails", async () => {
+  const { port } = await serve((_request, response) => response.end());
+  expect(await get(`https://${PUBLIC}:${port}/`)).toBe("unreachable");
+});
+
+const at = (port: number) => `http://${PUBLIC}:${port}/`;
+
+test("a body that arrives byte by byte is cut off at the deadline", async () => {
+  const port = await serveRaw((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+    const drip = setInterval(() => socket.write("x"), 10);
+    socket.on("close", () => clearInterval(drip));
   });
+  expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+});
 
-  test("takes the caller's headers along on the same host and nowhere else", async () => {
-    const other = await serve((_request, response) => response.end());
-    const { port, requests } = await serve((request, response) => {
-      const location = request.url === "/" ? "/same" : `http://${PUBLIC}:${other.port}/`;
-      response.writeHead(302, { location, "set-cookie": "a=b" }).end();
-    });
-    const headers = { authorization: "Bearer secret", "x-secret": "secret" };
-    await get(`http://${PUBLIC}:${port}/`, { redirects: 3, headers });
-    expect(requests[1]?.headers).toMatchObject(headers);
-    expect(other.requests[0]?.headers).not.toHaveProperty("authorization");
-    expect(other.requests[0]?.headers).not.toHaveProperty("x-secret");
-    expect(other.requests[0]?.headers).not.toHaveProperty("cookie");
+test("headers that arrive byte by byte are cut off at the deadline", async () => {
+  const port = await serveRaw((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
+    const drip = setInterval(() => socket.write("x"), 10);
+    socket.on("close", () => clearInterval(drip));
   });
+  expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+});
 
-  test("does not begin the time anew", async () => {
-    const { port } = await serve((_request, response) => {
-      setTimeout(() => response.writeHead(302, { location: "/" }).end(), 60);
-    });
-    const url = `http://${PUBLIC}:${port}/`;
-    expect(await get(url, { redirects: 20, totalMs: 200 })).toBe("timed_out");
+test("endless informational answers are cut off at the deadline", async () => {
+  const port = await serveRaw((socket) => {
+    const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 10);
+    socket.on("close", () => clearInterval(drip));
+  });
+  expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
+});
+
+test("an endless body is cut off at the maximum size", async () => {
+  let sent = 0;
+  const { port } = await serve((_request, response) => {
+    const flood = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(64 * 1024))) sent += 64 * 1024;
+    };
+    response.on("drain", flood).on("error", () => undefined);
+    flood();
+  });
+  expect(await get(at(port), { maxBytes: 1_000_000 })).toBe("too_large");
+  expect(sent).toBeLessThan(50_000_000);
+});
+
+test("a body of exactly the maximum size is accepted", async () => {
+  const { port } = await serve((_request, response) => response.end("12345"));
+  expect(await get(at(port), { maxBytes: 5 })).toMatchObject({ body: Buffer.from("12345") });
+  expect(await get(at(port), { maxBytes: 4 })).toBe("too_large");
+});
+
+test("a compressed body is not decompressed", async () => {
+  const packed = gzipSync(Buffer.alloc(1_000_000));
+  const { port } = await serve((_request, response) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
+  );
+  expect(await get(at(port))).toMatchObject({
+    headers: { "content-encoding": "gzip" },
+    body: packed,
   });
 });
 
-describe("TLS", () => {
-  const { key, certificate } = selfSignedCertificate("files.example.com");
-  const resolve = dns({ "files.example.com": [PUBLIC], "other.example.com": [PUBLIC] });
-
-  async function serveTls(listener: RequestListener): Promise<number> {
-    return await listen(createTlsServer({ key, cert: certificate }, listener));
-  }
-
-  test("proves the name, not the address", async () => {
-    const port = await serveTls((_request, response) => response.end("secret"));
-    const options = { resolve, ca: certificate };
-    expect(await get(`https://files.example.com:${port}/`, {}, options)).toMatchObject({
-      status: 200,
-    });
-    expect(await get(`https://other.example.com:${port}/`, {}, options)).toBe("unreachable");
-    expect(await get(`https://${PUBLIC}:${port}/`, {}, options)).toBe("unreachable");
-  });
-
-  test("with a certificate that nobody vouches for is refused, whatever the environment says", async () => {
-    vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    const port = await serveTls((_request, response) => response.end("secret"));
-    expect(await get(`https://files.example.com:${port}/`, {}, { resolve })).toBe("unreachable");
-  });
-
-  test("is not given up by a redirect", async () => {
-    const plain = await serve((_request, response) => response.end());
-    const location = `http://${PUBLIC}:${plain.port}/`;
-    const port = await serveTls((_request, response) =>
-      response.writeHead(302, { location }).end(),
-    );
-    const options = { resolve, ca: certificate };
-    const url = `https://files.example.com:${port}/`;
-    expect(await get(url, { redirects: 3 }, options)).toBe("redirect_refused");
-    expect(plain.requests).toHaveLength(0);
-  });
-
-  test("that never begins is given up in the time for connecting", async () => {
-    const port = await serveRaw(() => undefined);
-    expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
-  });
-
-  test("that never begins ends with the time for everything, and with the caller's patience", async () => {
-    let closed = 0;
-    const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
-    const url = `https://${PUBLIC}:${port}/`;
-    const started = performance.now();
-    expect(await get(url, { totalMs: 100 })).toBe("timed_out");
-    await expect(get(url, { signal: AbortSignal.timeout(100) })).rejects.toThrow("timeout");
-    expect(performance.now() - started).toBeLessThan(2000);
-    await eventually(() => closed === 2);
-  });
-
-  test("at a port without TLS fails", async () => {
-    const { port } = await serve((_request, response) => response.end());
-    expect(await get(`https://${PUBLIC}:${port}/`)).toBe("unreachable");
-  });
+test.each([
+  ["with huge headers", `HTTP/1.1 200 OK\r\nX-Huge: ${"x".repeat(20_000)}\r\n\r\n`],
+  ["with many headers", `HTTP/1.1 200 OK\r\n${"X-A: aaaaaaaaaa\r\n".repeat(2000)}\r\n`],
+  ["that is not HTTP", "220 mail.example.com ESMTP\r\n"],
+  ["that is empty", ""],
+  ["that ends inside of its headers", "HTTP/1.1 200 OK\r\nContent-"],
+  ["that ends before its announced length", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"],
+  [
+    "that ends between chunks",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+  ],
+  [
+    "with two Content-Length headers",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12",
+  ],
+  ["that changes the protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"],
+])("an answer %s is refused as broken", async (_name, text) => {
+  const port = await serveRaw((socket) => socket.end(text, "latin1"));
+  expect(await get(at(port))).toBe("broken");
 });
 
-describe("a hostile answer", () => {
-  const at = (port: number) => `http://${PUBLIC}:${port}/`;
-
-  test("that comes a byte at a time ends with the time for all of it", async () => {
-    const port = await serveRaw((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
-      const drip = setInterval(() => socket.write("x"), 10);
-      socket.on("close", () => clearInterval(drip));
-    });
-    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
-  });
-
-  test("whose headers come a byte at a time ends too", async () => {
-    const port = await serveRaw((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
-      const drip = setInterval(() => socket.write("x"), 10);
-      socket.on("close", () => clearInterval(drip));
-    });
-    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
-  });
-
-  test("that is announced again and again ends too", async () => {
-    const port = await serveRaw((socket) => {
-      const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 10);
-      socket.on("close", () => clearInterval(drip));
-    });
-    expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
-  });
-
-  test("that never ends is cut off", async () => {
-    let sent = 0;
-    const { port } = await serve((_request, response) => {
-      const flood = () => {
-        while (!response.destroyed && response.write(Buffer.alloc(64 * 1024))) sent += 64 * 1024;
-      };
-      response.on("drain", flood).on("error", () => undefined);
-      flood();
-    });
-    expect(await get(at(port), { maxBytes: 1_000_000 })).toBe("too_large");
-    expect(sent).toBeLessThan(50_000_000);
-  });
-
-  test("of exactly as many bytes as are taken is taken", async () => {
-    const { port } = await serve((_request, response) => response.end("12345"));
-    expect(await get(at(port), { maxBytes: 5 })).toMatchObject({ body: Buffer.from("12345") });
-    expect(await get(at(port), { maxBytes: 4 })).toBe("too_large");
-  });
-
-  test("that is compressed stays compressed", async () => {
-    const packed = gzipSync(Buffer.alloc(1_000_000));
-    const { port } = await serve((_request, response) =>
-      response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
-    );
-    expect(await get(at(port))).toMatchObject({
-      headers: { "content-encoding": "gzip" },
-      body: packed,
-    });
-  });
-
-  test.each([
-    ["with huge headers", `HTTP/1.1 200 OK\r\nX-Huge: ${"x".repeat(20_000)}\r\n\r\n`],
-    ["with many headers", `HTTP/1.1 200 OK\r\n${"X-A: aaaaaaaaaa\r\n".repeat(2000)}\r\n`],
-    ["that is no HTTP", "220 mail.example.com ESMTP\r\n"],
-    ["that is empty", ""],
-    ["that is cut in its headers", "HTTP/1.1 200 OK\r\nContent-"],
-    ["that is cut", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"],
-    [
-      "that is cut between chunks",
-      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
-    ],
-    ["with two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12"],
-    ["that changes the protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"],
-  ])("%s is broken", async (_name, text) => {
-    const port = await serveRaw((socket) => socket.end(text, "latin1"));
-    expect(await get(at(port))).toBe("broken");
-  });
-
-  test("that ends with a reset is broken", async () => {
-    const port = await serveRaw((socket) => socket.resetAndDestroy());
-    expect(await get(at(port))).toBe("broken");
-  });
-
-  test("that nobody gives is unreachable", async () => {
-    const { port } = await serve(() => undefined);
-    const [server] = open.splice(0);
-    server?.close();
-    expect(await get(at(port))).toBe("unreachable");
-  });
+test("an answer that ends with a reset is refused as broken", async () => {
+  const port = await serveRaw((socket) => socket.resetAndDestroy());
+  expect(await get(at(port))).toBe("broken");
 });
 
-test("who breaks off gets their own reason back, and the connection closes", async () => {
+test("a connection that closes without an answer is unreachable", async () => {
+  const { port } = await serve(() => undefined);
+  const [server] = open.splice(0);
+  server?.close();
+  expect(await get(at(port))).toBe("unreachable");
+});
+
+test("an aborted request fails with the reason of the caller's signal, and its connection closes", async () => {
   const { port, requests } = await serve(() => undefined);
   const controller = new AbortController();
   const asked = get(`http://${PUBLIC}:${port}/`, { signal: controller.signal });
@@ -487,7 +470,7 @@ test("who breaks off gets their own reason back, and the connection closes", asy
   await eventually(() => requests[0]?.socket.destroyed === true);
 });
 
-test("an answer that is not read closes its connection", async () => {
+test("disposing of an unread answer closes its connection", async () => {
   const { port, requests } = await serve((_request, response) =>
     response.write(Buffer.alloc(100_000)),
   );
@@ -501,7 +484,7 @@ test("an answer that is not read closes its connection", async () => {
   await eventually(() => requests[0]?.socket.destroyed === true);
 });
 
-test("a private address and a closed port read the same, and no message tells an address", async () => {
+test("a private address and a closed port have the same message, which contains no address", async () => {
   const messages = new Set<string>();
   const client = new OutboundClient({ allow, resolve: dns({ "private.example.com": [PRIVATE] }) });
   for (const url of [
@@ -516,7 +499,7 @@ test("a private address and a closed port read the same, and no message tells an
   expect([...messages]).toEqual(["the address cannot be reached"]);
 });
 
-test("the machine's loopback answers, so that the tests above test what they say", async () => {
+test("the loopback interface answers, which the tests of refused addresses rely on", async () => {
   const { port } = await serve((_request, response) => response.end(), PRIVATE);
   const socket = connect(port, PRIVATE);
   await once(socket, "connect");

@@ -10,10 +10,10 @@ import { followRedirect } from "#src/http/redirect.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface OutboundClientOptions {
-  /** Private addresses that the operator lets through. */
+  /** Private addresses that the operator allows. */
   readonly allow: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificates to trust instead of Node's, in PEM. */
+  /** Certificate authorities in PEM, instead of Node's. */
   readonly ca?: string;
 }
 
@@ -28,9 +28,9 @@ interface Hop {
 }
 
 /**
- * Sends requests to addresses that customers name, over HTTP/1.1 and on a connection of its own each: only to public
- * addresses and to those that the operator lets through, whatever the name server says and wherever redirects lead. No
- * proxy of the environment is asked.
+ * Sends requests to URLs that customers provide, over HTTP/1.1 with a new connection each. It connects only to public
+ * addresses and to those that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in the
+ * environment are ignored.
  */
 export class OutboundClient {
   readonly #allow: readonly AllowedAddress[];
@@ -77,7 +77,7 @@ export class OutboundClient {
     const { request, headers, deadline } = hop;
     const addresses = await this.#addressesOf(target, deadline);
     const client = this.#createClient(target, addresses, hop);
-    // While it connects, undici does not hear the signal of the request.
+    // Undici ignores the signal of the request while it connects.
     const abort = () => void client.destroy(deadline.signal.reason as Error);
     deadline.signal.addEventListener("abort", abort);
     const close = async () => {
@@ -93,7 +93,7 @@ export class OutboundClient {
         signal: deadline.signal,
         reset: true,
       });
-      // Whoever does not read the body does not care how it ends either.
+      // A caller that does not read the body does not handle its errors either.
       answer.body.on("error", () => undefined);
       return {
         status: answer.statusCode,
@@ -126,13 +126,13 @@ export class OutboundClient {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The deadline ends the exchange, however slowly it goes on.
+      // The deadline limits the whole exchange instead.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** Every address that the name has; one that is not public refuses the name. */
+  /** All addresses of the name. @throws `address_not_allowed` if one of them is not public. */
   async #addressesOf(target: OutboundUrl, deadline: Deadline): Promise<readonly string[]> {
     if (target.isLiteral) return [target.hostname];
     const addresses = await this.#lookUp(target.hostname, deadline);
@@ -152,7 +152,7 @@ export class OutboundClient {
   }
 }
 
-/** The deadline goes on until the whole exchange is over, redirects included. */
+/** The answer, whose disposal also ends the deadline of the exchange. */
 function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
   return {
     ...answer,
@@ -180,7 +180,7 @@ async function* readBody(
   }
 }
 
-/** Once the signal has fired, whatever else went wrong is a consequence of it. */
+/** After the signal has fired, other errors are its consequence. */
 function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
   if (signal.aborted) return signal.reason as Error;
   return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });

@@ -1,23 +1,23 @@
-/** Why a request to an address that a customer named has no answer. */
+/** Why a request to a customer's URL failed. */
 export type OutboundFailure =
-  /** No http(s) address, or one with a user name in it. */
+  /** The text is not an http(s) URL, or contains a user name. */
   | "url_invalid"
-  /** A literal, or one of the addresses of the name, is not public. */
+  /** The IP address, or one of the addresses of the name, is not public. */
   | "address_not_allowed"
-  /** The name has no address, nobody accepts the connection in time, or TLS fails: no byte was sent. */
+  /** The name has no address, the connection is not accepted in time, or TLS fails. Nothing was sent. */
   | "unreachable"
-  /** The connection broke, or what came is no HTTP. */
+  /** The connection broke, or the answer is not HTTP. */
   | "broken"
-  /** The time for the whole exchange is over. */
+  /** The exchange exceeded its deadline. */
   | "timed_out"
-  /** One more redirect than is followed, or one from https to http, or to no address. */
+  /** There were too many redirects, or one from https to http, or to something that is not an http(s) URL. */
   | "redirect_refused"
-  /** More bytes than `maxBytes`. */
+  /** The body has more than `maxBytes` bytes. */
   | "too_large";
 
 /**
- * A name that leads to a private address reads like one that nobody answers at: the words go to people who must not
- * learn what stands in our network.
+ * A name that leads to a private address has the same message as one that does not answer: customers read these messages
+ * and must not learn what exists in our network.
  */
 const WORDS = {
   url_invalid: "this is no http or https address",
@@ -29,7 +29,7 @@ const WORDS = {
   too_large: "the answer is too long",
 } satisfies Record<OutboundFailure, string>;
 
-/** What the outbound client throws. Its message is for people and holds nothing of the address, the network or a library. */
+/** The error of the outbound client. Its message is for customers and contains no address, network or library details. */
 export class OutboundError extends Error {
   override name = "OutboundError";
   readonly failure: OutboundFailure;

@@ -1,9 +1,9 @@
 interface ExchangeLimits {
-  /** For everything: looking names up, connecting, every redirect and the last byte of the body. */
+  /** Maximum time for everything: name lookup, connecting, every redirect and the whole body. */
   readonly totalMs: number;
-  /** For each connection, TLS included. Default 5 s. */
+  /** Maximum time to connect, including TLS. Default: 5 s. */
   readonly connectMs?: number;
-  /** The longest body; default no limit. */
+  /** Maximum size of the body. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -11,9 +11,9 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Sent to the first host only. */
+  /** Sent only to the first origin, not after a redirect to another one. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How many redirects are followed. Without it a redirect is an answer like any other. */
+  /** Maximum number of redirects. Without it a redirect is returned as the answer. */
   readonly redirects?: number;
 }
 
@@ -24,17 +24,17 @@ interface Post extends ExchangeLimits {
   readonly body: string;
 }
 
-/** A request to an address that a customer named. Redirects of a POST are never followed. */
+/** A request to a customer's URL. Redirects of a POST are never followed. */
 export type OutboundRequest = Get | Post;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An answer whose body may not have come yet. Disposing closes the connection, whatever is left of it. */
+/** An answer whose body may not have arrived yet. Disposing closes the connection. */
 export interface OutboundAnswer extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** Where it came from, after redirects. */
+  /** The URL that answered, after redirects. */
   readonly url: URL;
-  /** Read at most once, as it was sent: nothing is decoded. Reading it throws OutboundError too. */
+  /** The body as it was sent, not decoded. It can be read once; reading may throw OutboundError. */
   readonly body: AsyncIterable<Uint8Array>;
 }

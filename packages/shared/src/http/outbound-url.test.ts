@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EnvReader } from "#src/config.ts";
 import {
   parseAllowedAddress,
@@ -193,79 +193,75 @@ const GOOD = [
   ["http://100.128.0.1/", "100.128.0.1"],
 ] as const;
 
-describe("an address that a customer names", () => {
-  test.each(REFUSED)("is refused when it is not public: %j", (url) => {
-    expect(failureOf(url)).toBe("address_not_allowed");
-  });
+test.each(REFUSED)("a customer's URL with an address that is not public is refused: %j", (url) => {
+  expect(failureOf(url)).toBe("address_not_allowed");
+});
 
-  test.each(INVALID)("is invalid when it is no plain http address: %j", (url) => {
-    expect(failureOf(url)).toBe("url_invalid");
-  });
+test.each(INVALID)("a customer's URL that is not a plain http(s) URL is invalid: %j", (url) => {
+  expect(failureOf(url)).toBe("url_invalid");
+});
 
-  test.each(GOOD)("is taken when it is public: %j", (url, hostname) => {
-    expect(failureOf(url)).toBe(hostname);
-  });
+test.each(GOOD)("a customer's URL with a public address is accepted: %j", (url, hostname) => {
+  expect(failureOf(url)).toBe(hostname);
+});
 
-  test("has the port of its scheme when it names none", () => {
-    expect(parseOutboundUrl("http://example.com/", []).port).toBe(80);
-    expect(parseOutboundUrl("https://example.com/", []).port).toBe(443);
-    expect(parseOutboundUrl("https://example.com:8443/", []).port).toBe(8443);
-  });
+test("a customer's URL without a port has the port of its scheme", () => {
+  expect(parseOutboundUrl("http://example.com/", []).port).toBe(80);
+  expect(parseOutboundUrl("https://example.com/", []).port).toBe(443);
+  expect(parseOutboundUrl("https://example.com:8443/", []).port).toBe(8443);
 });
 
 test.each(["", "example.com", "8.8.8.8.", "fe80::1%eth0", "::ffff:10.0.0.1"])(
-  "what a name server answers is public only if it is an address: %j",
+  "a DNS answer that is not a public IP address is refused: %j",
   (address) => {
     expect(isPublicAddress(address)).toBe(false);
   },
 );
 
-describe("OUTBOUND_ALLOW", () => {
-  const allow = (text: string) => readOutboundAllow(new EnvReader({ OUTBOUND_ALLOW: text }));
+const allow = (text: string) => readOutboundAllow(new EnvReader({ OUTBOUND_ALLOW: text }));
 
-  test("lets exactly these addresses and ports through", () => {
-    const allowed = allow("127.0.0.1:9000-9002, [fd00::1]:80 ,10.1.2.3:443");
-    for (const url of [
-      "http://127.0.0.1:9000/",
-      "http://0x7f.1:9002/",
-      "http://[::ffff:127.0.0.1]:9001/",
-      "http://[fd00:0::1]/",
-      "https://10.1.2.3/",
-    ])
-      expect(failureOf(url, allowed), url).not.toBe("address_not_allowed");
-    for (const url of [
-      "http://127.0.0.1:8999/",
-      "http://127.0.0.1:9003/",
-      "http://127.0.0.2:9000/",
-      "http://[::1]:9000/",
-      "http://[fd00::2]/",
-      "https://[fd00::1]/",
-      "http://10.1.2.3/",
-      "http://localhost:9000/",
-    ])
-      expect(failureOf(url, allowed), url).toBe("address_not_allowed");
-  });
+test("OUTBOUND_ALLOW allows exactly the listed addresses and ports", () => {
+  const allowed = allow("127.0.0.1:9000-9002, [fd00::1]:80 ,10.1.2.3:443");
+  for (const url of [
+    "http://127.0.0.1:9000/",
+    "http://0x7f.1:9002/",
+    "http://[::ffff:127.0.0.1]:9001/",
+    "http://[fd00:0::1]/",
+    "https://10.1.2.3/",
+  ])
+    expect(failureOf(url, allowed), url).not.toBe("address_not_allowed");
+  for (const url of [
+    "http://127.0.0.1:8999/",
+    "http://127.0.0.1:9003/",
+    "http://127.0.0.2:9000/",
+    "http://[::1]:9000/",
+    "http://[fd00::2]/",
+    "https://[fd00::1]/",
+    "http://10.1.2.3/",
+    "http://localhost:9000/",
+  ])
+    expect(failureOf(url, allowed), url).toBe("address_not_allowed");
+});
 
-  test("is empty by default", () => {
-    expect(readOutboundAllow(new EnvReader({}))).toEqual([]);
-  });
+test("OUTBOUND_ALLOW is empty by default", () => {
+  expect(readOutboundAllow(new EnvReader({}))).toEqual([]);
+});
 
-  test.each([
-    "127.0.0.1",
-    "127.0.0.1:",
-    "127.0.0.1:0",
-    "127.0.0.1:70000",
-    "127.0.0.1:9-8",
-    "127.1:80",
-    "0177.0.0.1:80",
-    "10.0.0.0/8:80",
-    "localhost:80",
-    "::1:80",
-    "*:80",
-  ])("does not guess what %j means", (entry) => {
-    expect(parseAllowedAddress(entry)).toBeUndefined();
-    const reader = new EnvReader({ OUTBOUND_ALLOW: entry });
-    readOutboundAllow(reader);
-    expect(reader.faults).toEqual([`OUTBOUND_ALLOW is not ip:port or ip:port-port: ${entry}`]);
-  });
+test.each([
+  "127.0.0.1",
+  "127.0.0.1:",
+  "127.0.0.1:0",
+  "127.0.0.1:70000",
+  "127.0.0.1:9-8",
+  "127.1:80",
+  "0177.0.0.1:80",
+  "10.0.0.0/8:80",
+  "localhost:80",
+  "::1:80",
+  "*:80",
+])("OUTBOUND_ALLOW refuses the ambiguous entry %j", (entry) => {
+  expect(parseAllowedAddress(entry)).toBeUndefined();
+  const reader = new EnvReader({ OUTBOUND_ALLOW: entry });
+  readOutboundAllow(reader);
+  expect(reader.faults).toEqual([`OUTBOUND_ALLOW is no ip:port or ip:port-port: ${entry}`]);
 });

@@ -3,10 +3,10 @@ import { isAllowed, type AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
 
-/** An address that was looked at as far as it can be without asking anybody. */
+/** A URL that has been checked as far as is possible without DNS. */
 export interface OutboundUrl {
   readonly url: URL;
-  /** An IP literal without brackets, or a name in lower case without a dot at its end. */
+  /** An IP address without brackets, or a name in lower case without a final dot. */
   readonly hostname: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -15,10 +15,10 @@ export interface OutboundUrl {
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 
 /**
- * Reads an address that a customer named, as every browser does (WHATWG), so that `0x7f.1` is what it means.
+ * Parses a customer's URL as browsers do (WHATWG), so that `0x7f.1` is recognised as 127.0.0.1.
  *
- * @throws OutboundError `url_invalid`, or `address_not_allowed` for literals and names that are not public. A name's
- * addresses are checked when it is connected to.
+ * @throws OutboundError `url_invalid`, or `address_not_allowed` for IP addresses and names that are not public. The
+ * addresses of a name are checked when connecting.
  */
 export function parseOutboundUrl(text: string, allow: readonly AllowedAddress[]): OutboundUrl {
   const url = parseUrl(text);
@@ -41,7 +41,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** Whether we connect to this IP address and port at all. */
+/** Whether connecting to this IP address and port is allowed. */
 export function mayConnect(
   allow: readonly AllowedAddress[],
   address: string,

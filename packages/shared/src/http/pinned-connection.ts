@@ -4,10 +4,10 @@ import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { mayConnect } from "#src/http/outbound-url.ts";
 
-/** Where to connect: a name and the addresses that were checked for it, or a literal that was. */
+/** A target to connect to: a name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** Every one was checked; never asked for again. */
+  /** All checked. The name is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -17,20 +17,20 @@ export interface ConnectOptions {
   readonly allow: readonly AllowedAddress[];
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificates to trust instead of Node's, in PEM. */
+  /** Certificate authorities in PEM, instead of Node's. */
   readonly ca: string | undefined;
 }
 
-/** An address that does not answer is given up for the next one after this time. */
+/** How long to wait for an address before the next one is tried. */
 const NEXT_ADDRESS_MS = 1000;
 
-/** A name with a thousand addresses must not make us knock at each. */
+/** Maximum number of addresses that are tried, because a name may have any number of them. */
 const MAX_ADDRESSES_PER_FAMILY = 2;
 
 /**
- * Connects to one of the checked addresses and to nothing else: the name is not resolved again, so that another answer of
- * its name server comes too late. TLS proves the name, not the address. What the socket says it is connected to is
- * checked once more before a byte is sent.
+ * Connects to one of the checked addresses and nothing else. The name is not resolved again, so that the DNS cannot answer
+ * with another address after the check (DNS rebinding). TLS verifies the name. The remote address of the socket is checked
+ * once more before a byte is sent.
  *
  * @throws OutboundError `unreachable`.
  */
@@ -40,7 +40,10 @@ export async function connectPinned(
 ): Promise<Socket | TLSSocket> {
   const closing: Socket[] = [];
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no connection in time")), options.connectMs);
+  const timer = setTimeout(
+    () => reject(new Error("the connection was not accepted in time")),
+    options.connectMs,
+  );
   const onAbort = () => reject(options.signal.reason as Error);
   options.signal.addEventListener("abort", onAbort);
   try {
@@ -73,11 +76,12 @@ async function open(
   opened.push(socket);
   await connected(socket, "connect");
   const { remoteAddress = "" } = socket;
-  if (!mayConnect(allow, remoteAddress, target.port)) throw new Error("connected elsewhere");
+  if (!mayConnect(allow, remoteAddress, target.port))
+    throw new Error("the socket is connected to an address that is not allowed");
   if (!target.tls) return socket;
   const secured = connectTls({
     socket,
-    // A literal has no name to ask for; the certificate must then be for the address.
+    // An IP address has no server name; the certificate must be issued for the address.
     ...(target.addresses.includes(target.hostname) ? {} : { servername: target.hostname }),
     host: target.hostname,
     ALPNProtocols: ["http/1.1"],
@@ -99,11 +103,11 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
   return (_hostname, _options, callback) => callback(null, families.flat());
 }
 
-/** Settles with the first of its connection, its failure and its end. */
+/** Settles when the socket is connected, fails or closes, whichever is first. */
 async function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve);
-  // Stays: undici attaches its own later, and an error without a listener ends the process.
+  // This listener is kept: until undici adds its own, an error without a listener would end the process.
   socket.on("error", reject);
   socket.once("close", () => reject(new Error("closed")));
   await promise;

@@ -55,14 +55,17 @@ test.each<[string, readonly string[]]>([
   ["https://pds.example.com:PORT/", ["127.0.0.1"]],
   ["https://pds.example.com:PORT/", ["192.0.2.1", "10.0.0.1"]],
   ["http://pds.example.com:PORT/", ["8.8.8.8", "::1"]],
-])("%s (%j) is not connected to", async (url, addresses) => {
-  expect(await ask(url.replace("PORT", String(portOf(inside))), addresses)).toBe(
-    "address_not_allowed",
-  );
-  expect(connections).toBe(0);
-});
+])(
+  "the public connector does not connect to %s (allowed addresses: %j)",
+  async (url, addresses) => {
+    expect(await ask(url.replace("PORT", String(portOf(inside))), addresses)).toBe(
+      "address_not_allowed",
+    );
+    expect(connections).toBe(0);
+  },
+);
 
-test("an address that is let through is connected to, by whatever name", async () => {
+test("the public connector connects to an allowed address under any name", async () => {
   const port = portOf(inside);
   const allow = [{ address: "127.0.0.1", fromPort: port, toPort: port }];
   for (const host of ["pds.example.com", "127.0.0.1"])

@@ -7,16 +7,16 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface PublicConnectorOptions {
   readonly connectMs: number;
-  /** Private addresses that are let through; none by default. */
+  /** Private addresses that are allowed. Default: none. */
   readonly allow?: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificates to trust instead of Node's, in PEM. */
+  /** Certificate authorities in PEM, instead of Node's. */
   readonly ca?: string;
 }
 
 /**
- * For `connect` of an undici `Agent` or `Client`: connects to public addresses only, whatever the name server says. It is
- * for hosts that a customer can name although a platform tells us of them, so that nobody reaches our network through us.
+ * The `connect` option of an undici `Agent` or `Client` that connects only to public addresses, whatever the DNS answers.
+ * It is for hosts that a platform names but a customer can influence, so that they cannot point into our network.
  */
 export function createPublicConnector({
   connectMs,
@@ -50,7 +50,7 @@ interface LookUp {
   readonly signal: AbortSignal;
 }
 
-/** Every address that the name has; one that is not public refuses the name. */
+/** All addresses of the name. @throws `address_not_allowed` if one of them is not public. */
 async function addressesOf(
   { hostname, isLiteral, port }: OutboundUrl,
   { allow, resolve, signal }: LookUp,

@@ -6,10 +6,11 @@ import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Where an answer leads, checked like the first address; undefined when it is no redirect. A redirect closes its answer.
+ * The target of a redirect, checked like the first URL; undefined when the answer is not a redirect. The answer of a
+ * redirect is closed.
  *
- * @throws OutboundError `redirect_refused` for what is no http(s) address and for the way from https back to http,
- * `address_not_allowed` as for any address.
+ * @throws OutboundError `redirect_refused` for a target that is not an http(s) URL and for a redirect from https to http,
+ * `address_not_allowed` as for any URL.
  */
 export async function followRedirect(
   from: OutboundUrl,

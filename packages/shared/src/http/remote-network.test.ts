@@ -17,6 +17,6 @@ test.each([
   ["unix:", "unknown"],
   ["not an address", "unknown"],
   ["9".repeat(10_000), "unknown"],
-])("%s counts as %s", (address, network) => {
+])("limits per address count %s as %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

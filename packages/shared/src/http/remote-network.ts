@@ -1,16 +1,16 @@
 import ipaddr from "ipaddr.js";
 
-/** What shows as the peer and is no address: some proxies write a word, or nothing. They all count as one. */
+/** Stands for all remote addresses that are not IP addresses: some proxies write a word, or nothing. */
 const UNKNOWN = "unknown";
 
 const V6_PARTS_OF_A_NETWORK = 4;
 
-/** `1.2.3.4:5678` and `[2001:db8::1]:5678`, as some proxies write it. */
+/** An address with a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?$/i;
 
 /**
- * Whom limits per address hold for: an IPv4 address, or the first 64 bits of an IPv6 one, because whoever has one has all
- * of that network. The answer is always short, whatever was written.
+ * The key of limits per address: an IPv4 address, or the first 64 bits of an IPv6 address, because its owner has the whole
+ * /64 network. The result is short, whatever the input.
  */
 export function networkOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;

@@ -69,7 +69,7 @@ afterAll(async () => {
 
 const never = new AbortController().signal;
 
-test("a name has all its addresses of both kinds", async () => {
+test("the resolver returns all IPv4 and IPv6 addresses of a name", async () => {
   expect(await resolve("both.example.com", never)).toEqual([
     "93.184.215.14",
     "10.0.0.1",
@@ -78,11 +78,11 @@ test("a name has all its addresses of both kinds", async () => {
   expect(await resolve("four.example.com", never)).toEqual(["8.8.8.8"]);
 });
 
-test("a name that does not exist fails", async () => {
+test("the resolver fails for a name that does not exist", async () => {
   await expect(resolve("none.example.com", never)).rejects.toThrow("no address");
 });
 
-test("a name server that does not answer is given up when the time is over", async () => {
+test("the resolver gives up on a name server that does not answer when the signal fires", async () => {
   const started = performance.now();
   await expect(resolve("silent.example.com", AbortSignal.timeout(100))).rejects.toThrow(
     "no address",

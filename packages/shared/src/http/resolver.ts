@@ -1,13 +1,13 @@
 import { Resolver } from "node:dns/promises";
 
-/** Asks the DNS for all IPv4 and IPv6 addresses of a name. It throws when there are none. */
+/** Looks up all IPv4 and IPv6 addresses of a name. @throws Error when there are none. */
 export type ResolveName = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks name servers, by default those of this machine. Not with `dns.lookup`: that waits in the thread pool that files are
- * written with, where a few names of a slow server would stop everything, and it tries the search domains of the network.
+ * Creates a resolver that asks the machine's name servers, or the given ones. It does not use `dns.lookup`, which tries the
+ * search domains of the network and occupies the thread pool of file operations: a few slow lookups would block them.
  *
- * @param servers `ip:port` each.
+ * @param servers Name servers as `ip:port`.
  */
 export function createNameResolver(servers?: readonly string[]): ResolveName {
   return async (hostname, signal) => {

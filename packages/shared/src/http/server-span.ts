@@ -4,10 +4,9 @@ import { openSpan, type Span } from "#src/tracing/tracing.ts";
 const FIRST_FAULT_OF_OURS = 500;
 
 /**
- * Begins the span of a request that is answered here. The path as it is written down may hold anything; the route is one
- * of ours.
+ * Starts the span of a request to this process. It records the route instead of the path, which may contain anything.
  *
- * @param parent The header of the span that the client goes on from.
+ * @param parent The `traceparent` header of the client's span.
  */
 export function openRequestSpan(
   { method, protocol, routeOptions }: FastifyRequest,
@@ -25,7 +24,7 @@ export function openRequestSpan(
   });
 }
 
-/** @param code Why it failed, if a code says more than the status. */
+/** @param code The error code of a failed request, if it is more specific than the status. */
 export function endRequestSpan(span: Span, { statusCode }: FastifyReply, code?: string): void {
   span.set({ "http.response.status_code": statusCode });
   if (statusCode >= FIRST_FAULT_OF_OURS) span.fail(code ?? String(statusCode));

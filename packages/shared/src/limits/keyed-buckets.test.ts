@@ -20,7 +20,7 @@ test("tokens taken on credit have to be refilled first", () => {
   expect(buckets.tryTake("a", 3_000)).toBe(true);
 });
 
-test("beyond the maximum number of keys, the one that was used longest ago is forgotten", () => {
+test("beyond the maximum number of keys, the key that was used longest ago is forgotten", () => {
   const buckets = new KeyedBuckets({ ...OPTIONS, maxKeys: 2 });
   for (const key of ["a", "b", "a", "c"]) buckets.takeOnCredit(key, 0);
   expect(["a", "b", "c"].map((key) => buckets.tokensOf(key, 0))).toEqual([1, 3, 2]);

@@ -47,7 +47,7 @@ test("requests of other keys pass a request whose key has used its share", async
   expect([a[3]?.permit !== undefined, c.permit !== undefined]).toEqual([false, true]);
 });
 
-test("small requests do not overtake one that waits for a large amount", async () => {
+test("a small request does not overtake one that waits for a large amount of permits", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const first = request(semaphore, { amount: 5 });
   const large = request(semaphore, { amount: 8 });
@@ -63,13 +63,13 @@ test("small requests do not overtake one that waits for a large amount", async (
   expect([large.permit, small.permit]).toEqual([expect.anything(), expect.anything()]);
 });
 
-test("a request for more than all permits waits until it has all of them", async () => {
+test("a request for more than all permits gets all of them", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   using _all = await semaphore.acquire({ amount: 1_000 });
   expect(semaphore.tryAcquire()).toBeUndefined();
 });
 
-test("a request is refused immediately when the maximum number already waits", async () => {
+test("a request for a permit is refused immediately when the maximum number already waits", async () => {
   const semaphore = new Semaphore({ total: 1, maxWaiting: 1 });
   const permit = await semaphore.acquire();
   const waiting = request(semaphore);
@@ -79,7 +79,7 @@ test("a request is refused immediately when the maximum number already waits", a
   expect(waiting.permit).toBeDefined();
 });
 
-test("a request that waits too long is refused and uses no permit afterwards", async () => {
+test("a request for a permit that waits too long is refused and uses no permit afterwards", async () => {
   const semaphore = new Semaphore({ total: 1, maxWaiting: 1, maxWaitMs: 5 });
   const permit = await semaphore.acquire();
   await expect(semaphore.acquire()).rejects.toMatchObject({ reason: "unavailable" });
@@ -87,7 +87,7 @@ test("a request that waits too long is refused and uses no permit afterwards", a
   expect(semaphore.tryAcquire()).toBeDefined();
 });
 
-test("an aborted request fails with the signal's reason and lets those behind it pass", async () => {
+test("an aborted request for permits fails with the signal's reason and lets those behind it proceed", async () => {
   const semaphore = new Semaphore({ total: 2, maxWaiting: 2 });
   using _one = await semaphore.acquire();
   const controller = new AbortController();
@@ -122,7 +122,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("abort" as const), nth: fc.nat(20) }),
 );
 
-test("whatever the order of events, limits hold, no permit lies idle and every request is granted", async () => {
+test("whatever the order of events, a semaphore keeps its limits, leaves no permit unused and grants every request", async () => {
   const limits = { total: 7, perKey: 4, maxWaiting: Infinity };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

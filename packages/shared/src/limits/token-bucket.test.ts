@@ -4,7 +4,7 @@ import { msUntilTokens, tokensAt } from "./token-bucket.ts";
 
 const SIZE = { capacity: 120, windowMs: 60_000 };
 
-test("a bucket regains its capacity once per window and never holds more", () => {
+test("a token bucket regains its capacity once per window and never holds more", () => {
   const empty = { tokens: 0, at: 1_000 };
   expect(tokensAt(empty, SIZE, 1_000)).toBe(0);
   expect(tokensAt(empty, SIZE, 1_500)).toBe(1);
@@ -12,11 +12,11 @@ test("a bucket regains its capacity once per window and never holds more", () =>
   expect(tokensAt(empty, SIZE, 600_000)).toBe(120);
 });
 
-test("a clock that goes back takes no tokens away", () => {
+test("a clock that goes back removes no tokens from a bucket", () => {
   expect(tokensAt({ tokens: 5, at: 1_000 }, SIZE, 0)).toBe(5);
 });
 
-test("the announced time is exactly the one after which the tokens are there", () => {
+test("the announced wait is exactly the time after which a bucket has the tokens", () => {
   const tokens = fc.integer({ min: -50, max: 120 });
   fc.assert(
     fc.property(tokens, fc.integer({ min: 0, max: 120 }), (present, wanted) => {

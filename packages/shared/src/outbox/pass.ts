@@ -13,7 +13,7 @@ export interface PassOptions {
   readonly topic: string;
   readonly source: string;
   readonly logger: Logger;
-  /** So long the bus may take for one pass; well under the role's `idle_in_transaction_session_timeout`. Default 5 s. */
+  /** How long the bus may take per pass, well below the role's `idle_in_transaction_session_timeout`. Default: 5 s. */
   readonly publishTimeoutMs?: number;
 }
 
@@ -22,18 +22,18 @@ interface OutboxRow extends StoredEvent {
   readonly createdAt: Date;
 }
 
-/** What a pass found: another relay at work, or so many rows, all of which are gone now. */
+/** The result of a pass: another relay holds the lock, or the number of rows that were published and deleted. */
 export type PassResult = "busy" | { readonly rows: number; readonly isFull: boolean };
 
 const MAX_ROWS = 500;
-/** Keeps a pass of large events within the deadline. */
+/** Maximum size of a pass, so that it stays within the deadline. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * One pass over the outbox, one transaction: lock, read in id order, publish, delete, commit. A crash before the commit
- * repeats the rows, it never loses them. Rows are taken by their presence, not by a cursor: ids are not in commit order
- * here, and `id > last` would skip rows whose transaction was slow.
+ * One pass over the outbox in one transaction: lock, read in the order of ids, publish, delete, commit. A crash before the
+ * commit repeats events but never loses them. There is no cursor: ids are not in commit order here, and `id > last` would
+ * skip the rows of slow transactions.
  */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   return await options.sql.begin(async (tx): Promise<PassResult> => {
@@ -50,8 +50,9 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
 }
 
 /**
- * One relay per outbox at a time keeps the events of a key in order. The lock ends with the transaction, which the role's
- * `idle_in_transaction_session_timeout` of 10 s ends even if this process is stopped; a session lock would stay for hours.
+ * Only one relay per outbox runs at a time, to keep the events of a key in order. The lock ends with the transaction, at
+ * the latest by the role's `idle_in_transaction_session_timeout` of 10 s if the process is stopped. A session lock would
+ * stay for hours.
  */
 async function tryLock(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ locked: boolean }[]>`
@@ -60,8 +61,8 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Lets no relay begin a pass before `tx` ends, unless one is at it already. For work that appends a great many events in
- * short transactions and is urgent itself: what the first events set off would take the machine away from the rest.
+ * Prevents relays from starting a pass until `tx` ends. For urgent work that appends many events in short transactions:
+ * processing the first events would otherwise slow down the rest of that work.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`
@@ -76,7 +77,7 @@ async function readRows(tx: TransactionSql): Promise<readonly OutboxRow[]> {
     limit ${MAX_ROWS}`;
 }
 
-/** The first rows up to `MAX_BYTES`, at least one. */
+/** The first rows up to `MAX_BYTES` in total, at least one. */
 function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let bytes = 0;
   const end = rows.findIndex((row, index) => {
@@ -118,7 +119,7 @@ async function publishRows(
 
 async function withDeadline(work: Promise<void>, timeoutMs: number): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const expire = (): void => reject(new Error("the bus did not take the events in time"));
+  const expire = (): void => reject(new Error("the bus did not accept the events in time"));
   const timer = setTimeout(expire, Math.max(0, timeoutMs));
   try {
     await Promise.race([work, promise]);

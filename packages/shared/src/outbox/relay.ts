@@ -5,36 +5,44 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 export interface RelayOptions extends PassOptions {
-  /** How often to look without being nudged. Default 200 ms. */
+  /** Polling interval when the relay is not nudged. Default: 200 ms. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
-/** Another relay is in its pass, which began before our rows: look again soon. */
+/** Pause while another relay holds the lock: its pass may have begun before our rows were committed. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 const MEASURE_MS = 5_000;
 
-const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox, at most.", ["topic"]);
+const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
+  "topic",
+]);
 const oldestGauge = createAgeGauge(
   "outbox_oldest_seconds",
   "Age of the oldest event in the outbox.",
   ["topic"],
 );
-const publishedTotal = createCounter("events_published_total", "Events taken from the outbox.", [
-  "topic",
-]);
+const publishedTotal = createCounter(
+  "events_published_total",
+  "Events published from the outbox.",
+  ["topic"],
+);
 
 /**
- * Moves the service's outbox to the bus, for ever. Any number of replicas may run it, without a leader: one of them at a
- * time has the lock. `nudge` it after a commit that appended; the poll finds what a crash left behind.
+ * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run it; the lock lets one work at
+ * a time. `nudge` it after a commit that appended events. Polling finds events that a crash left behind.
  */
 export function startRelay(options: RelayOptions): Loop {
   const relay = new Relay(options);
   return startLoop({
     idleMs: MAX_PAUSE_MS,
     work: () => relay.turn(),
-    onError: (error) => options.logger.error({ err: error, topic: options.topic }, "relay failed"),
+    onError: (error) =>
+      options.logger.error(
+        { err: error, topic: options.topic },
+        "the relay failed and continues after a pause",
+      ),
   });
 }
 
@@ -50,7 +58,7 @@ class Relay {
     this.#pollMs = options.pollMs ?? POLL_MS;
   }
 
-  /** One look at the outbox; returns what the loop wants to know. A nudge does not cut the pause after a failure short. */
+  /** Runs a pass if there are rows; returns when to run again. A nudge does not shorten the pause after a failure. */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
@@ -74,7 +82,7 @@ class Relay {
   async #look(): Promise<boolean | number> {
     await this.#measure();
     const { sql, topic } = this.#options;
-    // Cheaper than a transaction with a lock for the many looks that find nothing.
+    // Most polls find an empty outbox; this statement is cheaper than a transaction with a lock.
     const waiting = await sql`select 1 from outbox limit 1`;
     if (waiting.length === 0) return this.#pollMs;
     const result = await runPass(this.#options);

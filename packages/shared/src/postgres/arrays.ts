@@ -1,6 +1,6 @@
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/g;
 
-/** The text form of a one-dimensional Postgres array; a text is taken to be that form already. */
+/** The text form of a one-dimensional Postgres array. A string is returned unchanged, as it has that form already. */
 export function formatArray(values: readonly (string | number)[] | string): string {
   if (typeof values === "string") return values;
   const elements = values.map((value) => `"${String(value).replaceAll(/["\\]/g, "\\$&")}"`);

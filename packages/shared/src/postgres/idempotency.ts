@@ -5,15 +5,15 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * A request that counts once, however often it is repeated with its key. What it was answered stands in the service's
- * own table `idempotency_keys`, in proto binary form, for 24 hours.
+ * A request that is carried out once, however often it is repeated with its key. Its response is stored in the service's
+ * table `idempotency_keys`, as binary protobuf, for 24 hours.
  */
 export interface KeyedRequest {
   readonly workspaceId: string;
   readonly operation: string;
-  /** As the client sent it. */
+  /** The key as the client sent it. */
   readonly key: string;
-  /** Tells requests apart; the same for the same body. */
+  /** Identifies the request's content; equal for equal bodies. */
   readonly fingerprint: string;
 }
 
@@ -25,15 +25,15 @@ interface StoredResponse {
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_KEYS = 1000;
 
-/** The key's request is being processed right now. */
+/** The error while another request with the key is being processed. */
 export function keyInProgress(): ServiceError {
   return conflict("idempotency_conflict", [], { retryAfterMs: 1000 });
 }
 
 /**
- * What an earlier request with this key was answered, if there was one.
+ * The response to an earlier request with this key, if there was one.
  *
- * @throws `idempotency_key_reused` when that was another request.
+ * @throws `idempotency_key_reused` when the earlier request was a different one.
  */
 export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8Array | undefined> {
   const stored = await findStoredResponse(sql, keyed);
@@ -43,10 +43,10 @@ export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8A
 }
 
 /**
- * Takes the key for what this transaction makes, or returns what the request that has it was answered. It comes first in
- * the transaction: whoever waits for a key holds nothing that the key's holder could be waiting for.
+ * Takes the key for this transaction, or returns the response to the request that already has it. Call it first in the
+ * transaction: a transaction that waits for a key must not hold locks that the key's owner may wait for.
  *
- * @throws `idempotency_conflict` when the request that has it takes longer than 2 seconds.
+ * @throws `idempotency_conflict` when the key's owner takes longer than 2 s.
  */
 export async function takeKeyOrReplay(
   tx: TransactionSql,
@@ -65,9 +65,9 @@ export async function takeKeyOrReplay(
 }
 
 /**
- * Takes a key for this transaction and stores its response with it, or takes nothing when another request has it. The
- * unique index decides: while another transaction holds the key uncommitted, this waits for it, at most 2 seconds, and
- * then fails with a lock time-out. A key older than 24 hours is free, whether or not it was tidied up.
+ * Takes a key for this transaction and stores its response, or takes nothing when another request has it. The unique index
+ * decides: while another transaction holds the key uncommitted, this waits for it for at most 2 s, then fails with a lock
+ * timeout. A key older than 24 hours is free, even if it has not been deleted yet.
  */
 async function takeKey(
   tx: TransactionSql,
@@ -83,7 +83,7 @@ async function takeKey(
       created_at = excluded.created_at
     where idempotency_keys.created_at < now() - interval '24 hours'
     returning 1`;
-  // Sent together: the time-out is in force when the insert runs, without a round trip of its own.
+  // Sent together and executed in order: the timeout applies to the insert without an additional round trip.
   const [, taken] = await Promise.all([tx`set local lock_timeout = '2s'`, insert]);
   return taken.length > 0;
 }
@@ -121,12 +121,15 @@ async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
   return deleted.count;
 }
 
-/** Deletes keys that no longer count, a page at a time. Nothing depends on when: an expired key is free anyway. */
+/** Starts a job that deletes expired keys in batches. Its timing does not matter, because an expired key is free anyway. */
 export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: CLEAN_EVERY_MS,
     work: async () => (await deleteExpiredKeys(sql, CLEAN_PAGE_KEYS)) === CLEAN_PAGE_KEYS,
     onError: (error) =>
-      logger.warn({ err: error, job: "clean-idempotency-keys" }, "old keys were not deleted"),
+      logger.warn(
+        { err: error, job: "clean-idempotency-keys" },
+        "expired idempotency keys could not be deleted",
+      ),
   });
 }

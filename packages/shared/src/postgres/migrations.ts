@@ -18,22 +18,24 @@ function readMigrations(folder: string): readonly Migration[] {
     .map((name) => {
       const match = FILE.exec(name);
       if (match === null)
-        throw new Error(`${name} is no migration name such as 0001_create_posts.sql`);
+        throw new Error(`the migration ${name} is misnamed; name it like 0001_create_posts.sql`);
       return { version: Number(match[1]), name, text: readFileSync(join(folder, name), "utf8") };
     });
   migrations.forEach((migration, index) => {
     if (migration.version !== index + 1)
-      throw new Error(`${migration.name} should be number ${index + 1}`);
+      throw new Error(
+        `the migration ${migration.name} should have the number ${index + 1}; numbers must not have gaps`,
+      );
   });
   return migrations;
 }
 
-/** The schema version that a build with these migrations needs. */
+/** The schema version that a build with these migrations requires. */
 export function neededSchemaVersion(folder: string): number {
   return readMigrations(folder).length;
 }
 
-/** The version the database has; 0 before the first migration. Throws only for infrastructure errors. */
+/** The schema version of the database; 0 before the first migration. Throws only infrastructure errors. */
 export async function currentSchemaVersion(sql: Sql): Promise<number> {
   const [table] = await sql<
     { name: string | null }[]
@@ -46,9 +48,9 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
 }
 
 /**
- * Applies what is missing, each migration in a transaction of its own under an advisory lock, so that any number of
- * replicas may call it at once. A lock that cannot be had in 2 s fails the migration instead of queueing all readers
- * behind it; the caller tries again. Returns the versions applied.
+ * Applies the missing migrations and returns their versions. Each runs in its own transaction under an advisory lock, so
+ * that several replicas can migrate at the same time. A migration that cannot get a table lock within 2 s fails, because
+ * all readers would queue behind it; the caller retries.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
@@ -57,7 +59,7 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
       await tx`set local lock_timeout = '2s'`;
-      // What has its locks may take its time: an index of a large table takes longer than any statement of a request.
+      // No statement timeout: creating an index of a large table takes longer than any statement of a request.
       await tx`set local statement_timeout = 0`;
       await tx`set local transaction_timeout = 0`;
       const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;

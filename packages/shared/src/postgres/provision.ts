@@ -14,16 +14,16 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   const exists = await tx`select 1 from pg_roles where rolname = ${name}`;
   if (exists.length === 0) await tx.unsafe(`create role ${name} login`);
   await tx.unsafe(`alter role ${name} password '${role.password.replaceAll("'", "''")}'`);
-  // Time-outs and the search path belong to the role: a session setting would leak through a transaction pooler.
+  // Timeouts and search path are set on the role, because session settings leak through a transaction pooler.
   await tx.unsafe(`alter role ${name} set search_path = ${role.service}`);
   await tx.unsafe(`alter role ${name} set statement_timeout = '10s'`);
-  // Our statements look rows up by key: on today's disks, and in memory, that costs hardly more than reading in order.
+  // Our statements read rows by key, which on SSDs and from memory costs little more than sequential reads.
   await tx.unsafe(`alter role ${name} set random_page_cost = 1.1`);
   await tx.unsafe(`alter role ${name} set idle_in_transaction_session_timeout = '10s'`);
-  // The two above do not see a client that stops between parsing a statement and binding it: that is neither an idle
-  // transaction nor a running statement, and its locks would stay for as long as the client does.
+  // The two timeouts above do not cover a client that stops between parsing and binding a statement: that is neither an
+  // idle transaction nor a running statement, and its locks would be held until the client disconnects.
   await tx.unsafe(`alter role ${name} set transaction_timeout = '15s'`);
-  // An owner that is no superuser, as managed databases give out, may make a role but not what belongs to it.
+  // On managed databases the owner is not a superuser: it may create a role, but must be a member to create its schema.
   const [may] = await tx<{ set: boolean }[]>`select pg_has_role(${name}, 'set') as set`;
   if (may?.set !== true)
     await tx.unsafe(`grant ${name} to current_user with inherit false, set true`);
@@ -35,9 +35,9 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
 }
 
 /**
- * Makes the database ready for the services: one schema and one login role each, and the schema of the Postgres bus.
- * Needs an owner connection; repeating it changes nothing but the passwords. A role can use its own schema and the bus,
- * and nothing of another service.
+ * Prepares the database for the services: a schema and a login role for each, and the schema of the Postgres bus. It needs
+ * a connection of the owner. Repeating it only sets the passwords again. A role can use its own schema and the bus, but
+ * no schema of another service.
  */
 export async function provisionDatabase(
   ownerUrl: string,
@@ -55,7 +55,7 @@ export async function provisionDatabase(
   }
 }
 
-/** The connection string of a service's role in the database that `ownerUrl` names. */
+/** The connection string of a service's role for the database of `ownerUrl`. */
 export function serviceDatabaseUrl(ownerUrl: string, role: ServiceRole): string {
   const url = new URL(ownerUrl);
   url.username = `postrider_${role.service}`;

@@ -2,18 +2,18 @@ import type { Sql } from "#src/postgres.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Accepting a post means it survives a power cut; a database that forgets commits cannot promise that. */
+/** An accepted post must survive a power failure, which requires that the database keeps committed transactions. */
 async function assertDurable(sql: Sql): Promise<void> {
   const [settings] = await sql<{ fsync: string; commit: string }[]>`
     select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`;
   if (settings?.fsync !== "on" || settings.commit === "off") {
     throw new Error(
-      "the database runs with fsync or synchronous_commit off and would lose accepted posts",
+      "the database runs with fsync or synchronous_commit off and would lose accepted posts; turn both on",
     );
   }
 }
 
-/** Waits, with back-off, until the database answers and has the schema this build needs. Throws if it is not durable. */
+/** Waits until the database answers and has the schema that this build requires. @throws Error if it is not durable. */
 export async function waitForDatabase(
   sql: Sql,
   migrationsFolder: string,
@@ -24,10 +24,13 @@ export async function waitForDatabase(
     try {
       const version = await currentSchemaVersion(sql);
       if (version >= needed) return await assertDurable(sql);
-      logger.info({ version, delayMs }, "waiting for the database schema");
+      logger.info(
+        { version, delayMs },
+        "the database schema is older than this build; waiting for its migration",
+      );
     } catch (error) {
       if (error instanceof Error && error.message.startsWith("the database runs")) throw error;
-      logger.warn({ err: error, delayMs }, "waiting for the database");
+      logger.warn({ err: error, delayMs }, "the database does not answer; waiting for it");
     }
     await new Promise((resolve) => setTimeout(resolve, delayMs));
   }

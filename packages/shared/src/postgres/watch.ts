@@ -6,7 +6,10 @@ const EVERY_MS = 10_000;
 const STATES = ["active", "idle", "idle in transaction"];
 
 const up = createGauge("database_up", "1 while the database answers.");
-const poolSize = createGauge("database_pool_size", "Connections of this process, at most.");
+const poolSize = createGauge(
+  "database_pool_size",
+  "Maximum number of connections of this process.",
+);
 const waitSeconds = createGauge(
   "database_pool_wait_seconds",
   "How long the latest small statement took from asking the pool to its answer.",
@@ -42,13 +45,13 @@ async function look(sql: Sql): Promise<void> {
   const tookMs = performance.now() - askedAt;
   up.set(1);
   waitSeconds.set(tookMs / 1000);
-  // The answer is half of the way old, as far as anyone can tell.
+  // Assumes that the answer was sent half of the round trip ago.
   const aheadMs = Date.now() - tookMs / 2 - (row?.now.getTime() ?? Date.now());
   skewSeconds.set(aheadMs / 1000);
   for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);
 }
 
-/** Measures the way to the database until disposed of, from the process's own point of view. */
+/** Measures the round trip, connections and clock of the database until disposed of. */
 export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   poolSize.set(size);
   up.set(0);

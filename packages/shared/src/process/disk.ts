@@ -3,20 +3,15 @@ import { createGauge } from "#src/telemetry/metrics.ts";
 
 const folders = new Map<string, string>();
 
-createGauge(
-  "disk_free_ratio",
-  "The part of a volume that is free, 0 to 1.",
-  ["volume"],
-  async (gauge) => {
-    for (const [volume, folder] of folders) {
-      const ratio = await measure(folder);
-      if (ratio === undefined) gauge.remove({ volume });
-      else gauge.set({ volume }, ratio);
-    }
-  },
-);
+createGauge("disk_free_ratio", "Free part of a volume, from 0 to 1.", ["volume"], async (gauge) => {
+  for (const [volume, folder] of folders) {
+    const ratio = await measure(folder);
+    if (ratio === undefined) gauge.remove({ volume });
+    else gauge.set({ volume }, ratio);
+  }
+});
 
-/** A folder that is not there yet has nothing to tell. */
+/** Undefined for a folder that does not exist yet. */
 async function measure(folder: string): Promise<number | undefined> {
   try {
     const { bavail, blocks } = await statfs(folder);
@@ -26,7 +21,7 @@ async function measure(folder: string): Promise<number | undefined> {
   }
 }
 
-/** Tells how full the disk of a folder is; `volume` names what the folder is for. */
+/** Reports how much of a folder's disk is free; `volume` says what the folder is for. */
 export function watchDisk(volume: string, folder: string): void {
   folders.set(volume, folder);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 let folder: string | undefined;
 
-/** Turns failpoints on for this process; without it `failpoint` is a comparison and nothing else. */
+/** Enables failpoints for this process. While disabled, `failpoint` costs one comparison. */
 export function configureFailpoints(directory: string | undefined): void {
   folder = directory;
 }
@@ -22,9 +22,9 @@ function takeOrder(name: string): string | undefined {
 }
 
 /**
- * A named point at which tests stop or kill the process, to prove what a crash right there does. An order is a file
- * `<FAILPOINTS_DIR>/<name>` with the word `stop` (SIGSTOP) or `kill` (SIGKILL); the rename takes it, so it acts exactly
- * once across all processes and replicas.
+ * A named point at which tests stop or kill the process, to check the effect of a crash at this point. Tests write a file
+ * `<FAILPOINTS_DIR>/<name>` with the word `stop` (SIGSTOP) or `kill` (SIGKILL). The process that renames the file obeys it,
+ * so that it takes effect exactly once across all processes and replicas.
  */
 export function failpoint(name: string): void {
   const order = takeOrder(name);

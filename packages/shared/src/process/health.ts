@@ -3,20 +3,20 @@ import type { Sql } from "#src/postgres.ts";
 import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
 import { createGauge, renderMetrics } from "#src/telemetry/metrics.ts";
 
-/** Resolves when the thing is in order and rejects with a short reason when it is not. */
+/** Resolves when the dependency is healthy, and rejects with a short reason when it is not. */
 export type Check = () => Promise<void>;
 
-/** Leaves a route out of the API description. */
+/** Omits a route from the API description. */
 const HIDDEN: object = { hide: true };
 
 const CHECK_TIMEOUT_MS = 500;
 const MAX_CLOCK_SKEW_MS = 30_000;
-/** Nobody asks this port for anything that is long. */
+/** Maximum time to receive a request on the internal port, where all requests are short. */
 const OPS_REQUEST_MS = 5_000;
 
 const readyGauge = createGauge("postrider_ready", "1 while the process can work, as on `/readyz`.");
 
-/** Readiness of one process: its checks, and a switch that turns it off for good while it drains. */
+/** Readiness of a process: its checks, and a switch that makes it permanently not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
   drain(): void;
@@ -28,7 +28,7 @@ export function createHealth(): Health {
   return { checks: new Map(), drain: () => void (draining = true), isDraining: () => draining };
 }
 
-/** The database answers, has the schema that this build needs, and its clock is within 30 s of ours. */
+/** Checks that the database answers, has the schema that this build requires, and that its clock is within 30 s of ours. */
 export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   const needed = neededSchemaVersion(migrationsFolder);
   let migrated = false;
@@ -58,7 +58,7 @@ async function runCheck(check: Check): Promise<string> {
   return result;
 }
 
-/** Runs all checks at once. */
+/** Runs all checks in parallel. */
 export async function readHealth(
   health: Health,
 ): Promise<{ readonly ready: boolean; readonly checks: Record<string, string> }> {
@@ -69,7 +69,7 @@ export async function readHealth(
   return { ready: Object.values(checks).every((result) => result === "ok"), checks };
 }
 
-/** `/livez` (the loop turns) and `/readyz` on a server that has other routes too. */
+/** Adds `/livez` (the event loop runs) and `/readyz` to a server. */
 export function addProbes(app: FastifyInstance, health: Health): void {
   app.get("/livez", { schema: HIDDEN }, () => ({ status: "ok" }));
   app.get("/readyz", { schema: HIDDEN }, async (_request, reply) => {
@@ -90,7 +90,7 @@ export function createOpsServer(health: Health): FastifyInstance {
   });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
-    // Asked now and not when somebody last probed: Prometheus may be the only one that looks.
+    // Measured now, because Prometheus may be the only client that checks readiness.
     readyGauge.set((await readHealth(health)).ready ? 1 : 0);
     const { contentType, body } = await renderMetrics();
     return await reply.type(contentType).send(body);

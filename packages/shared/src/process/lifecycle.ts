@@ -1,19 +1,19 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** How long after SIGTERM a process is gone, whatever it waits for: all but delivery, which waits for calls in the air. */
+/** Maximum time from SIGTERM to the end of a process. Delivery has its own, because it waits for calls in flight. */
 export const GRACE_MS = 24_000;
 
-/** What a composition root returns: running, and disposable in the right order. */
+/** A running application. Disposing stops its parts in the right order. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
 
-/** Ctrl-C reaches a process more than once through npm, turbo and `node --watch`: echoes are not a second wish. */
-const ECHO_MS = 1000;
+/** Signals within this time count as one, because npm, turbo and `node --watch` repeat a Ctrl-C. */
+const REPEATED_SIGNAL_MS = 1000;
 
 /**
- * Runs a process: starts it, stops it once on SIGTERM or SIGINT, exits 0. A second signal more than a second after the
- * first exits at once; a shutdown that takes longer than `graceMs` exits 1. A failed start exits 1.
+ * Runs a process: starts the application, stops it on SIGTERM or SIGINT, and exits with 0. A second signal more than 1 s
+ * after the first exits immediately. A shutdown that takes longer than `graceMs`, and a failed start, exit with 1.
  */
 export async function runProcess(
   start: () => Promise<App>,
@@ -24,7 +24,7 @@ export async function runProcess(
   const stop = async (signal: string): Promise<void> => {
     const now = performance.now();
     if (stopping !== undefined) {
-      if (now - stopping > ECHO_MS) process.exit(130);
+      if (now - stopping > REPEATED_SIGNAL_MS) process.exit(130);
       return;
     }
     stopping = now;
@@ -35,7 +35,7 @@ export async function runProcess(
       await app[Symbol.asyncDispose]();
       process.exit(0);
     } catch (error) {
-      app.logger.error({ err: error }, "stopping failed");
+      app.logger.error({ err: error }, "the process could not stop cleanly");
       process.exit(1);
     }
   };
@@ -51,7 +51,7 @@ export async function runProcess(
   }
 }
 
-/** Several as one: disposed of at the same time, and it waits for all even when one fails. */
+/** Combines resources into one. They are disposed of in parallel, and all are waited for even if one fails. */
 export function together(resources: readonly AsyncDisposable[]): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {
@@ -62,7 +62,7 @@ export function together(resources: readonly AsyncDisposable[]): AsyncDisposable
   };
 }
 
-/** Disposes in the order given, goes on after a failure, and throws the first one at the end. */
+/** Disposes of resources in the given order, continues after a failure, and throws the first failure at the end. */
 export async function disposeInOrder(
   resources: readonly (AsyncDisposable | undefined)[],
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Runs `work` again and again until stopped: at once after a run that asks for it, otherwise after `idleMs` or a
- * `nudge`. A run that throws is reported and followed by a pause, never by the end of the loop.
+ * Runs `work` repeatedly until disposed of: immediately after a run that returned true, otherwise after a pause or a
+ * `nudge`. A run that throws is reported and followed by a pause; it does not end the loop.
  */
 export interface Loop extends AsyncDisposable {
   nudge(): void;
@@ -9,7 +9,7 @@ export interface Loop extends AsyncDisposable {
 export function startLoop(options: {
   readonly idleMs: number;
   readonly onError: (error: unknown) => void;
-  /** Returns true when there may be more to do right now, or the milliseconds after which to look again. */
+  /** Returns true when there may be more to do now, or the milliseconds until the next run. */
   readonly work: () => Promise<boolean | number>;
 }): Loop {
   let stopped = false;

@@ -19,24 +19,24 @@ import {
 } from "./health.ts";
 import { disposeInOrder } from "./lifecycle.ts";
 
-/** The configuration that every process has. */
+/** The configuration of every process. */
 export interface ProcessConfig {
   readonly service: string;
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** Sent to the services that it calls. */
+  /** The secret that is sent to other services. */
   readonly internalSecret: string;
-  /** Accepted from callers: the same, and others while the secret is rotated. */
+  /** The secrets that are accepted from callers: the same one, and further ones during a rotation. */
   readonly acceptedSecrets: readonly [string, ...string[]];
   readonly logLevel: string;
-  /** Tests only: see `failpoints`. */
+  /** For tests only: see `failpoints`. */
   readonly failpointsDir: string | undefined;
-  /** Undefined = spans are not recorded and the OpenTelemetry SDK is not loaded. */
+  /** Undefined when spans are not recorded; the OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
 }
 
-/** The configuration of a service with a schema of its own. */
+/** The configuration of every service with a database schema. */
 export interface DatabaseConfig {
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
@@ -44,22 +44,20 @@ export interface DatabaseConfig {
   readonly databasePrepare: boolean;
 }
 
-/** The configuration of a service that publishes or consumes events. */
+/** The configuration of every service that publishes or consumes events. */
 export interface BusConfig {
   readonly bus: "postgres" | "kafka";
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
-/** Settings for tests and trials: they allow private addresses, simulated accounts and crashes on demand. */
+/** Settings for tests and trials: they allow private addresses, simulated accounts, and crashes on demand. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
-/** Every process refuses them, also those that do not read them: environments are copied between services. */
+/** Checked in every process, because the environment is often shared between them. */
 function refuseInProduction(read: EnvReader): void {
   const environment = read
-    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {
-      level: "needed",
-    })
+    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`)
     .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
   if (environment !== "production") return;
   for (const name of NOT_IN_PRODUCTION) {
@@ -75,32 +73,27 @@ export function readProcessConfig(
   refuseInProduction(read);
   const acceptedSecrets = read
     .secret(
-      "Authenticates the services to each other. Services send the first and accept all, so that it can be rotated without downtime.",
-      { level: "needed" },
+      "What services show each other. The first is shown, all are accepted, so that it can be changed while everything runs.",
     )
     .secrets("INTERNAL_SECRET", 32);
   return {
     service,
     host: read
-      .about("Address that the process listens on; `0.0.0.0` in a container.")
+      .about("Address on which it listens; `0.0.0.0` in a container.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
-      .about("Port of RPCs (in the gateway: of the REST API) and health probes; 0 = any free port.")
+      .about("Port of RPCs (of the gateway: of REST) and probes; 0 takes a free one.")
       .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
     metricsPort: read
-      .about(
-        "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
-      )
+      .about("Port of `/metrics` and probes, for the own network only; 0 takes a free one.")
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
     internalSecret: acceptedSecrets[0],
     acceptedSecrets,
     logLevel: read
-      .about("Lowest level of log lines that are written.")
+      .about("The least important lines that are logged.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
-      .about("Folder whose files make the process stop or exit at named points.", {
-        level: "tests",
-      })
+      .about("For tests only: a folder whose files make the process stop or die at named places.")
       .optionalString("FAILPOINTS_DIR"),
     tracing: readTracingConfig(read),
   };
@@ -109,41 +102,39 @@ export function readProcessConfig(
 export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
     databaseUrl: read
-      .secret("Connection string of Postgres, with the role of this service.", { level: "needed" })
+      .secret("Postgres, with the role and password of this service.")
       .string("DATABASE_URL"),
     databasePoolSize: read
-      .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
+      .about("Connections of one process to Postgres, at most.")
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
     databasePrepare: read
-      .about(
-        "Whether statements are prepared; `false` behind a transaction pooler that does not support it.",
-        { level: "advanced" },
-      )
+      .about("`false` behind a transaction pooler that does not track prepared statements.")
       .boolean("DATABASE_PREPARE", true),
   };
 }
 
 export function readBusConfig(read: EnvReader): BusConfig {
   const kafkaBrokers = read
-    .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
+    .about("Brokers to begin with, as `host:port`; required with `BUS=kafka`.")
     .list("KAFKA_BROKERS");
   const bus = read
-    .about("What carries events between services; the same in every service.", {
-      default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
-    })
+    .about(
+      "What carries events. Every service has the same.",
+      "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
+    )
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
   if (bus === "kafka" && kafkaBrokers.length === 0)
     read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** What every process of ours stands on; disposed of last. */
+/** The parts that every process has. They are disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;
 }
 
-/** Opens what a process without a database of its own begins with. */
+/** Opens the parts of a process without a database. */
 export function openProcess(config: ProcessConfig): ServiceProcess {
   const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
@@ -157,14 +148,14 @@ export function openProcess(config: ProcessConfig): ServiceProcess {
   };
 }
 
-/** The same with a pool of connections; disposing closes it and waits 5 s for statements that still run. */
+/** The parts of a process with a database. Disposing waits 5 s for running statements, then closes the pool. */
 export interface DatabaseProcess extends ServiceProcess {
   readonly sql: Sql;
 }
 
 /**
- * Opens what a service with a schema begins with. Nothing connects yet: the process is ready once the database answers
- * with a schema of at least the last of these migrations.
+ * Opens the parts of a service with a database schema, without connecting yet. The process is ready once the database
+ * answers and has at least the last of these migrations.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -184,15 +175,15 @@ export function openDatabaseProcess(
 }
 
 /**
- * Listens for RPCs, probes and metrics. A service does this first, before its database is there: a process that waits
- * for what is missing is alive and not ready, and says why on `/readyz`.
+ * Listens for RPCs, probes and metrics. A service does this before its database is available: until then the process is
+ * alive but not ready, and `/readyz` says why.
  */
 export async function listenService(options: {
   readonly config: ProcessConfig;
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
-  /** Beside the RPCs; see `addPlainRoutes`. */
+  /** Plain HTTP routes beside the RPCs; see `addPlainRoutes`. */
   readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
   const { config, health, logger } = options;

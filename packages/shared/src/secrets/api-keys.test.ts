@@ -6,7 +6,7 @@ import { apiKeyPrefix, formatApiKey, hashApiKey, isApiKey } from "./api-keys.ts"
 const ZEROS = formatApiKey(new Uint8Array(32));
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-test("a key is the prefix, 43 base62 characters of the secret and 6 of the checksum", () => {
+test("an API key is the prefix, 43 base62 characters of the secret and 6 of the checksum", () => {
   expect(ZEROS).toBe(`pr_live_${"0".repeat(43)}2TZDF5`);
   expect(formatApiKey(new Uint8Array(32).fill(255)).slice(8, 51)).toBe(
     "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1",
@@ -15,7 +15,7 @@ test("a key is the prefix, 43 base62 characters of the secret and 6 of the check
   expect(() => formatApiKey(new Uint8Array(31))).toThrow(RangeError);
 });
 
-test("every key that is made is recognised", () => {
+test("every generated API key is valid", () => {
   fc.assert(
     fc.property(secrets, (secret) => {
       const key = formatApiKey(secret);
@@ -25,7 +25,7 @@ test("every key that is made is recognised", () => {
   );
 });
 
-test("different secrets make different keys", () => {
+test("different secrets lead to different API keys", () => {
   fc.assert(
     fc.property(secrets, secrets, (one, other) => {
       expect(formatApiKey(one) === formatApiKey(other)).toBe(
@@ -35,7 +35,7 @@ test("different secrets make different keys", () => {
   );
 });
 
-test("a key with one character changed is refused without a look-up", () => {
+test("an API key with one changed character is invalid", () => {
   fc.assert(
     fc.property(
       secrets,
@@ -51,12 +51,12 @@ test("a key with one character changed is refused without a look-up", () => {
 });
 
 test.each(["", "pr_live_", ZEROS.slice(0, -1), `${ZEROS}0`, ` ${ZEROS}`, `${ZEROS}\n`])(
-  "%j is no key",
+  "%j is not an API key",
   (text) => {
     expect(isApiKey(text)).toBe(false);
   },
 );
 
-test("a key is stored as its SHA-256", () => {
+test("an API key is stored as its SHA-256", () => {
   expect(hashApiKey(ZEROS)).toEqual(createHash("sha256").update(ZEROS).digest());
 });

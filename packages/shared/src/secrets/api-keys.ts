@@ -22,18 +22,19 @@ function checksum(text: string): string {
 }
 
 /**
- * The text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of all that as 6.
+ * The text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of both as 6.
  *
- * @throws RangeError when `secret` has not 32 bytes.
+ * @throws RangeError when `secret` does not have 32 bytes.
  */
 export function formatApiKey(secret: Uint8Array): string {
-  if (secret.length !== SECRET_BYTES) throw new RangeError(`a key has ${SECRET_BYTES} bytes`);
+  if (secret.length !== SECRET_BYTES)
+    throw new RangeError(`an API key must have ${SECRET_BYTES} bytes`);
   const value = BigInt(`0x${Buffer.from(secret).toString("hex")}`);
   const body = PREFIX + toBase62(value, SECRET_CHARACTERS);
   return body + checksum(body);
 }
 
-/** Whether a text has the form of a key and its checksum is right: what fails here was never one of ours. */
+/** Whether a text has the form and the checksum of an API key. A text that does not was never issued. */
 export function isApiKey(text: string): boolean {
   if (!KEY.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);

@@ -4,8 +4,8 @@ import type { SealingKey } from "./sealing.ts";
 const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * Reads a variable with `kid:base64 of 32 bytes`, comma separated, newest first; at least one. Entries are never repeated
- * in a message: they are keys.
+ * Reads sealing keys as a list of `<key id>:<base64 of 32 bytes>`, newest first, at least one. Error messages never contain
+ * the entries, because they are secrets.
  */
 export function readSealingKeys(read: EnvReader, name: string): readonly SealingKey[] {
   if (read.string(name) === "") return [];
@@ -22,10 +22,10 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
 }
 
 /**
- * A key that was taken out of the configuration too early would make things fail later, one by one.
+ * Checks that no key was removed from the configuration too early, because sealed texts would fail later, one by one.
  *
- * @param what In the plural, as an operator knows it.
- * @throws Error Names the keys that something is sealed with and that the variable has not.
+ * @param what The kind of sealed texts in the plural, in words that operators know.
+ * @throws Error with the ids of the keys that are still used and not configured.
  */
 export function requireSealingKeys(
   name: string,
@@ -34,5 +34,7 @@ export function requireSealingKeys(
 ): void {
   const missing = used.filter((id) => !keys.some((key) => key.id === id));
   if (missing.length > 0)
-    throw new Error(`${what} are sealed with keys that ${name} has not: ${missing.join(", ")}`);
+    throw new Error(
+      `${what} are sealed with keys that are missing in ${name}: ${missing.join(", ")}; add them again`,
+    );
 }

@@ -8,7 +8,7 @@ const older: SealingKey = { id: "k1", secret: randomBytes(32) };
 const newer: SealingKey = { id: "k2", secret: randomBytes(32) };
 const nonce = () => randomBytes(12);
 
-test("a sealed text opens in its place and nowhere else", () => {
+test("a sealed text can be unsealed only for its own place", () => {
   const sealed = seal([newer], place, "secret token", nonce());
   expect(unseal([newer], place, sealed)).toBe("secret token");
   for (const other of [
@@ -20,7 +20,7 @@ test("a sealed text opens in its place and nowhere else", () => {
   }
 });
 
-test("the newest key seals, and older keys still open what they sealed", () => {
+test("the newest key seals, and older keys still unseal their texts", () => {
   const old = seal([older], place, "old", nonce());
   const fresh = seal([newer, older], place, "fresh", nonce());
   expect(fresh.split(".").slice(0, 2)).toEqual(["v1", "k2"]);
@@ -28,13 +28,13 @@ test("the newest key seals, and older keys still open what they sealed", () => {
   expect(() => unseal([newer], place, old)).toThrow("the key k1 is not configured");
 });
 
-test("two seals of one text differ, and neither shows it", () => {
+test("sealing a text twice gives different results, and neither contains the text", () => {
   const one = seal([newer], place, "same", nonce());
   expect(one).not.toBe(seal([newer], place, "same", nonce()));
   expect(one).not.toContain("same");
 });
 
-test("any text comes back, and any changed character is noticed", () => {
+test("any text can be sealed and unsealed, and any change of a character is detected", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, at) => {
       const sealed = seal([newer], place, text, nonce());
@@ -51,6 +51,9 @@ test("any text comes back, and any changed character is noticed", () => {
   );
 });
 
-test.each(["", "v1", "v2.k1.a.b.c", "v1.k1.a.b.c", "plain"])("%j does not open", (sealed) => {
-  expect(() => unseal([older], place, sealed)).toThrow(SealError);
-});
+test.each(["", "v1", "v2.k1.a.b.c", "v1.k1.a.b.c", "plain"])(
+  "the malformed sealed text %j is refused",
+  (sealed) => {
+    expect(() => unseal([older], place, sealed)).toThrow(SealError);
+  },
+);

@@ -6,23 +6,23 @@ const TAG_BYTES = 16;
 
 /** A key that encrypts secrets at rest. */
 export interface SealingKey {
-  /** Stands in every text sealed with it. */
+  /** Part of every text that is sealed with the key. */
   readonly id: string;
   /** 32 bytes. */
   readonly secret: Buffer;
 }
 
-/** Where a sealed text is kept. It opens nowhere else, so copying it to another row gains nothing. */
+/** The place where a sealed text is stored. It can only be unsealed for the same place, so copying it is useless. */
 export interface SealedPlace {
   readonly table: string;
   readonly rowId: string;
   readonly column: string;
 }
 
-/** A sealed text that does not open. Never says what was in it. */
+/** A sealed text cannot be unsealed. The message never contains the text. */
 export class SealError extends Error {
   override name = "SealError";
-  /** Whether no key will ever open it: it was changed, or sealed for another place. Else only a key is missing. */
+  /** True if the text was changed or sealed for another place, so that no key can unseal it. Else a key is missing. */
   readonly isBroken: boolean;
 
   constructor(message: string, isBroken = false) {
@@ -49,7 +49,7 @@ export function seal(
 ): string {
   const [key] = keys;
   if (key === undefined) throw new SealError("there is no key to seal with");
-  if (nonce.length !== NONCE_BYTES) throw new RangeError(`a nonce has ${NONCE_BYTES} bytes`);
+  if (nonce.length !== NONCE_BYTES) throw new RangeError(`a nonce must have ${NONCE_BYTES} bytes`);
   const cipher = createCipheriv(ALGORITHM, key.secret, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(associatedData(place, key.id));
   const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
@@ -58,7 +58,7 @@ export function seal(
 }
 
 /**
- * The text that was sealed for that place, with whichever of the keys it was.
+ * The text that was sealed for that place with one of the keys.
  *
  * @throws SealError
  */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What a token says. Names and values are ours and readable by whoever has the token: no secrets. */
+/** The claims of a token. Everyone who has the token can read them, so they must not contain secrets. */
 export type Claims = Readonly<Record<string, string>>;
 
 interface Body {
@@ -10,9 +10,9 @@ interface Body {
 }
 
 /**
- * Makes a token that says `claims` until `expiresAt`: safe in a path, shared between processes that hold the same key.
+ * Creates a token with `claims` that is valid until `expiresAt` and safe in a URL. Every process with the key can verify it.
  *
- * @param purpose Keeps tokens of one kind from being taken for another's under the same key.
+ * @param purpose The kind of token: a token of one kind is not valid as another under the same key.
  */
 export function signToken(key: string, purpose: string, claims: Claims, expiresAt: Date): string {
   const body: Body = { claims, expires: Math.floor(expiresAt.getTime() / 1000) };
@@ -20,7 +20,7 @@ export function signToken(key: string, purpose: string, claims: Claims, expiresA
   return `${encoded}.${sign(key, purpose, encoded).toString("base64url")}`;
 }
 
-/** What the token says; undefined when it is forged, damaged, of another purpose or expired. */
+/** The claims of a token; undefined when it is forged, damaged, expired or of another purpose. */
 export function verifyToken(
   key: string,
   purpose: string,
@@ -28,7 +28,7 @@ export function verifyToken(
   now: Date,
 ): Claims | undefined {
   const [encoded = "", signature = "", ...rest] = token.split(".");
-  // As text: base64 readers forgive other spellings of the same bytes.
+  // Compared as text, because base64 decoders accept several spellings of the same bytes.
   const expected = Buffer.from(sign(key, purpose, encoded).toString("base64url"));
   const given = Buffer.from(signature);
   if (rest.length > 0 || given.length !== expected.length) return undefined;

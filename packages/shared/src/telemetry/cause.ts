@@ -2,15 +2,15 @@ import { newId } from "#src/ids.ts";
 import { findContext, type RequestContext } from "./request-context.ts";
 
 /**
- * What ties an event, or work that waits in a table, to the request that asked for it. Its keys are those of an event's
- * headers, so it is stored and copied as it is.
+ * Links an event, or work that waits in a table, to the request that caused it. It has the keys of an event's headers, so
+ * that it can be stored and copied unchanged.
  */
 export type Cause = {
   readonly requestid?: string;
   readonly traceparent?: string;
 };
 
-/** What an event's headers say of it, among other things. */
+/** The cause in the headers of an event. */
 export function causeOf({ requestid, traceparent }: Readonly<Record<string, string>>): Cause {
   return {
     ...(requestid === undefined ? {} : { requestid }),
@@ -18,7 +18,7 @@ export function causeOf({ requestid, traceparent }: Readonly<Record<string, stri
   };
 }
 
-/** The request that is being worked on, empty outside of one. */
+/** The current request as a cause; empty outside of a request. */
 export function currentCause(): Cause {
   const context = findContext();
   if (context === undefined) return {};
@@ -28,7 +28,7 @@ export function currentCause(): Cause {
     : { requestid: requestId, traceparent };
 }
 
-/** What a plain HTTP request to another of our services says of the current one, as our RPCs do by themselves. */
+/** Headers that link a plain HTTP request between services to the current request, as RPCs do automatically. */
 export function outgoingHeaders(): Readonly<Record<string, string>> {
   const { requestid, traceparent } = currentCause();
   return {
@@ -37,7 +37,7 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/** The context in which to go on with what a request asked for; without a request it is one of its own. */
+/** The context in which work for a request continues; without a request it is a new one. */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),
@@ -46,8 +46,8 @@ export function contextOf({ requestid, traceparent }: Cause): RequestContext {
 }
 
 /**
- * The cause of things that are worked on together: the request, where one asked for them all. Else it is nobody's, because
- * whatever they have in common belongs to none of the requests.
+ * The cause of items that are processed together: their request if all of them have the same, else empty, because shared
+ * work belongs to none of several requests.
  */
 export function sharedCause(causes: readonly Cause[]): Cause {
   const [first = {}] = causes;

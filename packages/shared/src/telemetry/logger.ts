@@ -2,17 +2,17 @@ import { pino, type DestinationStream, type Logger as PinoLogger, type LoggerOpt
 import { traceIdOf } from "#src/tracing/traceparent.ts";
 import { findContext } from "./request-context.ts";
 
-/** Logs to the allow-list. It has no children: pino writes what these are bound to past the list. */
+/** Logs allow-listed fields only. It has no child loggers, because pino would write their bound fields unfiltered. */
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal">;
 
 /**
- * Fields that may be logged. Everything else is dropped, so a secret or a post's text cannot reach a log by being part
- * of an object that somebody logged whole. Add a field here only if it can never hold either.
+ * Fields that may be logged. All others are dropped, so that a secret or the text of a post is not logged as part of an
+ * object. Add a field only if it can never contain either.
  */
 const LOGGABLE = new Set([
   "err",
   "requestId",
-  // As OpenTelemetry names it in logs, so that tools find the trace of a line by themselves.
+  // Named as in OpenTelemetry's logs, so that tools link a line to its trace.
   "trace_id",
   "workspaceId",
   "postId",
@@ -55,7 +55,7 @@ const LOGGABLE = new Set([
   "metricsUrl",
 ]);
 
-/** An error's name, stack and code, without the request, query parameters or other enumerable extras that libraries attach. */
+/** Name, stack and code of an error, without requests, query parameters and other properties that libraries attach. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code: unknown = "code" in error ? error.code : undefined;
@@ -76,16 +76,16 @@ function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Lines are written some at a time, at the latest after 100 ms and at the exit: a system call for each line is a good part
- * of what a request costs.
+ * Writes lines in batches, at the latest after 100 ms and at exit, because a system call per line is a considerable part of
+ * the cost of a request.
  */
 function openStdout(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 100 });
 }
 
 /**
- * A JSON logger that prints allow-listed fields only and adds the current request's ids by itself. It writes to stdout
- * unless it is given another destination.
+ * A JSON logger that writes allow-listed fields only and adds the ids of the current request. It writes to stdout by
+ * default.
  */
 export function createLogger(options: {
   readonly service: string;

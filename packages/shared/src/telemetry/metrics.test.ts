@@ -17,7 +17,7 @@ async function read(name: string): Promise<readonly string[]> {
     .map((line) => line.slice(name.length));
 }
 
-test("an age grows while nobody looks, and is 0 when nothing waits any more", async () => {
+test("an age gauge grows without updates, and is 0 when nothing waits", async () => {
   const gauge = createAgeGauge("test_oldest_seconds", "For this test.", ["topic"]);
   gauge.set({ topic: "a" }, new Date());
   gauge.set({ topic: "b" }, undefined);
@@ -29,7 +29,7 @@ test("an age grows while nobody looks, and is 0 when nothing waits any more", as
   expect(await read("test_oldest_seconds")).toEqual(['{topic="a"} 0', '{topic="b"} 0']);
 });
 
-test("an age of which somebody else tells is not told here any more", async () => {
+test("an age gauge drops the series that another process reports", async () => {
   const gauge = createAgeGauge("test_lag_seconds", "For this test.", ["partition"]);
   for (const partition of ["0", "1"]) gauge.set({ partition }, new Date());
   vi.setSystemTime(Date.now() + 1_000);
@@ -40,7 +40,7 @@ test("an age of which somebody else tells is not told here any more", async () =
   expect(await read("test_lag_seconds")).toEqual(['{partition="0"} 1']);
 });
 
-test("series that are known before anything is counted begin at 0, and no others do", async () => {
+test("only series that are listed when a counter is created start at 0", async () => {
   const counter = createCounter("test_known_total", "For this test.", ["code"], [{ code: "a" }]);
   expect(await read("test_known_total")).toEqual(['{code="a"} 0']);
 
@@ -49,14 +49,14 @@ test("series that are known before anything is counted begin at 0, and no others
   expect(await read("test_known_total")).toEqual(['{code="a"} 1', '{code="b"} 1']);
 });
 
-test("a clock that was set back makes no age negative", async () => {
+test("an age gauge is never negative after the clock was set back", async () => {
   const gauge = createAgeGauge("test_skewed_seconds", "For this test.");
   gauge.set({}, new Date(Date.now() + 60_000));
 
   expect(await read("test_skewed_seconds")).toEqual([" 0"]);
 });
 
-test("what is measured when metrics are read is awaited", async () => {
+test("reading metrics waits for asynchronous measurements", async () => {
   createGauge("test_measured", "For this test.", [], async (gauge) => {
     await Promise.resolve();
     gauge.set(7);

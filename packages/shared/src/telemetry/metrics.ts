@@ -7,7 +7,7 @@ let utilization = performance.eventLoopUtilization();
 
 createGauge(
   "nodejs_eventloop_utilization",
-  "The part of the time since the last look in which the event loop was busy, 0 to 1.",
+  "Part of the time since the last measurement in which the event loop was busy, from 0 to 1.",
   [],
   (gauge) => {
     const now = performance.eventLoopUtilization();
@@ -21,7 +21,7 @@ const buildInfo = createGauge("postrider_build_info", "1, for each build that ru
   "version",
 ]);
 
-/** Says which service this process is. */
+/** Adds the name of the service to the metrics of the process. */
 export function describeProcess(service: string): void {
   const { version } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
@@ -29,7 +29,7 @@ export function describeProcess(service: string): void {
   buildInfo.set({ service, version }, 1);
 }
 
-/** All metrics of the process in Prometheus' text format. */
+/** All metrics of the process in the text format of Prometheus. */
 export async function renderMetrics(): Promise<{
   readonly contentType: string;
   readonly body: string;
@@ -37,7 +37,7 @@ export async function renderMetrics(): Promise<{
   return { contentType: register.contentType, body: await register.metrics() };
 }
 
-/** A metric as it is registered, whether or not anything has been counted yet. */
+/** A registered metric. */
 export interface RegisteredMetric {
   readonly name: string;
   readonly type: string;
@@ -55,8 +55,8 @@ export function listMetrics(): readonly RegisteredMetric[] {
 /**
  * A counter; name it `<noun>_total`.
  *
- * @param known Series that are there from the start, at 0. One that is born with its first count shows no increase by it,
- *   so whatever an alert waits for has to be among them.
+ * @param known Series that exist from the start with the value 0. A series that is created by its first count shows no
+ *   increase, so series with alerts must be listed here.
  */
 export function createCounter<L extends string>(
   name: string,
@@ -72,7 +72,7 @@ export function createCounter<L extends string>(
 /**
  * A value that goes up and down.
  *
- * @param measure Sets it when metrics are read, where that is the moment to look.
+ * @param measure Called when metrics are read, to set the value then.
  */
 export function createGauge<L extends string>(
   name: string,
@@ -91,15 +91,15 @@ export function createGauge<L extends string>(
   });
 }
 
-/** How long something has been waiting. It grows by itself, also while nobody is able to look. */
+/** A gauge of how long something has been waiting, which grows without further updates. */
 export interface AgeGauge<L extends string> {
-  /** @param since When the oldest of what waits began to; undefined = nothing waits. */
+  /** @param since Since when the oldest item waits; undefined when none waits. */
   set(labels: Record<L, string>, since: Date | undefined): void;
-  /** Drops those of which somebody else tells from now on. */
+  /** Removes series that another process reports from now on. */
   forget(isForgotten: (labels: Record<L, string>) => boolean): void;
 }
 
-/** A gauge of seconds since an instant, 0 while there is none. */
+/** Creates a gauge of the seconds since an instant; 0 while nothing waits. */
 export function createAgeGauge<L extends string>(
   name: string,
   help: string,

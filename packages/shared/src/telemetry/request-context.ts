@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What travels with a request through every service that works on it. */
+/** The data that accompanies a request through all services. */
 export interface RequestContext {
-  /** 1-128 visible ASCII characters; in every log line and RPC of the request. */
+  /** 1 to 128 visible ASCII characters, in every log line and RPC of the request. */
   readonly requestId: string;
   readonly workspaceId?: string;
   /** `rest`, `mcp` or `dashboard`. */
   readonly createdVia?: string;
-  /** W3C trace context, passed on as it came. */
+  /** W3C trace context. */
   readonly traceparent?: string;
-  /** Monotonic milliseconds (`performance.now()`) after which nobody waits for the answer. */
+  /** Deadline of the answer, in milliseconds of `performance.now()`. */
   readonly deadlineAt?: number;
 }
 

@@ -16,7 +16,7 @@ const ECDSA_WITH_SHA256 = sequence(oid("2a8648ce3d040302"));
 const COMMON_NAME = oid("550403");
 const SUBJECT_ALT_NAME = oid("551d11");
 
-/** A certificate in PEM for one DNS name, vouched for by itself, and its key. Node can sign, but not make certificates. */
+/** A self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not create certificates. */
 export function selfSignedCertificate(hostname: string): {
   readonly key: string;
   readonly certificate: string;

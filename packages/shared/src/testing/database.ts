@@ -19,7 +19,7 @@ declare module "vitest" {
 }
 
 export interface TestDatabaseOptions {
-  /** Name of the service, which is that of its schema. */
+  /** Name of the service and of its schema. */
   readonly service: string;
   /** Absolute path of the service's `migrations`. */
   readonly migrationsFolder: string;
@@ -27,11 +27,11 @@ export interface TestDatabaseOptions {
   readonly poolSize?: number;
 }
 
-/** A migrated database that one test file has for itself; disposing of it drops it. */
+/** A migrated database for one test file. Disposing drops it. */
 export interface TestDatabase extends AsyncDisposable {
-  /** A pool with the service's own role, as the service has it. */
+  /** A pool with the service's own role. */
   readonly sql: Sql;
-  /** A pool of the cluster's owner, for what the service itself may not do. */
+  /** A pool of the cluster's owner, for operations that the service's role may not execute. */
   readonly ownerSql: Sql;
   /** The service's connection string. */
   readonly url: string;
@@ -40,10 +40,10 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 const PASSWORD = "postrider-test";
-/** Provisioning changes roles, which all databases share, and a template must be made once: one at a time. */
+/** Serialises provisioning, because databases share roles and each template must be created once. */
 const TEMPLATE_LOCK = 7_263_401;
 
-/** Makes a database from a template that is migrated once per service and set of migrations. */
+/** Creates a database from a template, which is migrated once per service and set of migrations. */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
   const role: ServiceRole = { service: options.service, password: PASSWORD };
@@ -80,7 +80,7 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
-/** The template's name tells what is in it, so a changed migration makes a new one. */
+/** The name contains a hash of the migrations, so that a changed migration leads to a new template. */
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
@@ -99,7 +99,7 @@ async function ensureTemplate(
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  // Test files run in parallel processes; the lock belongs to this one connection and goes with it.
+  // Test files run in parallel processes. The lock belongs to this connection and ends with it.
   await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const exists = await cluster`select 1 from pg_database where datname = ${name}`;
@@ -117,7 +117,7 @@ async function makeTemplate(
   folder: string,
   name: string,
 ): Promise<void> {
-  // It gets its name when it is complete: half a template would break every test after it.
+  // Renamed when it is complete, because an incomplete template would break every later test.
   const draft = `${name}_draft`;
   await cluster.unsafe(`drop database if exists ${draft} with (force)`);
   await cluster.unsafe(`create database ${draft}`);

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const EVERY_MS = 20;
 
 /**
- * Waits until `check` neither throws nor answers false, and returns its answer; tests wait with it instead of sleeping.
+ * Repeats `check` until it neither throws nor returns false, and returns its result. Tests use it instead of sleeping.
  *
- * @throws What `check` threw last, or a plain error, when `timeoutMs` (default 10 s) is over.
+ * @throws The last error of `check`, or a general one, after `timeoutMs` (default: 10 s).
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
@@ -14,7 +14,7 @@ export async function eventually<T>(
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    let problem: unknown = new Error(`not so within ${timeoutMs} ms`);
+    let problem: unknown = new Error(`the condition was not met within ${timeoutMs} ms`);
     try {
       const answer = await check();
       if (answer !== false) return answer as Exclude<T, false>;

@@ -4,8 +4,8 @@ import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 
 /**
- * A peer in memory: the same routes, encoding and mapping of errors as over the network, without sockets, so that tests
- * run the real RPC handlers. Handlers see the caller's request context.
+ * An in-memory peer with the same routes, encoding and error mapping as over the network, so that tests run the real RPC
+ * handlers without sockets. Handlers see the caller's request context.
  */
 export function createTestPeer(
   routes: (router: ConnectRouter) => void,
@@ -16,7 +16,7 @@ export function createTestPeer(
   const transport = withServiceErrors(createRouterTransport(routes, { router: { interceptors } }));
   return {
     client: (service) => createClient(service, transport),
-    giveUp: () => Promise.resolve(),
+    abortCalls: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }

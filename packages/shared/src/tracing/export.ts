@@ -11,29 +11,30 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import { recordSpans } from "./tracing.ts";
 
 export interface TracingConfig {
-  /** Base address of an OTLP receiver that speaks HTTP; spans go to `/v1/traces` below it. */
+  /** Base URL of an OTLP receiver over HTTP; spans are sent to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** Sent along, for receivers that want to know who sends. */
+  /** Headers for the receiver, for example for authentication. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of the traces that begin here or come from outside which is recorded, 0 to 1. Other services decide for theirs. */
+  /** The part of the traces that is recorded, from 0 to 1, of those that start here or come from outside. */
   readonly ratio: number;
 }
 
-/** The process ends soon after it is told to: spans that a receiver does not take by then are lost. */
+/** Maximum time of an export. Spans that are not exported within it when the process stops are lost. */
 const EXPORT_TIMEOUT_MS = 3_000;
 const SCHEDULED_DELAY_MS = 1_000;
 
 /**
- * Records spans and exports them until disposed of, which sends the last ones. A receiver that is away costs the spans and
- * nothing else. This is the only module that loads the SDK.
+ * Records and exports spans until disposed of; disposing exports the last ones. If the receiver is unavailable, spans are
+ * lost, without other effects. This is the only module that loads the OpenTelemetry SDK.
  */
 export function startExport(
   options: TracingConfig & { readonly service: string; readonly logger: Logger },
 ): AsyncDisposable {
   const { endpoint, headers, ratio, service, logger } = options;
-  const complain = (): void => logger.warn("spans were not exported");
+  const complain = (): void =>
+    logger.warn("spans could not be exported; check OTEL_EXPORTER_OTLP_ENDPOINT");
   const ignore = (): void => undefined;
-  // Their words are not ours to log: they may quote what was sent.
+  // Messages of the SDK are not logged, because they may quote what was sent.
   diag.setLogger(
     { error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
@@ -63,7 +64,7 @@ export function startExport(
   return {
     [Symbol.asyncDispose]: async () => {
       recordSpans(undefined);
-      // A receiver that is away must not make a clean end look like a failed one.
+      // An unavailable receiver must not make a clean shutdown fail.
       await provider.shutdown().catch(complain);
     },
   };

@@ -34,12 +34,15 @@ test.each([
   [0, UNSAMPLED, false],
   [1, SAMPLED, true],
   [1, UNSAMPLED, true],
-])("of all traces the part %d is recorded, whatever %s asks for", (ratio, header, isSampled) => {
-  record(ratio);
-  expect(passOn(header)).toMatchObject({ traceId: TRACE, isSampled });
-});
+])(
+  "with the sampling ratio %d, the decision of the client's header %s is replaced",
+  (ratio, header, isSampled) => {
+    record(ratio);
+    expect(passOn(header)).toMatchObject({ traceId: TRACE, isSampled });
+  },
+);
 
-test("one trace's id, chosen by the sender, gets no more recorded than the part", () => {
+test("a client that reuses a trace id gets no more traces recorded than the ratio", () => {
   record(0.1);
   const passed = Array.from({ length: 2_000 }, () => passOn(SAMPLED));
   const recorded = passed.filter(({ isSampled }) => isSampled);
@@ -48,11 +51,11 @@ test("one trace's id, chosen by the sender, gets no more recorded than the part"
   expect(new Set(passed.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
 });
 
-test("who records nothing asks nobody else to", () => {
+test("without tracing, no other service is asked to record a trace", () => {
   expect(sampleAnew(SAMPLED)).toBe(UNSAMPLED);
 });
 
-test("what one of ours has decided is kept", () => {
+test("the sampling decision of another service of ours is kept", () => {
   record(0);
   const { traceparent = "" } = openSpan("process", { kind: "consumer", parent: SAMPLED });
   expect(toSpanReference(traceparent).isSampled).toBe(true);

@@ -7,14 +7,14 @@ function read(env: Readonly<Record<string, string>>) {
   return loadConfig(env, (reader) => ({ tracing: readTracingConfig(reader) })).tracing;
 }
 
-test("without an endpoint nothing is traced, whatever else is set", () => {
+test("without an endpoint nothing is traced, whatever other settings say", () => {
   expect(read({})).toBeUndefined();
   expect(
     read({ OTEL_EXPORTER_OTLP_HEADERS: "nonsense", OTEL_TRACES_SAMPLER_ARG: "7" }),
   ).toBeUndefined();
 });
 
-test("an endpoint alone records every trace that begins here", () => {
+test("with only an endpoint, every trace that starts here is recorded", () => {
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" })).toEqual({
     endpoint: "http://collector:4318",
     headers: {},
@@ -22,7 +22,7 @@ test("an endpoint alone records every trace that begins here", () => {
   });
 });
 
-test("headers are read as OpenTelemetry writes them", () => {
+test("OTLP headers are parsed in the format of OpenTelemetry", () => {
   expect(
     read({
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
@@ -33,7 +33,7 @@ test("headers are read as OpenTelemetry writes them", () => {
 });
 
 test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
-  "no message repeats %s",
+  "no error message repeats the invalid OTLP header %s",
   (header) => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
@@ -46,7 +46,7 @@ test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
   },
 );
 
-test("an address that is none and a part that is none are refused", () => {
+test("an invalid OTLP endpoint and an invalid sampling ratio are refused", () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318", OTEL_TRACES_SAMPLER_ARG: "2" };
 
   expect(() => read(env)).toThrow(/ENDPOINT is not an http address.*\n.*SAMPLER_ARG is above 1/);

@@ -4,7 +4,7 @@ import type { TracingConfig } from "#src/tracing/export.ts";
 
 const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;
 
-/** Undefined when it is no `name=value` with a value that is percent-encoded. */
+/** A header from `name=value` with a percent-encoded value; undefined for any other text. */
 function parseHeader(entry: string): [name: string, value: string] | undefined {
   const { name, value } = HEADER.exec(entry)?.groups ?? {};
   if (name === undefined || value === undefined) return undefined;
@@ -15,44 +15,38 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
   }
 }
 
-/** `name=value,…`. Entries are never repeated in a message: they prove who sends. */
+/** Reads `name=value,…`. Error messages never contain the entries, because they are credentials. */
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
-    .secret("Headers sent with spans, as `name=value,…` with percent-encoded values.", {
-      level: "advanced",
-    })
+    .secret("Headers of exported spans, as `name=value,…` with percent-encoded values.")
     .list(variable)
     .flatMap((entry, index) => {
       const header = parseHeader(entry);
       if (header !== undefined) return [header];
-      read.fail(variable, `entry ${index + 1} is not of the form name=value`);
+      read.fail(variable, `has no name=value at place ${index + 1}`);
       return [];
     });
   return Object.fromEntries(entries);
 }
 
-/** Undefined without an endpoint: then nothing is recorded, and the SDK is not loaded. */
+/** Undefined without an endpoint: then no spans are recorded and the OpenTelemetry SDK is not loaded. */
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(
-      "Collector that receives spans by OTLP over HTTP, for example `http://collector:4318`.",
-      {
-        default: "none",
-      },
+      "OTLP receiver to which spans are exported over HTTP, for example `http://collector:4318`.",
+      "none",
     )
     .url("OTEL_EXPORTER_OTLP_ENDPOINT", "");
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("Share of traces that are recorded, whatever the client's headers ask for.", {
-      level: "advanced",
-    })
+    .about("Part of the traces that is recorded, from 0 to 1, whatever the client requests.")
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }
 
-/** Loads what records and exports spans. That goes on in the background; spans of before are not recorded. */
+/** Loads the OpenTelemetry SDK in the background. Spans are recorded and exported once it is loaded. */
 export function startTracing(
   config: TracingConfig,
   options: { readonly service: string; readonly logger: Logger },
@@ -61,7 +55,12 @@ export function startTracing(
   const started = import("#src/tracing/export.ts").then(({ startExport }) =>
     startExport({ ...config, ...options }),
   );
-  started.catch((error: unknown) => logger.error({ err: error }, "spans cannot be recorded"));
+  started.catch((error: unknown) =>
+    logger.error(
+      { err: error },
+      "the OpenTelemetry SDK could not be loaded; spans are not recorded",
+    ),
+  );
   return {
     [Symbol.asyncDispose]: async () => {
       const running = await started.catch(() => undefined);

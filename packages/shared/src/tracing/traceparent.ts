@@ -1,15 +1,15 @@
 import { randomFillSync } from "node:crypto";
 
-/** Version, trace id, span id and flags; a later version may add fields behind them. Ids of zeros alone are no ids. */
+/** Version, trace id, span id and flags. Later versions may append fields. Ids that consist of zeros are invalid. */
 const TRACEPARENT =
   /^(?<version>(?!ff)[0-9a-f]{2})-(?<ids>(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
 const SAMPLED = 1;
 
 /**
- * Reads the header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only "sampled" is kept.
+ * Parses the header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only "sampled" is kept.
  *
- * @returns It in version 00, undefined when it is none: then the receiver begins a trace of its own.
+ * @returns The header in version 00; undefined when it is invalid, then the receiver starts a new trace.
  */
 export function parseTraceparent(text: string): string | undefined {
   const { version, ids, flags = "", rest } = TRACEPARENT.exec(text)?.groups ?? {};
@@ -23,7 +23,7 @@ function isSampled(flags: string): boolean {
 
 const ID_BYTES = 24;
 
-/** Filled some at a time: asking for so few bytes costs ten times what they do. */
+/** Random bytes are generated in advance, because generating a few at a time costs ten times as much. */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
 
@@ -36,20 +36,20 @@ function takeIds(): string {
   return pool.toString("hex", used - ID_BYTES, used);
 }
 
-/** The beginning of a trace that nobody records: its id is in logs and events all the same. */
+/** A new trace that is not recorded. Its id is still used in logs and events. */
 export function newTraceparent(): string {
   const ids = takeIds();
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
 }
 
-/** The parts of a header that `parseTraceparent` has read. */
+/** The parts of a header that `parseTraceparent` returned. */
 export interface SpanReference {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-/** Takes a header apart that was made here or by `parseTraceparent`. */
+/** Splits a header that `parseTraceparent` or this module created. */
 export function toSpanReference(traceparent: string): SpanReference {
   return {
     traceId: traceparent.slice(3, 35),
@@ -63,7 +63,7 @@ export function fromSpanReference({ traceId, spanId, isSampled }: SpanReference)
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** The id that all spans and log lines of a trace have in common. */
+/** The trace id, which all spans and log lines of a trace share. */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35);
 }

@@ -24,18 +24,18 @@ const KINDS = {
 
 export interface SpanOptions {
   readonly kind: keyof typeof KINDS;
-  /** Ids, codes and numbers; never a secret, a text of a user, a whole address or an error's message. */
+  /** Ids, codes and numbers. Never a secret, a user's text, a whole URL or the message of an error. */
   readonly attributes?: Attributes;
-  /** The header of the span above. Default: of the current request; without any, a trace begins. */
+  /** The `traceparent` of the parent span. Default: that of the current request; without one, a new trace starts. */
   readonly parent?: string | undefined;
 }
 
-/** One piece of work in a trace. */
+/** A span of a trace. */
 export interface Span {
-  /** What goes on from here names it; undefined while nobody records. */
+  /** The trace context for work that follows; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /** Says that it failed, with a class of failure of which there are few. */
+  /** Marks the span as failed, with a class of failure. There must be few classes. */
   fail(errorType: string): void;
   end(): void;
 }
@@ -50,22 +50,22 @@ const UNRECORDED: Span = {
 let tracer: Tracer | undefined;
 let ratio = 1;
 
-/** From here on spans are recorded by `recorder`, of traces from outside the part `ofOutside`; undefined ends that. */
-export function recordSpans(recorder: Tracer | undefined, ofOutside = 1): void {
+/** Records spans with `recorder` from now on, or stops; `externalRatio` is the recorded part of traces from outside. */
+export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): void {
   tracer = recorder;
-  ratio = ofOutside;
+  ratio = externalRatio;
 }
 
 /**
- * The header of a span outside, with a decision of ours in place of the sender's: nobody makes us record more than we set
- * out to. By chance and not by the trace's id, since the sender has chosen that one too.
+ * Replaces the sampling decision of an external client by our own, so that clients cannot make us record more than
+ * configured. The decision is random instead of based on the trace id, because the client chooses the id as well.
  */
 export function sampleAnew(traceparent: string): string {
   const isSampled = tracer !== undefined && Math.random() < ratio;
   return fromSpanReference({ ...toSpanReference(traceparent), isSampled });
 }
 
-/** Whether spans are recorded, for code that would have to prepare something for them. */
+/** Whether spans are recorded, for code that has to prepare data for them. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
@@ -91,27 +91,27 @@ function toSpan(span: ApiSpan): Span {
   };
 }
 
-/** Begins a span that its caller ends. Costs next to nothing while nobody records. */
+/** Starts a span, which the caller must end. Costs almost nothing while spans are not recorded. */
 export function openSpan(name: string, options: SpanOptions): Span {
   if (tracer === undefined) return UNRECORDED;
   const { kind, attributes = {}, parent = findContext()?.traceparent } = options;
   return toSpan(tracer.startSpan(name, { kind: KINDS[kind], attributes }, contextWith(parent)));
 }
 
-/** Runs `work` so that what it calls goes on from the span. */
+/** Runs `work` as part of the span: calls that it makes continue the trace. */
 export function runInSpan<T>({ traceparent }: Span, work: () => T): T {
   if (traceparent === undefined) return work();
   return runInContext({ ...(findContext() ?? contextOf({})), traceparent }, work);
 }
 
-/** The class of an error: a reason or a code of ours or of the system, or its name. Never its message. */
+/** The class of an error: its reason, code or name. Never its message. */
 export function errorTypeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.reason;
   if (!(error instanceof Error)) return "_OTHER";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** Does `work` as a span, which ends with it and fails when it throws. */
+/** Runs `work` in a new span, which ends with it and is marked as failed when it throws. */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,

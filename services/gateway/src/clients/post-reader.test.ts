@@ -27,7 +27,7 @@ function createReader(answer: Answer) {
   return { reader, sizes };
 }
 
-test("reads of one moment share a call, and each gets its own post", async () => {
+test("reads in the same turn share one call, and each gets its own post", async () => {
   const { reader, sizes } = createReader((refs) => refs.toReversed());
   const reads = Array.from({ length: 250 }, (_unused, index) => reader.get("w", `p${index}`));
   expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(
@@ -38,14 +38,14 @@ test("reads of one moment share a call, and each gets its own post", async () =>
   expect(sizes.length).toBeLessThanOrEqual(3);
 });
 
-test("a full call is not followed by an empty one", async () => {
+test("a full batch is not followed by an empty one", async () => {
   const { reader, sizes } = createReader((refs) => refs);
   await Promise.all(Array.from({ length: 100 }, (_unused, index) => reader.get("w", `p${index}`)));
   await nextTurn();
   expect(sizes).toEqual([100]);
 });
 
-test("the same post twice is answered twice; one that is not there, or another workspace's, is not found", async () => {
+test("two reads of the same post are both answered; a missing post or one of another workspace is not found", async () => {
   const { reader } = createReader((refs) =>
     refs.filter(({ workspaceId, id }) => workspaceId === "w" && id === "p"),
   );

@@ -6,7 +6,7 @@ test.each([
   ["bytes=10-19", "bytes=10-19"],
   ["bytes=7-7", "bytes=7-7"],
   ["Bytes=-5", "bytes=-5"],
-])("%j asks for one range", (header, range) => {
+])("the Range header %j requests a single range", (header, range) => {
   expect(parseRange(header)).toBe(range);
 });
 
@@ -25,6 +25,6 @@ test.each([
   "items=0-1",
   "bytes=0-9999999999999999999999",
   "0-1",
-])("%j asks for the whole file", (header) => {
+])("the Range header %j is answered with the whole file", (header) => {
   expect(parseRange(header)).toBeUndefined();
 });

@@ -16,11 +16,11 @@ test.each([
   ["a\r\nSet-Cookie: b=1.jpg", 'inline; filename="a__Set-Cookie_ b=1.jpg"'],
   ["photo\u202Egpj.exe", 'inline; filename="photo_gpj.exe"'],
   [`${"a".repeat(500)}.jpeg`, `inline; filename="${"a".repeat(145)}.jpeg"`],
-])("%j becomes a safe name", (fileName, header) => {
+])("the file name %j becomes a safe Content-Disposition header", (fileName, header) => {
   expect(toContentDisposition(fileName)).toBe(header);
 });
 
-test("whatever the name, the header is one line of ASCII with balanced quotes and says what was meant", () => {
+test("whatever the file name, Content-Disposition is one line of ASCII with balanced quotes and keeps the name", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 0x10ffff })), (points) => {
       const fileName = String.fromCodePoint(...points);

@@ -175,7 +175,7 @@ function wants(): (number | undefined)[][] {
   return accounts.calls.map((queries) => queries.map(({ want }) => want));
 }
 
-test("a key that works is admitted to its only workspace", async () => {
+test("a working key is admitted to its only workspace", async () => {
   const key = accounts.addKey();
   expect(await admitted(key)).toEqual({
     kind: "admitted",
@@ -193,7 +193,7 @@ test("a key that works is admitted to its only workspace", async () => {
   });
 });
 
-test("all misses of 2 ms go in one call, summed up per key and workspace", async () => {
+test("requests without a record share one call per 2 ms, summed up per key and workspace", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -205,14 +205,14 @@ test("all misses of 2 ms go in one call, summed up per key and workspace", async
   expect(await kinds(results)).toEqual(Array(5).fill("admitted"));
 });
 
-test("a call carries 500 questions at most", async () => {
+test("a call to accounts has at most 500 queries", async () => {
   const results = Array.from({ length: 501 }, () => admit(accounts.addKey()));
   await pass(2);
   expect(accounts.calls.map((queries) => queries.length)).toEqual([500, 1]);
   expect(new Set(await kinds(results))).toEqual(new Set(["admitted"]));
 });
 
-test("what was granted ahead is spent at once, without a call", async () => {
+test("requests that were granted in advance are used without a call", async () => {
   const key = accounts.addKey();
   await admitted(key);
   for (let left = 598; left >= 592; left -= 1)
@@ -221,7 +221,7 @@ test("what was granted ahead is spent at once, without a call", async () => {
   expect(admit(key)).toBeInstanceOf(Promise);
 });
 
-test("no batch carries the id or the deadline of one of its requests", async () => {
+test("a batched call carries neither the id nor the deadline of one of its requests", async () => {
   // Fake timers would not carry a request's context into the batch, as real ones do.
   vi.useRealTimers();
   start();
@@ -230,7 +230,7 @@ test("no batch carries the id or the deadline of one of its requests", async () 
   expect(accounts.contexts).toEqual([undefined]);
 });
 
-test("a workspace without requests left is refused here until the next one is there", async () => {
+test("a workspace without requests left is refused without a call until one is refilled", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 1);
   expect(await kindsOf(3, key)).toEqual({ admitted: 1, rate_limited: 2 });
@@ -248,7 +248,7 @@ test("a workspace without requests left is refused here until the next one is th
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
 });
 
-test("a limit that is raised is felt after 3 s, however long the workspace would have been empty", async () => {
+test("a raised limit takes effect within 3 s, even for a workspace that had no requests left for longer", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 1, 0);
   expect(await admitted(key)).toMatchObject({ kind: "rate_limited", retryAfterSeconds: 60 });
@@ -257,7 +257,7 @@ test("a limit that is raised is felt after 3 s, however long the workspace would
   expect(await admitted(key)).toMatchObject({ kind: "admitted", limit: { quota: 600 } });
 });
 
-test("two keys of a workspace share what was granted to either", async () => {
+test("two keys of a workspace share the requests granted to either", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   expect(accounts.granted).toBe(16);
@@ -266,7 +266,7 @@ test("two keys of a workspace share what was granted to either", async () => {
   expect(accounts.calls).toHaveLength(1);
 });
 
-test("a question asks only for what is not at hand", async () => {
+test("a query asks only for requests that are not granted already", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   await pass(1500);
@@ -277,7 +277,7 @@ test("a question asks only for what is not at hand", async () => {
   expect(spendPrepaid(two)).toBe(4);
 });
 
-test("what nobody spends in 3 s is given back, once", async () => {
+test("granted requests that are not used within 3 s are given back once", async () => {
   const key = accounts.addKey();
   await admitted(key);
   await pass(2900);
@@ -292,7 +292,7 @@ test("what nobody spends in 3 s is given back, once", async () => {
   ]);
 });
 
-test("whoever leaves gives back what is not spent, and refuses what would need a call", async () => {
+test("a stopping process gives back unused requests and refuses requests that would need a call", async () => {
   const key = accounts.addKey();
   accounts.latencyMs = 50;
   const waiting = admit(key);
@@ -304,7 +304,7 @@ test("whoever leaves gives back what is not spent, and refuses what would need a
   expect(admit(newKey())).toEqual({ kind: "unavailable", retryAfterSeconds: 1 });
 });
 
-test("a revoked key works no longer than 3 s after it was last asked about, however slow the answer was", async () => {
+test("a revoked key works for at most 3 s after its last query, however long the answer took", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 60_000);
   accounts.latencyMs = 500;
@@ -319,7 +319,7 @@ test("a revoked key works no longer than 3 s after it was last asked about, howe
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("a key stops at its expiry", async () => {
+test("a key stops working when it expires", async () => {
   const key = accounts.addKey({ expiresAt: Date.now() + 1000 });
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
   await pass(997);
@@ -328,7 +328,7 @@ test("a key stops at its expiry", async () => {
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("no key and what was never a key of ours cost no call", () => {
+test("a missing or malformed key is refused without a call", () => {
   const misspelt = `${newKey().slice(0, -1)}!`;
   const wrongSum = newKey().replace(/.{6}$/, "000000");
   for (const key of [undefined, "", "nonsense", misspelt, wrongSum])
@@ -348,7 +348,7 @@ test("an unknown key is asked about once in 3 s", async () => {
   expect(accounts.calls).toHaveLength(2);
 });
 
-test("a key of several workspaces must name one, and may name only its own", async () => {
+test("a key of several workspaces must name one of its own", async () => {
   const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const limit = {
     policy: "address",
@@ -369,7 +369,7 @@ test("a key of several workspaces must name one, and may name only its own", asy
   });
 });
 
-test("names that are no ids share one question", async () => {
+test("workspace names that are not ids share one query", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);
@@ -377,7 +377,7 @@ test("names that are no ids share one question", async () => {
   expect(wants()).toEqual([[3]]);
 });
 
-test("all addresses of an IPv6 network share their failures", () => {
+test("all addresses of an IPv6 /64 network share their failures", () => {
   const fail = (address: string) => admit(undefined, undefined, address);
   for (let count = 0; count < 120; count++)
     expect(fail(`2001:db8:1:2::${count.toString(16)}`)).toMatchObject({ kind: "unauthenticated" });
@@ -385,7 +385,7 @@ test("all addresses of an IPv6 network share their failures", () => {
   expect(fail("2001:db8:1:3::1")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("120 failures a minute are answered per address, then valid keys only", async () => {
+test("after 120 failures per minute an address is refused, except with working keys", async () => {
   const key = accounts.addKey();
   for (let count = 1; count <= 120; count += 1)
     expect(admit(undefined)).toMatchObject({
@@ -403,7 +403,7 @@ test("120 failures a minute are answered per address, then valid keys only", asy
   expect(admit(undefined, undefined, "192.0.2.2")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("known keys go on for 5 s after their answer while accounts is away, unknown ones wait", async () => {
+test("while accounts does not answer, known keys work for 5 s after their last answer and unknown ones are refused", async () => {
   const key = accounts.addKey();
   await admitted(key);
   expect(spendPrepaid(key)).toBe(7);
@@ -421,7 +421,7 @@ test("known keys go on for 5 s after their answer while accounts is away, unknow
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
 });
 
-test("while accounts is away one request at a time tries, and the others do not wait for it", async () => {
+test("while accounts does not answer, one request at a time probes it and the others do not wait", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   accounts.state = "refusing";
@@ -436,7 +436,7 @@ test("while accounts is away one request at a time tries, and the others do not 
   await pass(402);
 });
 
-test("the local budget of an outage goes on from what was left, at the workspace's own rate", async () => {
+test("during an outage the budget continues from what was left, at the workspace's own rate", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 5);
   await admitted(key);
@@ -448,7 +448,7 @@ test("the local budget of an outage goes on from what was left, at the workspace
   expect(await kindsOf(5, key)).toEqual({ admitted: 1, rate_limited: 4 });
 });
 
-test("what was let through in an outage is paid back from the next grants", async () => {
+test("requests admitted during an outage are repaid from the next grants", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -462,7 +462,7 @@ test("what was let through in an outage is paid back from the next grants", asyn
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("a debt that grows while the first answer after an outage is on its way refuses nobody", async () => {
+test("debt that grows while the first call after an outage is in flight refuses no waiting request", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -480,7 +480,7 @@ test("a debt that grows while the first answer after an outage is on its way ref
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("a debt is no reason to refuse a key that has not been seen lately", async () => {
+test("debt does not refuse a key without a recent record", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";
@@ -490,7 +490,7 @@ test("a debt is no reason to refuse a key that has not been seen lately", async 
   expect(await admitted(two)).toMatchObject({ kind: "admitted" });
 });
 
-test("a lost answer is never spent, and what was set aside for it is not lost with it", async () => {
+test("the grants of a lost answer are never used, and reserved requests are not lost with it", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";
@@ -569,7 +569,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 }
 
 test(
-  "whatever the interleaving, nothing is admitted that was not granted",
+  "whatever the interleaving, no request is admitted that accounts did not grant",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {
@@ -585,7 +585,7 @@ test(
 );
 
 test(
-  "outages and lost answers raise no limit in the end",
+  "outages and lost answers never raise the limit in the long run",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), long), async (steps) => {

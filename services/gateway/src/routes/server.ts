@@ -1,4 +1,4 @@
-import { closeGently } from "@postrider/shared/connect/close-gently";
+import { drainConnections } from "@postrider/shared/connect/drain-connections";
 import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
@@ -114,7 +114,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
   app.decorateRequest("locale", deps.defaultLocale);
-  closeGently(app);
+  drainConnections(app);
   addErrorAnswers(app, deps);
   addRequestContext(app, deps);
   addHeaderRules(app);

@@ -43,20 +43,23 @@ async function announce(headers: readonly string[]): Promise<string> {
 }
 
 test.each([
-  ["our own client's way", "application/proto"],
-  ["the way of any other client", "application/json"],
-  ["the way of gRPC-web", "application/grpc-web+proto"],
-])("who has no secret is refused by its head alone, on %s", async (_, type) => {
-  const contentType = `Content-Type: ${type}`;
-  for (const secret of [[], ["Authorization: Bearer wrong"]]) {
-    const said = await announce([contentType, ...secret]);
-    expect(said).toMatch(/^HTTP\/1\.1 401 .*connection: close.*"code":"unauthenticated"/is);
-    expect(said).not.toContain(SECRET);
-  }
-  expect(calls).toBe(0);
-});
+  ["binary protobuf", "application/proto"],
+  ["JSON", "application/json"],
+  ["gRPC-web", "application/grpc-web+proto"],
+])(
+  "a request without the internal secret is refused before its body is read, sent as %s",
+  async (_, type) => {
+    const contentType = `Content-Type: ${type}`;
+    for (const secret of [[], ["Authorization: Bearer wrong"]]) {
+      const said = await announce([contentType, ...secret]);
+      expect(said).toMatch(/^HTTP\/1\.1 401 .*connection: close.*"code":"unauthenticated"/is);
+      expect(said).not.toContain(SECRET);
+    }
+    expect(calls).toBe(0);
+  },
+);
 
-test("a probe needs no secret, and who has it is answered", async () => {
+test("a probe needs no internal secret, and a request with the secret is answered", async () => {
   expect((await app.inject({ url: "/livez" })).statusCode).toBe(200);
   const answer = await fetch(
     `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${PATH}`,

@@ -3,8 +3,8 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { eventually } from "../testing/poll.ts";
-import { closeGently } from "./close-gently.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { drainConnections } from "./drain-connections.ts";
 
 let app: FastifyInstance;
 let port: number;
@@ -13,7 +13,7 @@ let answer: PromiseWithResolvers<string>;
 
 beforeEach(async () => {
   app = fastify({ return503OnClosing: false });
-  closeGently(app);
+  drainConnections(app);
   app.get("/now", () => "here");
   app.get("/later", () => answer.promise);
   answer = Promise.withResolvers();
@@ -35,14 +35,14 @@ async function ask(path: string): Promise<{ readonly text: string; readonly conn
   return { text, connection: response.headers.connection };
 }
 
-test("a kept-alive connection is not cut when the stop begins: its next request is answered, as its last one", async () => {
+test("a stopping server still answers the next request on a kept-alive connection, then closes the connection", async () => {
   expect(await ask("/now")).toEqual({ text: "here", connection: "keep-alive" });
   const closed = app.close();
   expect(await ask("/now")).toEqual({ text: "here", connection: "close" });
   await closed;
 });
 
-test("who comes while the process stops is answered too", async () => {
+test("a stopping server answers new connections", async () => {
   await ask("/now");
   const closed = app.close();
   const others = await Promise.all(
@@ -53,7 +53,7 @@ test("who comes while the process stops is answered too", async () => {
   await expect(fetch(`http://127.0.0.1:${port}/now`)).rejects.toThrow("fetch failed");
 });
 
-test("a request in flight is waited for", async () => {
+test("a stopping server waits for requests in flight", async () => {
   const asked = ask("/later");
   await once(app.server, "request");
   const closed = app.close();
@@ -63,7 +63,7 @@ test("a request in flight is waited for", async () => {
   await closed;
 });
 
-test("a connection that nobody uses does not hold the stop up", async () => {
+test("an unused connection does not delay the stop of a server", async () => {
   const unused = connect(port, "127.0.0.1");
   await once(unused, "connect");
   await eventually(

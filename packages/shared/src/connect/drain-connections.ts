@@ -1,0 +1,110 @@
+import type { ServerResponse } from "node:http";
+import { Server, type Socket } from "node:net";
+import { setImmediate as pollPhaseOver, setTimeout as sleep } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+
+const CHECK_EVERY_MS = 25;
+/** Number of checks without a new connection or request after which all open connections count as idle. */
+const QUIET_CHECKS = 30;
+/** Time without traffic, and without connections, after which fewer quiet checks suffice. */
+const UNUSED_SERVER_MS = 1_000;
+const UNUSED_SERVER_CHECKS = 2;
+/** Maximum number of checks. Clients that keep coming after it are sent by a load balancer that ignores `/readyz`. */
+const MAX_CHECKS = 200;
+/** Number of checks after which a connection without a single request is closed. */
+const UNUSED_CONNECTION_CHECKS = 40;
+/** How long after the stop clients that have not sent their request, or not read their answer, are disconnected. */
+const DISCONNECT_MS = 21_000;
+
+/**
+ * A pause that ends right after the event loop has read everything that has arrived: a process that was not scheduled for
+ * a while sees that traffic before it decides that there was none.
+ */
+async function nextCheck(): Promise<void> {
+  await sleep(CHECK_EVERY_MS);
+  await pollPhaseOver();
+}
+
+/** The connections of a server, and whether there is new traffic. */
+class Traffic {
+  readonly connections = new Set<Socket>();
+  readonly #unanswered = new Set<ServerResponse>();
+  #isLast = false;
+  #count = 0;
+  #at = Number.NEGATIVE_INFINITY;
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      this.#note();
+      this.connections.add(socket);
+      socket.once("close", () => this.connections.delete(socket));
+    });
+    // Prepended, because the handler may answer synchronously.
+    server.prependListener("request", (_request, response: ServerResponse) => {
+      this.#note();
+      if (this.#isLast) response.shouldKeepAlive = false;
+      this.#unanswered.add(response);
+      response.once("close", () => this.#unanswered.delete(response));
+    });
+  }
+
+  /** From now on every answer closes its connection, and announces that with `connection: close`. */
+  endWithAnswers(): void {
+    this.#isLast = true;
+    for (const response of this.#unanswered) response.shouldKeepAlive = false;
+  }
+
+  get #isUnused(): boolean {
+    return this.connections.size === 0 && performance.now() - this.#at > UNUSED_SERVER_MS;
+  }
+
+  async untilQuiet(): Promise<void> {
+    const enough = this.#isUnused ? UNUSED_SERVER_CHECKS : QUIET_CHECKS;
+    let seen = this.#count;
+    let quiet = 0;
+    for (let check = 0; check < MAX_CHECKS && quiet < enough; check++) {
+      await nextCheck();
+      quiet = this.#count === seen ? quiet + 1 : 0;
+      seen = this.#count;
+    }
+  }
+
+  #note(): void {
+    this.#count += 1;
+    this.#at = performance.now();
+  }
+}
+
+/**
+ * Makes `app.close()` lose no request. A load balancer needs a moment to learn from `/readyz` that the process stops. If the
+ * port closed immediately, connections that wait to be accepted would be reset, and requests on kept-alive connections
+ * would fail without saying whether they were processed.
+ *
+ * So requests are answered as before, but each answer closes its connection. Once there is no new traffic, the port is
+ * closed, then idle connections, repeatedly, because those with a request in flight become idle later. After 21 s the
+ * remaining connections are closed.
+ */
+export function drainConnections(app: FastifyInstance): void {
+  const { server } = app;
+  const traffic = new Traffic(server);
+
+  const closeConnections = async (): Promise<void> => {
+    for (let check = 0; traffic.connections.size > 0; check++) {
+      await nextCheck();
+      server.closeIdleConnections();
+      if (check < UNUSED_CONNECTION_CHECKS) continue;
+      // Node counts a connection without a request as busy and would wait for its first request.
+      for (const socket of traffic.connections) if (socket.bytesRead === 0) socket.destroy();
+    }
+  };
+
+  app.addHook("preClose", async () => {
+    traffic.endWithAnswers();
+    if (!server.listening) return;
+    setTimeout(() => server.closeAllConnections(), DISCONNECT_MS).unref();
+    await traffic.untilQuiet();
+    // Closes only the port; `http.Server.close` would close idle connections at the same time.
+    Server.prototype.close.call(server);
+    void closeConnections();
+  });
+}

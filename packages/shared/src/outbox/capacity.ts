@@ -1,0 +1,25 @@
+import { unavailable } from "#src/errors.ts";
+import { readOutboxBacklog } from "#src/outbox.ts";
+import type { Sql } from "#src/postgres.ts";
+
+/** Maximum number of waiting events up to which requests are accepted during an outage of the bus. */
+const MAX_ROWS = 1_000_000;
+const CHECK_INTERVAL_MS = 2_000;
+
+/**
+ * Creates a check to call before a request that appends to the service's outbox. It measures the outbox at most every 2 s.
+ *
+ * @returns A function that throws `unavailable`, with a retry after 5 s, while the outbox is full.
+ */
+export function createOutboxCapacityCheck(sql: Sql, maxRows = MAX_ROWS): () => Promise<void> {
+  let hasRoom = true;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - checkedAt > CHECK_INTERVAL_MS) {
+      checkedAt = performance.now();
+      const { rows } = await readOutboxBacklog(sql);
+      hasRoom = rows < maxRows;
+    }
+    if (!hasRoom) throw unavailable(undefined, 5_000);
+  };
+}
