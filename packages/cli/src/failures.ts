@@ -28,7 +28,7 @@ export interface Failure {
   readonly exitCode: number;
 }
 
-function describe({ reason, violations }: ServiceError, asked: string): string {
+function describe({ reason, violations }: ServiceError, called: string): string {
   if (violations.length > 0) {
     const faults = violations.map(({ path, code }) =>
       path === undefined ? code : `${path} ${code}`,
@@ -38,16 +38,16 @@ function describe({ reason, violations }: ServiceError, asked: string): string {
   if (reason === "not_found")
     return "the id does not exist; check it with the list commands of `postrider help`";
   if (reason === "unavailable" || reason === "upstream_timeout")
-    return `${asked} does not answer; start the stack with npm start, or check the address`;
-  return `${asked} rejected the request: ${reason}`;
+    return `${called} does not answer; start the stack with npm start, or check the address`;
+  return `${called} rejected the request: ${reason}`;
 }
 
 /**
  * Turns an error into a message and an exit code: 2 for a wrong command line, 1 for every other failure.
  *
- * @param asked The services that the command has called, in words.
+ * @param called The services that the command has called, in words.
  */
-export function toFailure(error: unknown, asked: string): Failure {
+export function toFailure(error: unknown, called: string): Failure {
   if (error instanceof UsageError)
     return { code: "invalid_request", message: error.message, exitCode: 2 };
   if (error instanceof NotRunningError)
@@ -55,7 +55,7 @@ export function toFailure(error: unknown, asked: string): Failure {
   if (error instanceof CommandFailure)
     return { code: error.code, message: error.message, exitCode: 1 };
   if (error instanceof ServiceError)
-    return { code: error.reason, message: describe(error, asked), exitCode: 1 };
+    return { code: error.reason, message: describe(error, called), exitCode: 1 };
   const message = error instanceof Error ? error.message : String(error);
   return { code: "internal", message, exitCode: 1 };
 }

@@ -69,7 +69,7 @@ export async function runCommand(
     print(wantsJson ? JSON.stringify(json) : text);
     return 0;
   } catch (error) {
-    const { code, message, exitCode } = toFailure(error, services.describeAsked());
+    const { code, message, exitCode } = toFailure(error, services.describeCalled());
     printError(wantsJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`);
     return exitCode;
   }

@@ -25,9 +25,9 @@ export class Services implements AsyncDisposable {
   }
 
   /** The services that were called so far, in words. */
-  describeAsked(): string {
-    const asked = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
-    return asked.length === 0 ? "no service" : asked.join(", ");
+  describeCalled(): string {
+    const called = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
+    return called.length === 0 ? "no service" : called.join(", ");
   }
 
   #connect(name: ServiceName): Peer {

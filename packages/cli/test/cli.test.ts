@@ -155,7 +155,7 @@ test("`events list` and `events redrive` answer for a service without parked eve
   });
 });
 
-test("output without --json has aligned columns", async () => {
+test("`key list` without --json prints aligned columns", async () => {
   const workspace = await createWorkspace();
   expect((await run(["key", "list", "--workspace", workspace])).printed).toBe("no keys");
   const key = ["key", "create", "--name", "People", "--workspace", workspace, "--scopes", "all"];

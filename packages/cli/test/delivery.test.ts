@@ -15,7 +15,7 @@ import {
 
 let database: TestDatabase;
 let accountsDatabase: TestDatabase;
-let services: readonly RunningService[];
+let services: readonly RunningService[] = [];
 let settings: Settings;
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
     startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
     startService("delivery", database, {
       HANDLE_KEYS: SEALING_KEYS,
-      MEDIA_KEY: "a media key, which delivery needs to start and these tests do not use",
+      MEDIA_KEY: "a media key that delivery needs to start and these tests do not use",
     }),
   ]);
   services = [accounts, delivery];

@@ -18,6 +18,9 @@ export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 /** Matches an instant as the JSON output shows it. */
 export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
+/** Time limit of a service's start; other tests may load the machine meanwhile. */
+const START_TIMEOUT_MS = 25_000;
+
 const SERVICES = join(import.meta.dirname, "../../../services");
 
 export async function createServiceDatabase(
@@ -38,7 +41,7 @@ export async function startService(
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService> {
   const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       PORT: "0",
       METRICS_PORT: "0",
@@ -49,16 +52,21 @@ export async function startService(
     },
   });
   let log = "";
-  service.stdout.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false);
-  await eventually(async () => (await fetch(`${url}/readyz`)).ok);
-  return {
-    url,
-    [Symbol.asyncDispose]: async () => {
-      service.kill("SIGTERM");
-      if (service.exitCode === null) await once(service, "exit");
-    },
+  for (const output of [service.stdout, service.stderr])
+    output.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const stop = async () => {
+    service.kill("SIGTERM");
+    if (service.exitCode === null) await once(service, "exit");
   };
+  try {
+    const limit = { timeoutMs: START_TIMEOUT_MS };
+    const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false, limit);
+    await eventually(async () => (await fetch(`${url}/readyz`)).ok, limit);
+    return { url, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw new Error(`${name} did not start; its log: ${log}`, { cause: error });
+  }
 }
 
 export interface Ended {

@@ -172,7 +172,7 @@ test("a browser with a wrong cookie or a wrong state cannot finish or end the au
   expect(await outcomeOf({})).toBe("connected");
 });
 
-test("a code is exchanged once when the browser comes back eight times at once", async () => {
+test("an authorization code is exchanged once when the browser comes back with it eight times at once", async () => {
   const { browser, authorizeUrl } = await open("x");
   const back = await press(authorizeUrl, "approve", "onceonly");
   const answers = await Promise.all(Array.from({ length: 8 }, () => finish(back, browser)));

@@ -50,14 +50,14 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
-test("concurrent batches never get more requests than the burst and the refill of their bucket", async () => {
+test("concurrent Admit batches never get more requests than the burst and the refill of the request budget", async () => {
   const tenant = await createTenant(app, 600);
   const { granted, limit } = await spend(admit, tenant, 600);
   expect(granted).toBeLessThanOrEqual(limit);
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("an implementation that reads a bucket before it writes it grants too many requests in the same test", async () => {
+test("a request budget that is read before it is written grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -77,7 +77,7 @@ test("an implementation that reads a bucket before it writes it grants too many 
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("concurrent batches that name the same workspaces in different orders never deadlock", async () => {
+test("concurrent Admit batches that name the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);
@@ -90,7 +90,7 @@ test("concurrent batches that name the same workspaces in different orders never
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants what a query wants, and up to 8 prepaid requests while the bucket is more than half full", async () => {
+test("Admit grants what a query wants, and up to 8 prepaid requests while the request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({
@@ -121,7 +121,7 @@ test("Admit grants what a query wants, and up to 8 prepaid requests while the bu
   expect(await ask(-5, -5)).toMatchObject({ granted: 0, remaining: 600 });
 });
 
-test("a lower limit takes effect at once, and a deleted bucket is full again", async () => {
+test("a lowered request limit takes effect at once, and a request budget whose row was deleted is full again", async () => {
   const tenant = await createTenant(app);
   const ask = async () =>
     (await app.admission.admit({ queries: [{ keyHash: tenant.keyHash, want: 600 }] })).grants[0];

@@ -36,7 +36,7 @@ test("ListAccounts lists the accounts of its workspace only, newest first", asyn
   expect((await fixture.app.accounts.listAccounts({ workspaceId: newId() })).accounts).toEqual([]);
 });
 
-test("an external account that two workspaces connect is two accounts", async () => {
+test("an external account that is connected in two workspaces becomes two accounts", async () => {
   const [one] = await connect(mine, "x", "shared");
   const [other] = await connect(theirs, "x", "shared");
   expect(other?.externalId).toBe(one?.externalId);

@@ -68,7 +68,7 @@ test("tokens that are used and refreshed while they are sealed with a newer key 
   expect(credential).toMatchObject({ accountStatus: "active", version: 2n });
 });
 
-test("a job that stops while it seals credentials again loses none, and the next job seals the rest", async () => {
+test("a job that is stopped while it seals credentials with a newer key loses none, and the next job seals the rest", async () => {
   const refs = await fixture.connectMany("x", 450);
   const credentialKeys = [NEW_KEY, KEY];
   const deps = { sql: fixture.sql, logger, credentialKeys };
@@ -87,7 +87,7 @@ test("a job that stops while it seals credentials again loses none, and the next
   expect(await fixture.credentialsOf(refs, reader)).toEqual(before);
 });
 
-test("a credential that cannot be unsealed does not stop the others from being sealed again", async () => {
+test("a credential that cannot be unsealed does not stop the others from being sealed with a newer key", async () => {
   const refs = await fixture.connectMany("telegram", 3);
   const [broken] = refs;
   await fixture.sql`

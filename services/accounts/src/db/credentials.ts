@@ -44,7 +44,7 @@ export interface SealedCredential {
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
-  /** How long an unused credential waits until a job renews it; null = its refresh token does not expire. */
+  /** How long an unused credential waits until a job refreshes it; null = its refresh token does not expire. */
   readonly refreshAfterMs: number | null;
 }
 

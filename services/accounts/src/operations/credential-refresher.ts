@@ -107,7 +107,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
     if (isWritten) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
-    // The disconnect deleted the old tokens and revoked those. The new ones are stored nowhere.
+    // The disconnect revoked only the old tokens. The new ones are not stored, so they are revoked here.
     if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
   }
 

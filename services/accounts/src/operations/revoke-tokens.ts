@@ -61,7 +61,7 @@ export async function revokeTokens(
     ({ kind }) => kind === "own",
     () => false,
   );
-  // In a copy of the data these are the tokens of the original deployment, which goes on using them.
+  // In a copy of the data these are the tokens of the original deployment, which keeps using them.
   if (!isOwn) return SHARED_GRANT;
   const revoke = connectors[platform]?.connector.revoke;
   const tokens = unsealDeleted(deps, accountId, deleted);

@@ -35,7 +35,7 @@ async function disconnect(
   return disconnection;
 }
 
-/** Destroys the tokens first: the account is disconnected whatever the platform answers to the revocation. */
+/** Deletes the tokens first: the account is disconnected whatever the platform answers to the revocation. */
 export async function disconnectAccount(
   deps: Dependencies,
   { ref }: DisconnectAccountRequest,
