@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-test("schema.sql shows the schema that the migrations make", async () => {
+test("schema.sql of media equals the schema that the migrations create", async () => {
   await expectSchemaCurrent(
     service.database,
     "media",
@@ -20,7 +20,7 @@ test("schema.sql shows the schema that the migrations make", async () => {
   );
 });
 
-test("a workspace finds its own media and is not told of others'", async () => {
+test("BatchGetMedia returns media of the own workspace and leaves out those of others", async () => {
   const { sql, media } = service;
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];
@@ -66,7 +66,7 @@ test("a workspace finds its own media and is not told of others'", async () => {
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });
 });
 
-test("nothing new is granted or imported while the outbox is full, and what was granted goes on", async () => {
+test("CreateUpload and ImportMedia are unavailable while the outbox is full, but a granted upload succeeds", async () => {
   const grant = await createGrant(service, 10);
   await using full = await service.startReplica({ maxOutboxRows: 0 });
   const workspaceId = newId();

@@ -19,7 +19,7 @@ async function uploaded(body: Buffer) {
   return grant;
 }
 
-test("checked media are ready, as often as one asks, and say so once", async () => {
+test("CompleteUpload makes media ready, repeats its answer, and publishes MediaReady once", async () => {
   const body = await png();
   const grant = await uploaded(body);
   expect(
@@ -45,7 +45,7 @@ test("checked media are ready, as often as one asks, and say so once", async () 
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("bytes that are not what they should be are rejected for good, and their object is removed", async () => {
+test("CompleteUpload rejects bytes of another type for good and deletes their object", async () => {
   const before = await service.listStored();
   const grant = await uploaded(noise(50));
   const rejected = {
@@ -64,7 +64,7 @@ test("bytes that are not what they should be are rejected for good, and their ob
   });
 });
 
-test("what was not uploaded cannot be completed, and can be afterwards", async () => {
+test("CompleteUpload fails before the upload and succeeds after it", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
 
@@ -76,7 +76,7 @@ test("what was not uploaded cannot be completed, and can be afterwards", async (
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("media of another workspace, unknown and deleted ones are not found", async () => {
+test("CompleteUpload does not find media of another workspace, unknown media and deleted media", async () => {
   const grant = await uploaded(await png());
 
   for (const ref of [

@@ -5,16 +5,16 @@ import {
 } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
 import { startMedia, type TestMedia } from "./media-fixture.ts";
 
-/** Posts, in memory: those that exist, by id. */
+/** An in-memory posts service with the posts that exist, by id. */
 const posts = {
   known: new Map<string, { uses: boolean; version: bigint }>(),
   asked: [] as BatchGetMediaUsesRequest[],
   isUp: true,
-  /** Runs while media waits for the answer. */
+  /** Runs while media waits for the answer of posts. */
   onAsk: async (): Promise<unknown> => undefined,
 };
 
@@ -43,7 +43,7 @@ beforeEach(() => {
   posts.onAsk = async () => undefined;
 });
 
-/** Media of a workspace of their own, and what happens to them. */
+/** Creates media in a new workspace, with functions that call the service for them. */
 async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
   const { sql, media, store } = service;
   const [id, workspaceId, objectKey] = [newId(), newId(), `objects/${newId()}`];
@@ -77,7 +77,7 @@ async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
     id,
     workspaceId,
     use,
-    /** Passes 10 minutes. */
+    /** Makes all usages 10 minutes older. */
     age: () =>
       sql`update media_usages set noted_at = noted_at - interval '10 minutes' where media_id = ${id}`,
     delete: () => media.deleteMedia({ workspaceId, id }),
@@ -100,26 +100,27 @@ const hash = (text: string): Buffer => createHash("md5").update(text).digest();
 
 const inUse = { kind: "conflict", reason: "media_in_use" };
 
-describe("media that no post uses", () => {
-  test("are being deleted, then gone, and are told of once", async () => {
-    const media = await someMedia();
-    expect(await media.delete()).toMatchObject({ gone: false });
-    expect(await media.status()).toBe("deleting");
-    expect(await media.delete()).toMatchObject({ gone: false });
-    expect(await media.events()).toEqual([["MediaDeleted", media.id, 2n]]);
-    await service.removeObjects();
-    expect(await media.isStored()).toBe(false);
-    await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
-  });
+test("DeleteMedia marks unused media as deleting, publishes one event, and a job deletes them", async () => {
+  const media = await someMedia();
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(await media.status()).toBe("deleting");
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(await media.events()).toEqual([["MediaDeleted", media.id, 2n]]);
+  await service.removeObjects();
+  expect(await media.isStored()).toBe(false);
+  await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
+});
 
-  test("are told of once, too, when they are deleted twice at the same moment", async () => {
-    const media = await someMedia();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => media.delete()));
-    expect(answers).toMatchObject(answers.map(() => ({ gone: false })));
-    expect(await media.events()).toHaveLength(1);
-  });
+test("concurrent DeleteMedia calls publish one event", async () => {
+  const media = await someMedia();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => media.delete()));
+  expect(answers).toMatchObject(answers.map(() => ({ gone: false })));
+  expect(await media.events()).toHaveLength(1);
+});
 
-  test.each(["pending", "rejected"] as const)("are gone at once if %s", async (status) => {
+test.each(["pending", "rejected"] as const)(
+  "DeleteMedia deletes %s media at once",
+  async (status) => {
     const media = await someMedia(status);
     await media.use();
     expect(await media.delete()).toMatchObject({ gone: true });
@@ -127,30 +128,36 @@ describe("media that no post uses", () => {
     expect(await media.usages()).toEqual([]);
     await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
     expect(await media.events()).toEqual([]);
-  });
+  },
+);
 
-  test("are not found in another workspace", async () => {
-    const media = await someMedia();
-    const foreign = service.media.deleteMedia({ workspaceId: newId(), id: media.id });
-    await expect(foreign).rejects.toMatchObject({ kind: "not_found" });
-    const nonsense = service.media.deleteMedia({ workspaceId: media.workspaceId, id: "no id" });
-    await expect(nonsense).rejects.toMatchObject({ kind: "not_found" });
-    expect(await media.status()).toBe("ready");
-  });
+test("DeleteMedia does not find media of another workspace", async () => {
+  const media = await someMedia();
+  const foreign = service.media.deleteMedia({ workspaceId: newId(), id: media.id });
+  await expect(foreign).rejects.toMatchObject({ kind: "not_found" });
+  const nonsense = service.media.deleteMedia({ workspaceId: media.workspaceId, id: "no id" });
+  await expect(nonsense).rejects.toMatchObject({ kind: "not_found" });
+  expect(await media.status()).toBe("ready");
 });
 
-describe("a post keeps media from being deleted", () => {
-  test.each([
-    { post: "that has them", known: { uses: true, version: 3n }, young: true, old: true },
-    {
-      post: "that has them no more",
-      known: { uses: false, version: 3n },
-      young: false,
-      old: false,
-    },
-    { post: "that may get them", known: { uses: false, version: 2n }, young: true, old: false },
-    { post: "that may come to be", known: undefined, young: true, old: false },
-  ])("$post: in the first 10 minutes $young, later $old", async ({ known, young, old }) => {
+test.each([
+  { post: "uses them", known: { uses: true, version: 3n }, young: true, old: true },
+  {
+    post: "no longer uses them",
+    known: { uses: false, version: 3n },
+    young: false,
+    old: false,
+  },
+  {
+    post: "may still get a version with them",
+    known: { uses: false, version: 2n },
+    young: true,
+    old: false,
+  },
+  { post: "may still be created with them", known: undefined, young: true, old: false },
+])(
+  "a usage of a post that $post blocks DeleteMedia: $young while young, $old after 10 minutes",
+  async ({ known, young, old }) => {
     const results: boolean[] = [];
     for (const isOld of [false, true]) {
       const media = await someMedia();
@@ -166,144 +173,140 @@ describe("a post keeps media from being deleted", () => {
       expect(await media.status()).toBe(isBlocked ? "ready" : "deleting");
     }
     expect(results).toEqual([young, old]);
-  });
+  },
+);
 
-  test("as long as posts cannot be asked", async () => {
-    const media = await someMedia();
-    await media.use();
-    await media.age();
-    posts.isUp = false;
-    await expect(media.delete()).rejects.toMatchObject({ kind: "unavailable" });
-    expect(await media.status()).toBe("ready");
-    expect(await media.usages()).toHaveLength(1);
-  });
+test("DeleteMedia of used media is unavailable while posts does not answer", async () => {
+  const media = await someMedia();
+  await media.use();
+  await media.age();
+  posts.isUp = false;
+  await expect(media.delete()).rejects.toMatchObject({ kind: "unavailable" });
+  expect(await media.status()).toBe("ready");
+  expect(await media.usages()).toHaveLength(1);
+});
 
-  test("also if it is one of many, which are asked about 500 at a time", async () => {
-    const media = await someMedia();
-    await service.sql`
+test("DeleteMedia asks posts about 500 usages per call and finds the one that blocks among 1200", async () => {
+  const media = await someMedia();
+  await service.sql`
       insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
       select ${media.workspaceId}, ${media.id}, gen_random_uuid(), 1, now() - interval '1 hour'
       from generate_series(1, 1200)`;
-    const { postId } = await media.use({ postId: "ffffffff-ffff-4fff-bfff-ffffffffffff" });
-    posts.known.set(postId, { uses: true, version: 1n });
-    await expect(media.delete()).rejects.toMatchObject(inUse);
-    expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([500, 500, 201]);
-    posts.known.delete(postId);
-    await media.age();
-    posts.asked = [];
-    expect(await media.delete()).toMatchObject({ gone: false });
-    expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
-  });
-
-  test("that came while posts was asked about another one: it is asked again", async () => {
-    const media = await someMedia();
-    await media.use();
-    await media.age();
-    const late = newId();
-    posts.onAsk = async () => {
-      posts.onAsk = async () => undefined;
-      await media.use({ postId: late });
-    };
-    await expect(media.delete()).rejects.toMatchObject(inUse);
-    expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
-  });
-
-  test("that was noted again while posts said that it is not there", async () => {
-    const media = await someMedia();
-    const { postId } = await media.use();
-    await media.age();
-    posts.onAsk = () => media.use({ postId });
-    await expect(media.delete()).rejects.toMatchObject(inUse);
-    expect(posts.asked).toHaveLength(2);
-  });
+  const { postId } = await media.use({ postId: "ffffffff-ffff-4fff-bfff-ffffffffffff" });
+  posts.known.set(postId, { uses: true, version: 1n });
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([500, 500, 201]);
+  posts.known.delete(postId);
+  await media.age();
+  posts.asked = [];
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
 });
 
-describe("a use", () => {
-  test("is noted of media that are there, and never of those of others", async () => {
-    const [mine, theirs] = [await someMedia(), await someMedia()];
-    const pending = await someMedia("pending");
-    const use = { postId: newId(), postVersion: 1n, claimId: newId() };
-    const { workspaceId } = mine;
-    const ids = [mine.id, theirs.id, newId(), "no id"];
-    const { media } = await service.media.useMedia({ workspaceId, ids, ...use });
-    expect(media).toMatchObject([{ id: mine.id, status: "ready", sha256: "ab" }]);
-    expect(await mine.usages()).toEqual([use.postId]);
-    expect(await theirs.usages()).toEqual([]);
-    // A draft may wait for an upload: once it is ready, it is in use.
-    await pending.use(use);
-    expect(await pending.usages()).toEqual([use.postId]);
-  });
-
-  test("is not noted of media that are being deleted", async () => {
-    const media = await someMedia();
-    await media.delete();
-    const use = { postId: newId(), postVersion: 1n, claimId: newId() };
-    const request = { workspaceId: media.workspaceId, ids: [media.id], ...use };
-    expect((await service.media.useMedia(request)).media).toMatchObject([{ status: "deleting" }]);
-    expect(await media.usages()).toEqual([]);
-  });
-
-  test("of the same media by many posts at once never waits for another in a ring", async () => {
-    const { workspaceId } = await someMedia();
-    const all = await Promise.all(Array.from({ length: 20 }, () => someMedia()));
-    const ids = all.map(({ id }) => id);
-    await service.sql`update media set workspace_id = ${workspaceId} where id = any(${ids}::uuid[])`;
-    const postIds = [newId(), newId()];
-    const shuffled = (turn: number) =>
-      ids.toSorted((a, b) => hash(`${turn} ${a}`).compare(hash(`${turn} ${b}`)));
-    const answers = await Promise.allSettled(
-      Array.from({ length: 200 }, async (_, turn) => {
-        const postId = postIds[turn % 2] ?? "";
-        const claimId = newId();
-        const request = { workspaceId, postId, claimId, postVersion: 1n, ids: shuffled(turn) };
-        if (turn % 3 > 0) return await service.media.useMedia(request);
-        const uses = shuffled(turn).map((mediaId) => ({ workspaceId, postId, mediaId }));
-        return await service.media.releaseMedia({ uses });
-      }),
-    );
-    expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
-  });
+test("DeleteMedia asks posts again about a usage that was recorded during the first question", async () => {
+  const media = await someMedia();
+  await media.use();
+  await media.age();
+  const late = newId();
+  posts.onAsk = async () => {
+    posts.onAsk = async () => undefined;
+    await media.use({ postId: late });
+  };
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
 });
 
-describe("a release", () => {
-  test("takes a use away, once and for all", async () => {
-    const media = await someMedia();
-    const { postId } = await media.use();
-    await media.release({ postId });
-    await media.release({ postId });
-    expect(await media.usages()).toEqual([]);
-  });
+test("DeleteMedia asks posts again about a usage that was recorded again during the first question", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  await media.age();
+  posts.onAsk = () => media.use({ postId });
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked).toHaveLength(2);
+});
 
-  test("of a version leaves the use of a newer one, however late it comes", async () => {
-    const media = await someMedia();
-    const { postId } = await media.use({ postVersion: 3n });
-    await media.use({ postId, postVersion: 4n });
-    await media.use({ postId, postVersion: 3n });
-    await media.release({ postId, postVersion: 3n });
-    expect(await media.usages()).toEqual([postId]);
-    await media.release({ postId, postVersion: 4n });
-    expect(await media.usages()).toEqual([]);
-  });
+test("UseMedia records usages of existing media of the own workspace only", async () => {
+  const [mine, theirs] = [await someMedia(), await someMedia()];
+  const pending = await someMedia("pending");
+  const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+  const { workspaceId } = mine;
+  const ids = [mine.id, theirs.id, newId(), "no id"];
+  const { media } = await service.media.useMedia({ workspaceId, ids, ...use });
+  expect(media).toMatchObject([{ id: mine.id, status: "ready", sha256: "ab" }]);
+  expect(await mine.usages()).toEqual([use.postId]);
+  expect(await theirs.usages()).toEqual([]);
+  // A draft may name pending media: they are used before they are ready.
+  await pending.use(use);
+  expect(await pending.usages()).toEqual([use.postId]);
+});
 
-  test("by the request that noted it leaves what another request has noted, before or after it", async () => {
-    const media = await someMedia();
-    const first = await media.use();
-    const { postId } = first;
-    const second = await media.use({ postId });
-    await media.release(second);
-    await media.release(first);
-    expect(await media.usages()).toEqual([postId]);
-    const alone = await media.use();
-    await media.use(alone);
-    await media.release(alone);
-    expect(await media.usages()).toEqual([postId]);
-  });
+test("UseMedia records no usage of media that are being deleted", async () => {
+  const media = await someMedia();
+  await media.delete();
+  const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+  const request = { workspaceId: media.workspaceId, ids: [media.id], ...use };
+  expect((await service.media.useMedia(request)).media).toMatchObject([{ status: "deleting" }]);
+  expect(await media.usages()).toEqual([]);
+});
 
-  test("reaches no other workspace", async () => {
-    const media = await someMedia();
-    const { postId } = await media.use();
-    const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];
-    await service.media.releaseMedia({ uses });
-    expect(await media.usages()).toEqual([postId]);
-  });
+test("200 concurrent UseMedia and ReleaseMedia calls for the same media never deadlock", async () => {
+  const { workspaceId } = await someMedia();
+  const all = await Promise.all(Array.from({ length: 20 }, () => someMedia()));
+  const ids = all.map(({ id }) => id);
+  await service.sql`update media set workspace_id = ${workspaceId} where id = any(${ids}::uuid[])`;
+  const postIds = [newId(), newId()];
+  const shuffled = (turn: number) =>
+    ids.toSorted((a, b) => hash(`${turn} ${a}`).compare(hash(`${turn} ${b}`)));
+  const answers = await Promise.allSettled(
+    Array.from({ length: 200 }, async (_, turn) => {
+      const postId = postIds[turn % 2] ?? "";
+      const claimId = newId();
+      const request = { workspaceId, postId, claimId, postVersion: 1n, ids: shuffled(turn) };
+      if (turn % 3 > 0) return await service.media.useMedia(request);
+      const uses = shuffled(turn).map((mediaId) => ({ workspaceId, postId, mediaId }));
+      return await service.media.releaseMedia({ uses });
+    }),
+  );
+  expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
+test("ReleaseMedia deletes a usage and can be repeated", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  await media.release({ postId });
+  await media.release({ postId });
+  expect(await media.usages()).toEqual([]);
+});
+
+test("a late ReleaseMedia of a version keeps the usage of a newer version", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use({ postVersion: 3n });
+  await media.use({ postId, postVersion: 4n });
+  await media.use({ postId, postVersion: 3n });
+  await media.release({ postId, postVersion: 3n });
+  expect(await media.usages()).toEqual([postId]);
+  await media.release({ postId, postVersion: 4n });
+  expect(await media.usages()).toEqual([]);
+});
+
+test("ReleaseMedia of one request keeps a usage that another request recorded, before or after it", async () => {
+  const media = await someMedia();
+  const first = await media.use();
+  const { postId } = first;
+  const second = await media.use({ postId });
+  await media.release(second);
+  await media.release(first);
+  expect(await media.usages()).toEqual([postId]);
+  const alone = await media.use();
+  await media.use(alone);
+  await media.release(alone);
+  expect(await media.usages()).toEqual([postId]);
+});
+
+test("ReleaseMedia does not affect another workspace", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];
+  await service.media.releaseMedia({ uses });
+  expect(await media.usages()).toEqual([postId]);
 });

@@ -28,15 +28,15 @@ import { toMedia } from "#src/rpc/to-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-// Both services, with their real statements, on a database each.
+// Runs the real posts service beside media, each with its own database.
 import { startPosts, type Posts } from "../../posts/test/fixture.ts";
 
 const ROUNDS = 1000;
 const AT_ONCE = 20;
-// oxlint-disable-next-line no-restricted-properties -- repeats what happened in a failure, and how long each step waited
+// oxlint-disable-next-line no-restricted-properties -- RACE_SEED repeats the interleavings of a failed run
 const SEED = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000);
 
-/** Lets some other work of the loop go first. */
+/** Waits for `count` turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -45,7 +45,7 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-/** How long each workspace's calls wait where another's work may come between. */
+/** How many turns the calls of each workspace wait at the points where other calls may interleave. */
 const delays = new Map<string, number[]>();
 async function pause({ workspaceId }: { readonly workspaceId: string }): Promise<void> {
   const waits = delays.get(workspaceId) ?? [];
@@ -54,7 +54,7 @@ async function pause({ workspaceId }: { readonly workspaceId: string }): Promise
   await turns(next);
 }
 
-/** What media does; a test leaves a part of it out. */
+/** The operations of media; a mutation test replaces one of them by a naive version. */
 const whole = {
   use: (request: UseMediaRequest) => useMedia({ sql: database.sql }, request),
   release: (request: ReleaseMediaRequest) => releaseMedia({ sql: database.sql }, request),
@@ -78,7 +78,7 @@ let store: ObjectStore;
 let folder: string;
 let posts: Posts;
 let postsClient: PostsClient;
-/** How long the process of posts stood still after it read the clock. */
+/** By how many milliseconds the clock of posts lags at its next readings. */
 let behindMs: number[] = [];
 
 beforeAll(async () => {
@@ -143,7 +143,7 @@ async function addMedia(workspaceId: string): Promise<string> {
   return id;
 }
 
-/** What happens at the same moment to one item of media, and to a draft that has it or not. */
+/** What posts may do concurrently with the deletion of one item of media. */
 const STEPS = [
   "create",
   "schedule",
@@ -158,9 +158,9 @@ type Step = (typeof STEPS)[number];
 const DRAFT_STEPS: ReadonlySet<Step> = new Set(["add", "remove", "publish", "drop"] as const);
 
 interface Round {
-  /** Whether the draft, if a step needs one, has the media before. */
+  /** Whether the draft, if a step needs one, already uses the media. */
   readonly isUsed: boolean;
-  /** What happens beside the deletion. */
+  /** The operations that run concurrently with the deletion. */
   readonly steps: readonly Step[];
   readonly starts: readonly number[];
   readonly waits: readonly number[];
@@ -179,7 +179,7 @@ function roundsOf(what: Partial<Round> = {}): fc.Arbitrary<Round> {
   });
 }
 
-/** What refuses a step for a reason; anything else is a fault. */
+/** The expected refusals; any other error fails the test. */
 const REFUSALS = new Set([
   "validation_failed",
   "media_in_use",
@@ -230,7 +230,7 @@ interface Result {
   readonly deletion: string;
   readonly others: readonly string[];
   readonly status: string;
-  /** Posts that have the media in the end. */
+  /** Number of posts that use the media in the end. */
   readonly users: number;
   readonly usages: number;
 }
@@ -268,7 +268,7 @@ async function look(workspaceId: string, mediaId: string) {
   return { status: "gone", usages: 0, ...item, users: stored?.users ?? 0 };
 }
 
-/** Plays rounds, some at a time, until `isEnough` of them. */
+/** Plays rounds, `AT_ONCE` at a time, until `isEnough` returns true. */
 async function playAll(
   arbitrary: fc.Arbitrary<Round>,
   count: number,
@@ -281,25 +281,25 @@ async function playAll(
   return results;
 }
 
-/** Rounds after which a stored post has media that are deleted. */
+/** The rounds after which a stored post uses deleted media. */
 function broken(results: readonly Result[]): Result[] {
   return results.filter(({ status, users }) => status !== "ready" && users > 0);
 }
 
-test(`in ${ROUNDS} random interleavings no stored post has media that are deleted (RACE_SEED=${SEED})`, async () => {
+test(`no stored post uses deleted media after ${ROUNDS} random interleavings (RACE_SEED=${SEED})`, async () => {
   const results = await playAll(roundsOf(), ROUNDS);
   expect(broken(results)).toEqual([]);
-  // Who was told that the media are deleted, was told the truth.
+  // A successful deletion has really deleted the media.
   const isDeleted = ({ deletion }: Result) => deletion === "done";
   expect(results.filter((it) => isDeleted(it) !== (it.status === "deleting"))).toEqual([]);
-  // Whoever has the media is noted as their user.
+  // Every post that uses the media has a usage.
   expect(results.filter(({ users, usages }) => usages < users)).toEqual([]);
-  // Both sides win often, or nothing was shown.
+  // Deletion and use must both win often, otherwise the interleavings prove nothing.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
 }, 120_000);
 
-/** The deletion, step by step. */
+/** The deletion in steps that can be left out. */
 async function deleteWith(
   ref: MediaRef,
   parts: { readonly lock?: boolean; readonly look?: boolean; readonly versions?: boolean },
@@ -322,7 +322,7 @@ async function deleteWith(
   });
 }
 
-/** As `useMedia`, without the lock on the media. */
+/** Like `useMedia`, but without the lock on the media. */
 async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: UseMediaRequest) {
   const { sql } = database;
   const found = await listMediaByIds(sql, workspaceId, ids);
@@ -336,7 +336,7 @@ async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: U
   return { media: found.map(toMedia) };
 }
 
-/** As `releaseMedia`, whatever was noted in the meantime. */
+/** Like `releaseMedia`, but also deletes usages that were recorded since. */
 async function releaseAll({ uses }: ReleaseMediaRequest) {
   const { sql } = database;
   for (const { mediaId, postId } of uses)
@@ -348,12 +348,20 @@ const creates: Partial<Round> = { steps: ["draft", "draft", "draft"] };
 const edits: Partial<Round> = { isUsed: false, steps: ["add"] };
 
 test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>([
-  ["a second look at the usages", creates, { delete: (ref) => deleteWith(ref, { look: false }) }],
+  [
+    "reading the usages again under the lock",
+    creates,
+    { delete: (ref) => deleteWith(ref, { look: false }) },
+  ],
   ["the lock of the deletion", creates, { delete: (ref) => deleteWith(ref, { lock: false }) }],
   ["the lock of the use", creates, { use: useUnlocked, delete: (ref) => deleteWith(ref, {}) }],
-  ["the version of a usage", edits, { delete: (ref) => deleteWith(ref, { versions: false }) }],
+  [
+    "comparing the version of a usage",
+    edits,
+    { delete: (ref) => deleteWith(ref, { versions: false }) },
+  ],
 ])(
-  "without %s the two both win",
+  "without %s a stored post can use deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(roundsOf(round), ROUNDS, (some) => broken(some).length > 0);
@@ -362,15 +370,21 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
   60_000,
 );
 
-test.each([creates, edits])("with all of it they never do, in as many rounds", async (round) => {
-  media = { ...whole, delete: (ref) => deleteWith(ref, {}) };
-  expect(broken(await playAll(roundsOf(round), 60))).toEqual([]);
-});
+test.each([
+  ["creations", creates],
+  ["edits", edits],
+] as const)(
+  "the complete deletion never loses the race against %s of posts",
+  async (_what, round) => {
+    media = { ...whole, delete: (ref) => deleteWith(ref, {}) };
+    expect(broken(await playAll(roundsOf(round), 60))).toEqual([]);
+  },
+);
 
 test.each([
-  { release: whole.release, what: "leaves", status: "ready" },
-  { release: releaseAll, what: "without its version would take away", status: "deleting" },
-])("a late release $what the use of a newer version", async ({ release, status }) => {
+  { release: whole.release, what: "keeps", status: "ready" },
+  { release: releaseAll, what: "that ignores versions would delete", status: "deleting" },
+])("a late release $what the usage of a newer version", async ({ release, status }) => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
@@ -405,7 +419,7 @@ test.each([
   expect(await look(workspaceId, mediaId)).toMatchObject({ status, users: 1 });
 });
 
-test("a post whose process stood still longer than a use lives never gets the media back", async () => {
+test("a post whose process was suspended for longer than a usage is young cannot use deleted media", async () => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
@@ -426,7 +440,7 @@ test("a post whose process stood still longer than a use lives never gets the me
   expect(await look(workspaceId, mediaId)).toEqual({ status: "deleting", users: 0, usages: 0 });
 });
 
-test("of a request that crashed before its post was stored the media are free 10 minutes later", async () => {
+test("media can be deleted 10 minutes after a request that recorded a usage crashed before its commit", async () => {
   const workspaceId = newId();
   const mediaId = await addMedia(workspaceId);
   const claim = { postId: newId(), postVersion: 1n, claimId: newId() };

@@ -12,13 +12,13 @@ import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
 import { hostileVideos } from "./hostile-media/videos.ts";
 
-/** What hostile files carry beside the media. */
+/** Content that the hostile files hide beside the media. */
 const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
 const MAX_MS = 5_000;
 const MAX_MEMORY_BYTES = 256_000_000;
 const MAX_BLOCKED_MS = 200;
 
-test("no hostile file takes 5 s, 256 MB or the service's event loop, and the checker goes on", async () => {
+test("no hostile file takes 5 s, uses 256 MB or blocks the event loop, and later inspections work", async () => {
   await using folder = await makeFolder();
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
@@ -58,7 +58,7 @@ async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** On the disk first: what is measured then is the checker, not how the files are made. */
+/** Writes all files before the measurement, so that creating them does not count. */
 async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
   for (const { bytes, ...file } of [
@@ -73,14 +73,14 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   return written;
 }
 
-/** What is taken must have been read in full; what platforms get must hold nothing that was put in beside the media. */
+/** A file must end as expected, and an accepted one must be delivered without the hidden content. */
 function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
-  const end = result.kind === "accepted" ? "handled" : "rejected";
+  const end = result.kind === "accepted" ? "accepted" : "rejected";
   if (file.ends !== "either" && file.ends !== end) {
     return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
   }
-  return deliversHidden(file, result) ? "delivered with what was hidden" : "as expected";
+  return deliversHidden(file, result) ? "delivered with hidden content" : "as expected";
 }
 
 function deliversHidden(file: WrittenFile, result: InspectionResult): boolean {
@@ -104,8 +104,8 @@ async function expectGoodFilesPass(inspect: InspectFile, folder: string): Promis
 }
 
 /**
- * How long the event loop was held at most: the processor time of this thread from one turn to the next. The time on the
- * clock would also count how long other processes of a busy machine had the processor.
+ * Measures the longest turn of the event loop in processor time of this thread, because wall-clock time would include the
+ * time that other processes of a busy machine use.
  */
 function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number } {
   let longestMs = 0;
@@ -121,11 +121,11 @@ function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number 
   };
 }
 
-/** The largest resident memory of any checking process, as the kernel counts it. */
+/** Measures the largest resident memory of any inspection process. */
 function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
   let peak = 0;
   const timer = setInterval(() => {
-    for (const pid of checkingProcesses()) peak = Math.max(peak, peakOf(pid));
+    for (const pid of inspectionProcesses()) peak = Math.max(peak, peakOf(pid));
   }, 50);
   return {
     peakBytes: () => peak,
@@ -133,7 +133,7 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
   };
 }
 
-function checkingProcesses(): string[] {
+function inspectionProcesses(): string[] {
   return readdirSync("/proc/self/task")
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
     .filter(
@@ -145,7 +145,7 @@ function peakOf(pid: string): number {
   return 1024 * Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Empty when the process has gone. */
+/** Reads a file; the result is empty when its process has ended. */
 function read(path: string, encoding: "utf8" | "latin1" = "utf8"): string {
   try {
     return readFileSync(path, encoding);

@@ -20,7 +20,7 @@ import { inspectFake, LIMITS } from "./fake-inspection.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** 127.0.0.1 stands for the internet; 127.0.0.2 stands for the private network. */
+/** In these tests 127.0.0.1 counts as a public address and 127.0.0.2 as a private one. */
 const PUBLIC = "127.0.0.1";
 const ALLOW = [parseAllowedAddress(`${PUBLIC}:1-65535`)].filter((entry) => entry !== undefined);
 
@@ -41,7 +41,7 @@ export interface ImporterOptions {
   readonly totalMs?: number;
 }
 
-/** The part of the media service that imports, on a database and a folder of its own. */
+/** Starts ImportMedia with its own database and folder. */
 export async function startImporter(options: ImporterOptions = {}) {
   const database = await createTestDatabase({
     service: "media",
@@ -79,7 +79,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
-    /** What stays of an import: rows, events, objects, files of checks. */
+    /** Counts what an import leaves: rows of the workspace, objects, temporary folders. */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];
@@ -99,7 +99,7 @@ export async function startImporter(options: ImporterOptions = {}) {
 
 export type Importer = Awaited<ReturnType<typeof startImporter>>;
 
-/** A host on the internet. */
+/** Starts an HTTP server with a public host name. */
 export async function startHost(listener: RequestListener) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -121,7 +121,7 @@ export async function startHost(listener: RequestListener) {
   };
 }
 
-/** A host that says what no decent one does. */
+/** Starts a TCP server with a public host name, for responses that an HTTP server cannot send. */
 export async function startRawHost(talk: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

@@ -9,7 +9,7 @@ import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
 
-/** Imports once, in a process that a failpoint can kill: `{databaseUrl, objects, tempDir, failpoints, request}`. */
+/** Runs one import in its own process, which a failpoint can kill. Its argument is a JSON object. */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;
   readonly objects: string;

@@ -45,11 +45,11 @@ export interface ReplicaOptions {
   readonly store?: ObjectStore;
   readonly grantMs?: number;
   readonly completeMs?: number;
-  /** What posts answers. */
+  /** The routes of the posts service. */
   readonly posts?: (router: ConnectRouter) => void;
 }
 
-/** The media service on a database and a folder of its own, with a real HTTP server in front of the bytes. */
+/** Starts the media service with its own database and folder, and a real HTTP server for bytes. */
 export async function startMedia(options: ReplicaOptions = {}) {
   const database = await createTestDatabase({
     service: "media",
@@ -69,13 +69,13 @@ export async function startMedia(options: ReplicaOptions = {}) {
     sql,
     store,
     folder,
-    /** Another process on the same database and the same objects. */
+    /** Starts another replica on the same database and objects. */
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
       removeForgottenUploads({ sql, store, logger, pendingMs }),
     removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
-    /** Everything that is stored, parts of objects and files of checks as well. */
+    /** Lists all keys of the store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
     [Symbol.asyncDispose]: async () => {
@@ -132,7 +132,7 @@ async function startReplica(
   const media = createTestPeer(routes).client(MediaService);
   return {
     media,
-    /** The media, once they are ready. */
+    /** Completes an upload and returns the ready media. */
     complete: async ({
       workspaceId,
       id,
@@ -141,7 +141,7 @@ async function startReplica(
       readonly id: string;
     }) => {
       const answer = await media.completeUpload({ workspaceId, id });
-      if (answer.media === undefined) throw new Error("media are missing in an answer");
+      if (answer.media === undefined) throw new Error("the response contains no media");
       return answer.media;
     },
     url,
@@ -166,7 +166,7 @@ async function listFiles(folder: string): Promise<string[]> {
 
 const EVENTS = [MediaReadySchema, MediaDeletedSchema];
 
-/** The events in the outbox, oldest first, as `[name, media id, version]`. */
+/** Returns the events in the outbox, oldest first, as `[name, media id, version]`. */
 async function readEvents(sql: Sql): Promise<[string, string, bigint][]> {
   const rows = await sql<{ type: string; payload: string }[]>`
     select type, payload from outbox order by id`;
@@ -178,7 +178,7 @@ async function readEvents(sql: Sql): Promise<[string, string, bigint][]> {
   });
 }
 
-/** A picture of one colour, the same bytes for the same colour. */
+/** Creates an image of one colour; the same colour gives the same bytes. */
 export async function png(red = 0, size = 8): Promise<Buffer> {
   const background = { r: red, g: 1, b: 2 };
   return await sharp({ create: { width: size, height: size, channels: 3, background } })
@@ -186,5 +186,5 @@ export async function png(red = 0, size = 8): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Bytes that nothing compresses or recognizes. */
+/** Random bytes of no known type. */
 export const noise = (length: number): Buffer => randomBytes(length);

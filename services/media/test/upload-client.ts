@@ -10,7 +10,7 @@ import { SECRET, type TestMedia } from "./media-fixture.ts";
 
 export type Grant = CreateUploadResponse & { readonly workspaceId: string };
 
-/** A grant for `bytes` bytes of a workspace of its own. */
+/** Creates a grant for `bytes` bytes in a new workspace. */
 export async function createGrant(
   { media }: Pick<TestMedia, "media">,
   bytes: number,
@@ -28,12 +28,12 @@ export async function createGrant(
 
 export interface Answer {
   readonly status: number;
-  /** Of a failure, as a caller reads it. */
+  /** The reason of an error. */
   readonly reason?: string;
   readonly details?: readonly { readonly code: string }[];
 }
 
-/** Begins a request of the gateway; the caller sends the body. */
+/** Starts an upload as the gateway does; the caller sends the body. */
 export function openUpload(url: string, path: string, headers: OutgoingHttpHeaders) {
   return request(`${url}/uploads/${path}`, {
     method: "PUT",
@@ -50,7 +50,7 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
   return { status, reason, details: violations.map(({ path: _path, ...rest }) => rest) };
 }
 
-/** Uploads a body whose length is announced; `headers` win. */
+/** Uploads a body with its Content-Length; `headers` override the defaults. */
 export async function upload(
   { url }: Pick<TestMedia, "url">,
   grant: Pick<Grant, "uploadPath" | "uploadToken">,
@@ -62,14 +62,14 @@ export async function upload(
     "content-length": body.length,
     ...headers,
   });
-  // The other side may answer and close before the whole body is sent.
+  // The service may answer and close the connection before the whole body is sent.
   outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   return await readAnswer(response);
 }
 
-/** Uploads in chunks, without announcing a length. */
+/** Uploads with chunked transfer encoding, without a Content-Length. */
 export async function uploadChunked(
   { url }: Pick<TestMedia, "url">,
   grant: Pick<Grant, "uploadPath" | "uploadToken">,

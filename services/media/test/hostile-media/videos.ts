@@ -3,12 +3,12 @@ import { ascii, box, u32 } from "@postrider/local/sample-mp4";
 import { element, endless, float, ID, sampleWebm, tags, text, unsigned } from "../sample-webm.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 
-/** Loops, nests, truncations and lies in the containers of videos. */
+/** Loops, deep nesting, truncations and false sizes in video containers. */
 export function hostileVideos(): HostileFile[] {
   return [...hostileMp4s(), ...hostileWebms()];
 }
 
-/** A good video in which the bytes at `shift` from the first `type` on are others. */
+/** A valid MP4 with `values` written at the offset `shift` from its first `type`. */
 function changed(type: string, shift: number, ...values: readonly number[]): Buffer {
   const video = Buffer.from(sampleMp4());
   u32(...values).copy(video, video.indexOf(ascii(type)) + shift);
@@ -34,7 +34,9 @@ function hostileMp4s(): HostileFile[] {
   const empties = Buffer.alloc(8 * 2_000_000, box("free"));
   return [
     ...hostile("video/mp4", "rejected", {
-      ...Object.fromEntries(cut.map((at) => [`an MP4 cut at byte ${at}`, good.subarray(0, at)])),
+      ...Object.fromEntries(
+        cut.map((at) => [`an MP4 truncated at byte ${at}`, good.subarray(0, at)]),
+      ),
       "an MP4 whose moov says 4 GB": changed("moov", -4, 0xffffffff),
       "an MP4 whose moov is shorter than its header": changed("moov", -4, 4),
       "an MP4 whose moov is empty": changed("moov", -4, 8),
@@ -62,8 +64,8 @@ function hostileMp4s(): HostileFile[] {
       "an MP4 of 4 billion sample times": changed("stts", 8, 0xffffffff),
       "an MP4 of 4 billion chunks": changed("stco", 8, 0xffffffff),
       "an MP4 of 4 billion sample descriptions": changed("stsd", 8, 0xffffffff),
-      "an MP4 without pictures": changed("stsz", 12, 0),
-      "an MP4 whose pictures lie beyond its end": changed("stco", 12, 0x7fffffff),
+      "an MP4 without images": changed("stsz", 12, 0),
+      "an MP4 whose images lie beyond its end": changed("stco", 12, 0x7fffffff),
       "an MP4 of no size": changed("avc1", 28, 0),
       "an MP4 with two moov boxes": Buffer.concat([good, good.subarray(type.length)]),
       "an MP4 of 2 million empty boxes": Buffer.concat([type, empties, good.subarray(type.length)]),
@@ -104,7 +106,9 @@ function hostileWebms(): HostileFile[] {
   const scale = (value: number) => unsigned(ID.timestampScale, value);
   return [
     ...hostile("video/webm", "rejected", {
-      ...Object.fromEntries(cut.map((at) => [`a WebM cut at byte ${at}`, good.subarray(0, at)])),
+      ...Object.fromEntries(
+        cut.map((at) => [`a WebM truncated at byte ${at}`, good.subarray(0, at)]),
+      ),
       "a WebM in a WebM": loop,
       "a WebM of 9 million empty elements": sampleWebm({ inSegment: [voids] }),
       "a live WebM of 9 million empty elements": sampleWebm({ inSegment: [voids], live: true }),
@@ -142,7 +146,7 @@ function hostileWebms(): HostileFile[] {
       ]),
       "a WebM of zeros": Buffer.concat([good.subarray(0, 40), Buffer.alloc(10_000_000)]),
     }),
-    ...hostile("video/webm", "handled", {
+    ...hostile("video/webm", "accepted", {
       "a WebM with tags that say where": sampleWebm({
         inSegment: [tags("LOCATION", "+52.5200+013.4050/")],
       }),
