@@ -1,7 +1,7 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { deletionOf, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { workspaceOf } from "./workspace.ts";
+import { DAILY_RULE, workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -51,11 +51,9 @@ test.each(["draft", "scheduled"] as const)("deleting a %s post removes it", asyn
 test("deleting a scheduled post frees its quota, its slot and its content", async () => {
   const workspace = workspaceOf(posts);
   const account = workspace.connect();
-  const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-  const timetable = { name: "daily", weekdays, times: ["12:00"], timezone: "UTC" };
   const { rule } = await posts.slots.createQueueSlotRule({
     workspaceId: workspace.workspaceId,
-    ...timetable,
+    ...DAILY_RULE,
   });
   const placed = { accountIds: [account], queueSlot: true };
   const first = await workspace.create(placed);
@@ -119,7 +117,7 @@ test("a deletion ends with the report of delivery, once, and its quota stays use
 
   expect(after).toMatchObject({ status: "cancelled", targets: [{ status: "deleted" }] });
   expect(await workspace.reread(post)).toEqual(after);
-  expect(await workspace.month()).toEqual([1, 0]);
+  expect(await workspace.quota()).toEqual([1, 0]);
 });
 
 test("deleting a cancelled post again repeats only the failed deletions of targets", async () => {
@@ -179,7 +177,7 @@ test("deleting a publishing post cancels it before its first call to a platform"
   expect(answer.targets.map(({ status }) => status)).toEqual(["deleting", "not_published"]);
   expect(answer.post?.targets.map(({ status }) => status)).toEqual(["deleting", "cancelled"]);
   await workspace.assertQuotaIsTrue();
-  expect(await workspace.month()).toEqual([1, 0]);
+  expect(await workspace.quota()).toEqual([1, 0]);
 });
 
 test("deleting a post is refused while a call to a platform is running", async () => {
@@ -263,7 +261,7 @@ test("a late failure of a cancelled post frees its quota and content", async () 
   await posts.posts.deletePost(workspace.ref(post));
   const accountIds = [post.targets[0]?.accountId ?? ""];
   const again = () => workspace.create({ accountIds, content: post.content });
-  expect(await workspace.month()).toEqual([1, 0]);
+  expect(await workspace.quota()).toEqual([1, 0]);
   await expect(again()).rejects.toMatchObject({ reason: "duplicate_content" });
 
   const failure = update(0, "failed", { errorCode: "platform_unavailable" });
@@ -273,7 +271,7 @@ test("a late failure of a cancelled post frees its quota and content", async () 
     status: "cancelled",
     targets: [{ status: "failed", error: { code: "platform_unavailable" } }],
   });
-  expect(await workspace.month()).toEqual([0, 0]);
+  expect(await workspace.quota()).toEqual([0, 0]);
   await posts.report([failure]);
   expect((await workspace.reread(post)).version).toBe(version);
   await again();
@@ -286,7 +284,7 @@ test("a late unknown outcome of a cancelled post uses quota and keeps its guard"
   const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
   await posts.posts.deletePost(workspace.ref(post));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
-  expect(await workspace.month()).toEqual([1, 0]);
+  expect(await workspace.quota()).toEqual([1, 0]);
   await workspace.assertQuotaIsTrue();
 });
 

@@ -2,7 +2,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { inHours, workspaceOf } from "./workspace.ts";
+import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -15,13 +15,6 @@ beforeEach(async () => {
 });
 
 const ids = (values: readonly string[]) => ({ values: [...values] });
-const TIMETABLE = {
-  name: "daily",
-  weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-  times: ["12:00"],
-  timezone: "UTC",
-};
-
 async function settle(post: Post, status: "published" | "failed") {
   await posts.report([deliveryOf(post)(0, status)]);
   return post;
@@ -129,7 +122,7 @@ test("an update to more accounts than the quota allows changes nothing", async (
 
 test("only an update of the time frees the queue slot of a post", async () => {
   const workspace = workspaceOf(posts);
-  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...TIMETABLE });
+  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...DAILY_RULE });
   const post = await workspace.create({ queueSlot: true });
   const ref = workspace.ref(post);
   const { post: edited } = await posts.posts.updatePost({ ...ref, content: "new" });
@@ -259,7 +252,7 @@ test.each(["draft", "scheduled"] as const)(
       "PostPublishRequested",
       { targets: [{ targetId: post.targets[0]?.id, generation: 1 }] },
     ]);
-    expect(await workspace.month()).toEqual([0, 1]);
+    expect(await workspace.quota()).toEqual([0, 1]);
     await workspace.assertQuotaIsTrue();
     await expect(posts.posts.publishPost(workspace.ref(post))).rejects.toMatchObject({
       reason: "invalid_transition",
@@ -297,7 +290,7 @@ test("publishing a draft with the content of another post is refused unless it i
 
 test("publishing a post before its queue slot frees the slot and moves its quota to today", async () => {
   const workspace = workspaceOf(posts);
-  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...TIMETABLE });
+  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...DAILY_RULE });
   const post = await workspace.create({ queueSlot: true });
   const { post: started } = await posts.posts.publishPost(workspace.ref(post));
   expect(started?.queueSlotRuleId).toBeUndefined();
@@ -335,7 +328,7 @@ test("a post that is published and deleted concurrently keeps no quota", async (
     ]);
     const names = await workspace.events(post);
     expect(["PostDeleted", "PostCancelled"]).toContain(names.at(-1));
-    expect(await workspace.month()).toEqual([0, 0]);
+    expect(await workspace.quota()).toEqual([0, 0]);
     await workspace.assertQuotaIsTrue();
   }
 });

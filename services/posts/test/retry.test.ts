@@ -43,7 +43,7 @@ test("a retry publishes only targets that failed for certain, at their next gene
   expect(await posts.events()).toMatchObject([
     ["PostPublishRequested", { targets: [{ targetId: post.targets[1]?.id, generation: 2 }] }],
   ]);
-  expect(await workspace.month()).toEqual([2, 1]);
+  expect(await workspace.quota()).toEqual([2, 1]);
 });
 
 test("the attempts of a target keep counting after a retry", async () => {

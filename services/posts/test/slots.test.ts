@@ -4,12 +4,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { timeOfDayIn } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
   posts = await startPosts();
 });
 afterAll(() => posts[Symbol.asyncDispose]());
+
+/** Two times of day, the next ones in 6 and in 18 hours. */
+const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
 
 let count = 0;
 function queue() {
@@ -46,9 +50,9 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
 test("concurrent posts get consecutive queue slots without sharing one", async () => {
   const next = queue();
   const { workspaceId } = next();
-  const ruleId = await addRule(workspaceId, ["09:00", "21:00"]);
+  const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
   // Another rule at the same instants makes no second slot of them.
-  await addRule(workspaceId, ["09:00"]);
+  await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
 
@@ -73,7 +77,7 @@ test("a post without a free queue slot is refused and does not use up its idempo
     reason: "no_queue_slot",
   });
 
-  await addRule(keyed.workspaceId, ["09:00"]);
+  await addRule(keyed.workspaceId, [EARLIER]);
   const post = await posts.createPost(keyed);
 
   expect(await posts.createPost(keyed)).toEqual(post);
@@ -87,7 +91,7 @@ test("a post without a free queue slot is refused and does not use up its idempo
 test("concurrent requests with one idempotency key take one queue slot", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
-  await addRule(keyed.workspaceId, ["09:00", "21:00"]);
+  await addRule(keyed.workspaceId, [EARLIER, LATER]);
 
   const made = await Promise.all([1, 2, 3, 4].map(() => posts.createPost(keyed)));
 
@@ -115,12 +119,12 @@ test("a refused post reports the first of: violations, duplicate, missing slot, 
   expect(await reasonOf({})).toBe("duplicate_content");
   expect(await reasonOf({ content: "other" })).toBe("no_queue_slot");
   expect(await reasonOf({ force: true })).toBe("no_queue_slot");
-  await addRule(workspaceId, ["09:00"]);
+  await addRule(workspaceId, [EARLIER]);
   expect(await reasonOf({})).toBe("duplicate_content");
 
   const other = queue();
   posts.peers.limits.set(other().workspaceId, { monthlyQuota: 0 });
-  await addRule(other().workspaceId, ["09:00"]);
+  await addRule(other().workspaceId, [EARLIER]);
   await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
   const taken = await posts.sql`
     select 1

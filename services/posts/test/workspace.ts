@@ -6,7 +6,21 @@ import { newWorkspace, type Posts } from "./fixture.ts";
 export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-/** A workspace with accounts, and posts of every kind in it. */
+/** A time of day that comes in some hours, so that no slot passes during a test, whenever it runs. */
+export const timeOfDayIn = (hours: number, timeZone = "UTC"): string =>
+  new Intl.DateTimeFormat("en-GB", { timeZone, timeStyle: "short" }).format(
+    Date.now() + hours * 3_600_000,
+  );
+
+/** A rule with one slot a day, the next one in 12 hours. */
+export const DAILY_RULE = {
+  name: "daily",
+  weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+  times: [timeOfDayIn(12)],
+  timezone: "UTC",
+};
+
+/** A new workspace, with shorthands for its accounts and posts. */
 export function workspaceOf(posts: Posts) {
   const workspaceId = newWorkspace();
   const connect = (platform = "x") => posts.peers.connectAccount(workspaceId, platform);
@@ -22,12 +36,16 @@ export function workspaceOf(posts: Posts) {
     ref: (post: Post) => ({ workspaceId, id: post.id }),
     events: async (post: Post) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
-    /** What the workspace's month holds. */
-    month: async () => {
-      const { monthly } = await posts.quota.getQuota({ workspaceId });
-      return [Number(monthly?.used), Number(monthly?.reserved)];
+    /** The used and the reserved quota of all months, so that the end of a month does not matter. */
+    quota: async () => {
+      const [row] = await posts.sql<{ used: number; reserved: number }[]>`
+        select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
+        from quota_usage
+        where workspace_id = ${workspaceId}
+        and length(period) = 7`;
+      return [row?.used, row?.reserved];
     },
-    /** Over all months: what is reserved is what is open, what is used is what is or may be out. */
+    /** Checks over all months that open targets reserve quota, and that targets which are or may be published use it. */
     assertQuotaIsTrue: async () => {
       const [row] = await posts.sql<
         { used: number; reserved: number; out: number; open: number }[]

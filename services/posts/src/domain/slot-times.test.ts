@@ -217,12 +217,19 @@ function wallAt(timeZone: string, at: number): number {
 
 const SUNDAY_FIRST: readonly (Weekday | undefined)[] = ["sun", ...WEEKDAYS];
 
+function minuteOf(time: string): number {
+  return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+}
+
 function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: number): boolean {
-  const text = new Date(wall).toISOString();
+  const shown = new Date(wall);
+  const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes();
+  // Formatting a date is slow, and most minutes are not in the timetable.
+  if (!times.some((time) => minuteOf(time) === minute)) return false;
+  const text = shown.toISOString();
   const date = text.slice(0, 10);
-  const weekday = SUNDAY_FIRST[new Date(wall).getUTCDay()];
+  const weekday = SUNDAY_FIRST[shown.getUTCDay()];
   return (
-    times.includes(text.slice(11, 16)) &&
     weekdays.some((name) => name === weekday) &&
     (startsOn === null || date >= startsOn) &&
     (endsOn === null || date <= endsOn)
