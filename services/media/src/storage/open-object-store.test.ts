@@ -22,13 +22,13 @@ const s3 = {
   S3_SECRET_ACCESS_KEY: "secret",
 };
 
-test("a folder is the store unless a bucket is named", () => {
+test("MEDIA_DIR selects the disk store unless S3_BUCKET is set", () => {
   expect(read({ MEDIA_DIR: "/data" })).toEqual({ kind: "disk", folder: "/data" });
   expect(read({ MEDIA_DIR: "/data", ...s3 })).toMatchObject({ kind: "s3", bucket: "media" });
   expect(read({ MEDIA_DIR: "/data", ...s3, MEDIA_STORE: "disk" }).kind).toBe("disk");
 });
 
-test("a store under its own address has one region and no host name for each bucket", () => {
+test("S3_ENDPOINT sets the default region and path-style URLs", () => {
   expect(read(s3)).toEqual({
     kind: "s3",
     endpoint: "http://127.0.0.1:9000",
@@ -41,7 +41,7 @@ test("a store under its own address has one region and no host name for each buc
   expect(read({ ...s3, S3_FORCE_PATH_STYLE: "false" })).toMatchObject({ forcePathStyle: false });
 });
 
-test("AWS needs its region, and may have the machine's own role", () => {
+test("AWS needs S3_REGION but no credentials", () => {
   expect(read({ S3_BUCKET: "media", S3_REGION: "eu-central-1" })).toEqual({
     kind: "s3",
     endpoint: undefined,
@@ -54,7 +54,7 @@ test("AWS needs its region, and may have the machine's own role", () => {
   expect(faultsOf({ S3_BUCKET: "media" })).toEqual(["S3_REGION is required"]);
 });
 
-test("every fault is named at once, and no secret", () => {
+test("all invalid storage settings are reported at once and without secrets", () => {
   expect(faultsOf({})).toEqual(["MEDIA_DIR is required"]);
   expect(faultsOf({ MEDIA_STORE: "s3" })).toEqual([
     "S3_REGION is required",
@@ -72,7 +72,7 @@ test("every fault is named at once, and no secret", () => {
   ).toEqual([
     "S3_ENDPOINT is no http address: minio:9000",
     "S3_PUBLIC_ENDPOINT is no http address: here",
-    "S3_BUCKET is no name of a bucket: My_Bucket",
+    "S3_BUCKET is not a valid bucket name: My_Bucket",
     "S3_ACCESS_KEY_ID is required",
     "S3_FORCE_PATH_STYLE is not one of true, false: yes",
   ]);
