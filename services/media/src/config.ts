@@ -59,7 +59,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** Migrations need only the database settings. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }
