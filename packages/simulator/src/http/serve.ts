@@ -50,8 +50,8 @@ export async function serve(
     time: world.clock.now(),
     account: account?.externalId ?? null,
   });
-  const met = { platform: platform.id, operations, method, path, account };
-  const plan = planFor(world.faults.meet(met));
+  const request = { platform: platform.id, operations, method, path, account };
+  const plan = planFor(world.faults.match(request));
   const arrival: Arrival = { platform, route, call, logged };
   if (plan.acts === "late") {
     close();
