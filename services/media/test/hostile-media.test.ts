@@ -7,6 +7,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
+import { readProcessUsage } from "#src/inspection/process-usage.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
@@ -14,11 +15,11 @@ import { hostileVideos } from "./hostile-media/videos.ts";
 
 /** Content that the hostile files hide beside the media. */
 const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
-const MAX_MS = 5_000;
+const MAX_CPU_MS = 5_000;
 const MAX_MEMORY_BYTES = 256_000_000;
 const MAX_BLOCKED_MS = 200;
 
-test("no hostile file takes 5 s, uses 256 MB or blocks the event loop, and later inspections work", async () => {
+test("no hostile file takes 5 s of processor time, uses 256 MB or blocks the event loop, and later inspections work", async () => {
   await using folder = await makeFolder();
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
@@ -28,16 +29,16 @@ test("no hostile file takes 5 s, uses 256 MB or blocks the event loop, and later
   await using loop = watchEventLoop();
   const results: (Measured & { readonly result: InspectionResult })[] = [];
   for (const file of files) {
-    const startedAt = performance.now();
+    const cpuBefore = await inspectionCpuMs();
     const declared = { contentType: file.declared, bytes: file.bytes };
     const result = await inspector.inspect(file.path, declared);
-    results.push({ ...file, result, ms: performance.now() - startedAt });
+    results.push({ ...file, result, cpuMs: (await inspectionCpuMs()) - cpuBefore });
   }
 
   const ends = results.map(({ result, ...file }) => ({ file, end: judge(file, result) }));
   expect(files.length).toBeGreaterThanOrEqual(50);
   expect(ends.filter(({ end }) => end !== "as expected")).toEqual([]);
-  expect(results.filter(({ ms }) => ms >= MAX_MS)).toEqual([]);
+  expect(results.filter(({ cpuMs }) => cpuMs >= MAX_CPU_MS)).toEqual([]);
   expect(memory.peakBytes()).toBeGreaterThan(0);
   expect(memory.peakBytes()).toBeLessThan(MAX_MEMORY_BYTES);
   expect(loop.longestMs()).toBeLessThan(MAX_BLOCKED_MS);
@@ -50,7 +51,7 @@ interface WrittenFile extends Omit<HostileFile, "bytes"> {
 }
 
 interface Measured extends WrittenFile {
-  readonly ms: number;
+  readonly cpuMs: number;
 }
 
 async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -131,6 +132,23 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
     peakBytes: () => peak,
     [Symbol.asyncDispose]: async () => clearInterval(timer),
   };
+}
+
+/**
+ * Processor time of all inspection processes: of the running ones, and of the ended ones, which the kernel adds up in
+ * fields 16 and 17 of this process's `stat`. Wall-clock time would depend on the load of the machine.
+ */
+async function inspectionCpuMs(): Promise<number> {
+  const running = await Promise.all(
+    inspectionProcesses().map((pid) => readProcessUsage(Number(pid))),
+  );
+  const stat = read("/proc/self/stat");
+  const [userTicks, systemTicks] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(13, 15);
+  const ended = (Number(userTicks) + Number(systemTicks)) * 10;
+  return running.reduce((sum, usage) => sum + (usage?.cpuMs ?? 0), ended);
 }
 
 function inspectionProcesses(): string[] {

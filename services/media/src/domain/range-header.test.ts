@@ -9,12 +9,12 @@ test.each([
   ["bytes=-10", { start: 90, length: 10 }],
   ["bytes=-1000", { start: 0, length: 100 }],
   ["Bytes=5-6", { start: 5, length: 2 }],
-])("%s of 100 bytes is a part", (header, part) => {
+])("the Range header %s of a 100-byte object selects a range", (header, part) => {
   expect(parseRangeHeader(header, 100)).toEqual(part);
 });
 
 test.each(["bytes=100-", "bytes=100-200", "bytes=-0", "bytes=99999999999999999999-"])(
-  "%s of 100 bytes cannot be satisfied",
+  "the Range header %s of a 100-byte object is unsatisfiable",
   (header) => {
     expect(parseRangeHeader(header, 100)).toBe("unsatisfiable");
   },
@@ -30,6 +30,6 @@ test.each([
   "bytes=a-b",
   "items=0-1",
   "bytes=1.5-2",
-])("%s is passed over: the whole is answered", (header) => {
+])("the Range header %s is ignored", (header) => {
   expect(parseRangeHeader(header, 100)).toBeUndefined();
 });

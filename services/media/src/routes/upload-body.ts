@@ -21,7 +21,7 @@ export function tooShort(limit: number, actual: number): ServiceError {
 }
 
 /** The body is empty. */
-export function noBody(limit: number): ServiceError {
+export function emptyBody(limit: number): ServiceError {
   return unprocessable("media_rejected", [{ code: "media_length_mismatch", limit, actual: 0 }]);
 }
 
@@ -52,7 +52,7 @@ export class UploadBody {
         check.update(chunk);
         yield chunk;
       }
-      if (received === 0) throw noBody(bytes);
+      if (received === 0) throw emptyBody(bytes);
       if (received < bytes) throw tooShort(bytes, received);
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);

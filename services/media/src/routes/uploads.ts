@@ -17,7 +17,7 @@ import { objectKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 import {
-  noBody,
+  emptyBody,
   tooLong,
   tooShort,
   UploadBody,
@@ -74,7 +74,7 @@ function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
 function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const length = Number(headers["content-length"] ?? (isChunked ? bytes : 0));
-  if (length === 0) throw noBody(bytes);
+  if (length === 0) throw emptyBody(bytes);
   if (length > bytes) throw tooLong(bytes, length);
   if (length < bytes) throw tooShort(bytes, length);
 }
