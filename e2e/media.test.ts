@@ -1,42 +1,40 @@
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { sampleMp4, samplePng } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cutUpload, presign, upload, type File, type ReadyMedia } from "./support/media.ts";
 import { create, detailsOf, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { UPLOAD_ORIGIN } from "./support/shared-stack.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const PNG: File = { fileName: "고양이.png", contentType: "image/png", bytes: samplePng() };
-const FILM: File = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4() };
-const ORIGIN = "https://app.example.com";
+const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };
 
-let system: System;
+let system: SharedSystem;
 let tenant: Tenant;
-let stranger: Tenant;
+let otherTenant: Tenant;
 let bluesky: string;
-/** Somebody else's server, with files to import. */
+/** A server outside of the system, with files to import. */
 let elsewhere: Server;
 let elsewhereUrl: string;
 
 beforeAll(async () => {
   elsewhere = createServer((request, response) => {
-    if (request.url === "/film.mp4") response.writeHead(200).end(FILM.bytes);
+    if (request.url === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
     else if (request.url === "/page.png") response.writeHead(200).end("<html></html>");
     else if (request.url === "/loop") response.writeHead(302, { location: "/loop" }).end();
     else response.writeHead(404).end();
   });
+  const shared = await joinSharedSystem();
+  system = shared;
   await new Promise<void>((resolve) => {
-    elsewhere.listen(0, "127.0.0.1", resolve);
+    elsewhere.listen(shared.outsidePort, "127.0.0.1", resolve);
   });
-  const { port } = elsewhere.address() as AddressInfo;
-  elsewhereUrl = `http://127.0.0.1:${port}`;
-  const env = { OUTBOUND_ALLOW: `127.0.0.1:${port}`, UPLOAD_ORIGINS: ORIGIN };
-  system = await startSystem("postgres", { env });
+  elsewhereUrl = `http://127.0.0.1:${shared.outsidePort}`;
   tenant = await openTenant(system);
-  stranger = await openTenant(system);
+  otherTenant = await openTenant(system);
   bluesky = await tenant.connect("bluesky");
 });
 afterAll(async () => {
@@ -59,7 +57,7 @@ async function refusal(answer: Response): Promise<string> {
 describe("a file that is uploaded", () => {
   test.each([
     ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
-    ["a film", FILM, { kind: "video", contentType: "video/mp4" }],
+    ["a video", VIDEO, { kind: "video", contentType: "video/mp4" }],
   ])("%s is known by its bytes, and can be fetched whole and in parts", async (_, file, found) => {
     const media = await upload(tenant.api, file);
     expect(media).toMatchObject({
@@ -107,8 +105,8 @@ describe("a file that is uploaded", () => {
   });
 
   test("is completed once for all who ask, and with the same answer", async () => {
-    const grant = await presign(tenant.api, FILM);
-    await put(grant.uploadUrl, { body: FILM.bytes });
+    const grant = await presign(tenant.api, VIDEO);
+    await put(grant.uploadUrl, { body: VIDEO.bytes });
     const path = `/media/${grant.id}/complete`;
     const answers = await Promise.all(Array.from({ length: 5 }, () => call("POST", path)));
     answers.push(await call("POST", path));
@@ -132,14 +130,14 @@ describe("an upload", () => {
   });
 
   test("that was cut off leaves nothing and can be repeated", async () => {
-    const grant = await presign(tenant.api, FILM);
-    await cutUpload(grant, FILM);
+    const grant = await presign(tenant.api, VIDEO);
+    await cutUpload(grant, VIDEO);
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe(
       "409 media_not_uploaded",
     );
-    expect((await put(grant.uploadUrl, { body: FILM.bytes })).status).toBe(204);
+    expect((await put(grant.uploadUrl, { body: VIDEO.bytes })).status).toBe(204);
     const { status, body } = await call("POST", `/media/${grant.id}/complete`);
-    expect([status, body.sha256]).toEqual([200, sha256(FILM.bytes)]);
+    expect([status, body.sha256]).toEqual([200, sha256(VIDEO.bytes)]);
   });
 
   test("that is not what was declared is refused and leaves its grant open", async () => {
@@ -171,13 +169,13 @@ describe("an upload", () => {
 
   test("may come from a page of a configured origin", async () => {
     const { uploadUrl } = await presign(tenant.api, PNG);
-    const headers = { origin: ORIGIN, "access-control-request-method": "PUT" };
+    const headers = { origin: UPLOAD_ORIGIN, "access-control-request-method": "PUT" };
     const preflight = await fetch(uploadUrl, { method: "OPTIONS", headers });
-    expect(preflight.headers.get("access-control-allow-origin")).toBe(ORIGIN);
-    const answer = await put(uploadUrl, { body: PNG.bytes, headers: { origin: ORIGIN } });
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(UPLOAD_ORIGIN);
+    const answer = await put(uploadUrl, { body: PNG.bytes, headers: { origin: UPLOAD_ORIGIN } });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
       204,
-      ORIGIN,
+      UPLOAD_ORIGIN,
     ]);
   });
 });
@@ -219,12 +217,12 @@ describe("what is no accepted file", () => {
 test("another workspace finds nothing", async () => {
   const media = await upload(tenant.api, PNG);
   const grant = await presign(tenant.api, PNG);
-  const { api } = stranger;
+  const { api } = otherTenant;
   for (const { id } of [media, grant]) {
     expect(refusalOf(await api.call("POST", `/media/${id}/complete`))).toBe("404 not_found");
     expect(refusalOf(await api.call("DELETE", `/media/${id}`))).toBe("404 not_found");
   }
-  const account = await stranger.connect("bluesky");
+  const account = await otherTenant.connect("bluesky");
   const body = { content: "Theirs", accountIds: [account], mediaIds: [media.id] };
   const foreign = await api.call("POST", "/posts", { body });
   const invented = await api.call("POST", "/posts", {
@@ -238,19 +236,19 @@ test("another workspace finds nothing", async () => {
 describe("an import", () => {
   test("is the same media for the same key, with an address made anew", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
-    const first = await fromUrl("/film.mp4", headers);
+    const first = await fromUrl("/video.mp4", headers);
     expect([first.status, first.body]).toMatchObject([
       201,
-      { fileName: "film.mp4", contentType: "video/mp4", sha256: sha256(FILM.bytes) },
+      { fileName: "video.mp4", contentType: "video/mp4", sha256: sha256(VIDEO.bytes) },
     ]);
-    const again = await fromUrl("/film.mp4", headers);
+    const again = await fromUrl("/video.mp4", headers);
     expect([again.status, again.body.id, again.headers.get("idempotent-replayed")]).toEqual([
       201,
       first.body.id,
       "true",
     ]);
     expect((await fetch(again.body.url)).status).toBe(200);
-    expect((await fromUrl("/film.mp4")).body.id).not.toBe(first.body.id);
+    expect((await fromUrl("/video.mp4")).body.id).not.toBe(first.body.id);
     expect(refusalOf(await fromUrl("/other.mp4", headers))).toBe("422 idempotency_key_reused");
   });
 
