@@ -150,3 +150,36 @@ test("a target with an unknown outcome is published when an operator names its l
   ]);
   expect(await tenant.countVisible(content)).toBe(1);
 });
+
+const MISSED = [{ status: "failed", error: { code: "missed", retryable: true }, attemptCount: 0 }];
+
+test("a scheduled post that is more than a day late fails as missed, and a retry sends it", async () => {
+  const scheduledAt = inMs(HOUR_MS);
+  const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
+  const { id } = await create(tenant.api, body);
+  // As if no scheduler had run since its time.
+  await system.sql`
+    update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
+  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
+  expect(await tenant.countVisible("Slept through")).toBe(0);
+  expect((await command(id, "retry")).status).toBe(202);
+  await whenPost(tenant.api, id, "published");
+  expect(await tenant.countVisible("Slept through")).toBe(1);
+});
+
+test("a started post that is paused for more than a day fails as missed, and its content may be posted again", async () => {
+  await system.operate("pause", "--account", bluesky);
+  const body = { content: "Held too long", accountIds: [bluesky] };
+  const { id } = await create(tenant.api, body);
+  await eventually(async () => {
+    const passed = await system.sql`
+      update delivery.publish_tasks set publish_before = publish_before - interval '1 day'
+      where post_id = ${id} and status = 'queued'
+      returning 1`;
+    return passed.length === 1;
+  });
+  await system.operate("resume", "--account", bluesky);
+  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
+  await whenPost(tenant.api, (await create(tenant.api, body)).id, "published");
+  expect(await tenant.countVisible("Held too long")).toBe(1);
+});

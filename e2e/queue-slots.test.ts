@@ -48,7 +48,9 @@ test("posts that are queued at the same moment take the first slots, one each", 
       create(tenant.api, { content: `slot ${index}`, accountIds: [bluesky], queueSlot: true }),
     ),
   );
-  expect(posts.map(({ scheduledAt }) => scheduledAt).toSorted()).toEqual(posts.map((_, index) => slotAt(index)));
+  expect(new Set(posts.map(({ scheduledAt }) => scheduledAt))).toEqual(
+    new Set(posts.map((_, index) => slotAt(index))),
+  );
   const [rule] = await listRules(tenant);
   expect(rule?.nextSlots).toEqual([20, 21, 22].map(slotAt));
 });

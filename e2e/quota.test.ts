@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { create, detailsOf, HOUR_MS, inMs, refusalOf, whenPost, type PostDetail } from "./support/posts.ts";
+import {
+  create,
+  detailsOf,
+  HOUR_MS,
+  inMs,
+  refusalOf,
+  whenPost,
+  type PostDetail,
+} from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 

@@ -10,7 +10,7 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/** Whether the process runs, stopped or not; one that nobody has buried yet does not. */
+/** Whether the process runs or is stopped; a zombie does neither. */
 export function isAlive(pid: number): boolean {
   const state = stateOf(pid);
   return state !== undefined && state !== "Z";

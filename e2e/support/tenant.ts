@@ -34,7 +34,12 @@ export async function openTenant(
   requestsPerMinute = 60_000,
 ): Promise<Tenant> {
   const named = ["--name", "Tenant"];
-  const { id } = await system.operate<{ id: string }>("workspace", "create", ...named, "--verified");
+  const { id } = await system.operate<{ id: string }>(
+    "workspace",
+    "create",
+    ...named,
+    "--verified",
+  );
   const rate = ["--requests-per-minute", String(requestsPerMinute)];
   await system.operate("workspace", "set-limits", id, ...rate, ...limits);
   const scope = ["--workspace", id, "--scopes", "all"];
@@ -57,7 +62,8 @@ export async function openTenant(
     },
     connectAll: (platform, count) => system.connect(platform, count, id),
     listVisible,
-    countVisible: async (text) => (await listVisible()).filter((entry) => entry.text === text).length,
+    countVisible: async (text) =>
+      (await listVisible()).filter((entry) => entry.text === text).length,
     addFault: async (accountId, rule) => {
       const [account] = await system.sql<{ platform: string; account: string }[]>`
         select platform, external_id as account from accounts.accounts where id = ${accountId}`;

@@ -23,7 +23,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves when the server has ended, whoever ended it, with how. */
+  /** Resolves, with how, when the server has ended for any reason. */
   readonly exited: Promise<string>;
 }
 

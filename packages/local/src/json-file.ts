@@ -21,6 +21,6 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is no JSON: remove it`, { cause: error });
+    throw new Error(`${path} is not valid JSON; delete it`, { cause: error });
   }
 }

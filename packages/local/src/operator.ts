@@ -1,7 +1,7 @@
 import { shownSecret } from "@postrider/shared/connect/shown-secret";
-import { runCommand } from "../../cli/src/run.ts";
 import { loadSecrets } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
+import { runCommand } from "../../cli/src/run.ts";
 
 /** A running stack as far as the operator's tool has to know it: what `startStack` returns, or its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;

@@ -16,14 +16,17 @@ test("a port that one process has reserved cannot be reserved by another one", a
   expect(execFileSync(process.execPath, words, { encoding: "utf8" })).toBe("false");
 });
 
-test.each(["ends", "is killed"])("a port is free again when the process that reserved it %s", (how) => {
-  const program = `
+test.each(["ends", "is killed"])(
+  "a port is free again when the process that reserved it %s",
+  (how) => {
+    const program = `
     import { writeSync } from "node:fs";
     const { findStablePort } = await import(${JSON.stringify(FREE_PORT)});
     writeSync(1, String(await findStablePort()));
     if (${how === "is killed"}) process.kill(process.pid, "SIGKILL");`;
-  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program]);
-  const port = Number(stdout);
-  expect(port).toBeGreaterThan(0);
-  expect(reservePort(port)).toBe(true);
-});
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program]);
+    const port = Number(stdout);
+    expect(port).toBeGreaterThan(0);
+    expect(reservePort(port)).toBe(true);
+  },
+);

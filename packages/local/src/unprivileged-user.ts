@@ -11,7 +11,7 @@ export interface ProcessUser {
  * Whom Postgres must be started as: it refuses to run as root.
  *
  * @param dataDir An existing folder keeps its owner; a new one belongs to `nobody`.
- * @returns undefined when this process is no root and simply starts it as itself.
+ * @returns undefined when this process is not root and starts Postgres as itself.
  */
 export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   if (process.getuid?.() !== 0) {
