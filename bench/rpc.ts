@@ -15,9 +15,9 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createServiceServer } from "@postrider/shared/connect/server";
-import { createLogger } from "@postrider/shared/logger";
-import { openSpan } from "@postrider/shared/tracing";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { startExport } from "@postrider/shared/tracing/export";
+import { openSpan } from "@postrider/shared/tracing/tracing";
 import fastify from "fastify";
 import { cpuSeconds } from "./measure.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sampleJpeg } from "@postrider/local/sample-media";
-import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload } from "./support/media.ts";

@@ -19,9 +19,9 @@ const refused = (file: string, code: string, message: string) => ({
 
 new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("layering", layering, {
   valid: [
-    at("services/posts/src/rpc/a.ts", 'import { insertPost } from "#src/db/posts.ts";'),
-    at("services/posts/src/rpc/a.ts", 'import { b } from "./b.ts";'),
-    at("services/posts/src/rpc/a.ts", 'import { built } from "#src/events.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { insertPost } from "#src/db/posts.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { b } from "./b.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { built } from "#src/events.ts";'),
     at("services/posts/src/jobs/a.ts", 'import { fold } from "#src/domain/fold.ts";'),
     at(
       "services/posts/src/app.ts",
@@ -30,7 +30,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     at("services/posts/src/domain/a.ts", 'import { b } from "./b.ts";'),
     at(
       "services/posts/src/domain/a.ts",
-      'import { PLATFORMS } from "@postrider/shared/platforms/registry";',
+      'import { PLATFORMS } from "@postrider/platforms/registry";',
     ),
     at("services/posts/src/domain/a.ts", 'import { createHash } from "node:crypto";'),
     at("services/posts/src/db/a.ts", 'import type { Post } from "#src/domain/post.ts";'),
@@ -41,40 +41,55 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       'import { b } from "../accounts/mapping.ts";',
     ),
     at("packages/shared/src/a.ts", 'import { b } from "@postrider/contracts/posts/v1/post_pb";'),
+    at("services/posts/src/jobs/a.ts", 'import { b } from "#src/operations/b.ts";'),
+    at("services/posts/src/operations/a.ts", 'import { b } from "#src/db/b.ts";'),
+    at(
+      "services/posts/src/domain/a.ts",
+      'import type { Outcome } from "@postrider/platforms/publishing/connector";',
+    ),
+    at("services/posts/src/rpc/to-post.ts", "export const a = 1;"),
+    at("services/posts/src/rpc/post-service.ts", "export const a = 1;"),
+    at("services/gateway/src/http/a.ts", 'import { b } from "./b.ts";'),
+    at("services/media/src/inspection/a.ts", 'import { b } from "./b.ts";'),
+    at(
+      "services/delivery/src/publishing/jobs/a.ts",
+      'import { b } from "#src/publishing/db/b.ts"; import { c } from "#src/events.ts";',
+    ),
+    at("packages/platforms/src/x/rules.ts", 'import { b } from "@postrider/shared/http/b";'),
     at("packages/simulator/src/x/a.ts", 'import { b } from "#src/state.ts";'),
     at("services/posts/src/domain/a.test.ts", 'import { expect } from "vitest";'),
     at("services/posts/test/a.test.ts", 'import { b } from "@postrider/simulator/server";'),
   ],
   invalid: [
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "#src/consumers/b.ts";',
-      "rpc and consumers are both edges: move what they share into domain, db or clients.",
+      "rpc and consumers are both edges: move what they share into operations, domain or db.",
     ),
     refused(
       "services/posts/src/consumers/a.ts",
       'export { b } from "../jobs/b.ts";',
-      "consumers and jobs are both edges: move what they share into domain, db or clients.",
+      "consumers and jobs are both edges: move what they share into operations, domain or db.",
     ),
     refused(
       "services/gateway/src/routes/posts/routes.ts",
       'await import("../../jobs/b.ts");',
-      "routes and jobs are both edges: move what they share into domain, db or clients.",
+      "routes and jobs are both edges: move what they share into operations, domain or db.",
     ),
     refused(
       "services/posts/src/domain/a.ts",
       'import { insertPost } from "#src/db/posts.ts";',
-      "domain is pure: it imports only domain and reference data of shared, not #src/db/posts.ts.",
+      "domain is pure: it imports only domain and the reference data of platforms, not #src/db/posts.ts.",
     ),
     refused(
       "services/posts/src/domain/a.ts",
       'import type { Sql } from "@postrider/shared/postgres";',
-      "domain is pure: it imports only domain and reference data of shared, not @postrider/shared/postgres.",
+      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/shared/postgres.",
     ),
     refused(
       "services/posts/src/domain/a.ts",
       'import { readFile } from "node:fs/promises";',
-      "domain is pure: it imports only domain and reference data of shared, not node:fs/promises.",
+      "domain is pure: it imports only domain and the reference data of platforms, not node:fs/promises.",
     ),
     refused(
       "services/posts/src/db/a.ts",
@@ -82,39 +97,84 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       'db uses only the types of domain: write "import type".',
     ),
     refused(
-      "services/delivery/src/connectors/x/a.ts",
-      'import { b } from "#src/db/tasks.ts";',
-      "connectors imports types of domain, shared and contracts, never db.",
+      "services/delivery/src/publishing/clients/a.ts",
+      'import { b } from "#src/publishing/db/tasks.ts";',
+      "clients imports types of domain, shared, platforms and contracts, never db.",
     ),
     refused(
       "services/media/src/storage/a.ts",
       'import { b } from "#src/rpc/b.ts";',
-      "storage imports types of domain, shared and contracts, never rpc.",
+      "storage imports types of domain, shared, platforms and contracts, never rpc.",
     ),
     refused(
       "services/posts/src/clients/a.ts",
       'import { config } from "#src/config.ts";',
-      "clients imports types of domain, shared and contracts, never #src/config.ts.",
+      "clients imports types of domain, shared, platforms and contracts, never #src/config.ts.",
     ),
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "@postrider/accounts/b";',
-      "A service imports shared and contracts only, never accounts: ask it by RPC.",
+      "A service imports only shared, platforms, contracts, never accounts: call it by RPC.",
     ),
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "../../../media/src/rpc/b.ts";',
-      "A service imports shared and contracts only, never media: ask it by RPC.",
+      "A service imports only shared, platforms, contracts, never media: call it by RPC.",
     ),
     refused(
       "packages/shared/src/bus/a.ts",
       'export * from "@postrider/posts/b";',
-      "shared knows nothing of posts: only contracts lie below it.",
+      "shared imports only contracts, here posts.",
+    ),
+    refused(
+      "services/posts/src/operations/a.ts",
+      'import { b } from "#src/jobs/b.ts";',
+      "operations are called by edges, so they import none: here jobs.",
+    ),
+    refused(
+      "services/posts/src/domain/a.ts",
+      'import { createConnectors } from "@postrider/platforms/publishing/registry";',
+      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/platforms/publishing/registry.",
+    ),
+    refused(
+      "services/delivery/src/webhooks/jobs/a.ts",
+      'import { b } from "#src/publishing/db/b.ts";',
+      "webhooks and publishing do not import each other: each has its own tables and jobs.",
+    ),
+    refused(
+      "services/delivery/src/engagement/rpc/cancel-targets.ts",
+      'import { b } from "#src/engagement/jobs/b.ts";',
+      "rpc and jobs are both edges: move what they share into operations, domain or db.",
+    ),
+    refused(
+      "packages/platforms/src/x/a.ts",
+      'import { b } from "@postrider/contracts/posts/v1/post_pb";',
+      "platforms imports only shared, here contracts.",
+    ),
+    refused(
+      "services/posts/src/rpc/media-claim.ts",
+      "export const a = 1;",
+      "media-claim.ts is not named after an RPC: move it into operations, domain or db.",
+    ),
+    refused(
+      "services/posts/src/quota-drift.ts",
+      "export const a = 1;",
+      "Only main.ts, app.ts, config.ts, events.ts, migrate.ts lie directly in src: move quota-drift.ts into its layer.",
+    ),
+    refused(
+      "services/posts/src/http/a.ts",
+      "export const a = 1;",
+      '"http" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.',
+    ),
+    refused(
+      "services/delivery/src/publishing/connectors/a.ts",
+      "export const a = 1;",
+      '"connectors" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.',
     ),
     refused(
       "packages/simulator/src/a.ts",
       'import { newId } from "@postrider/shared/ids";',
-      "simulator stands alone and imports none of our packages, here shared.",
+      "simulator imports none of our packages, here shared.",
     ),
   ],
 });

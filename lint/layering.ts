@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import type { RuleTester } from "oxlint/plugins-dev";
-import { layeringFault } from "./layers.ts";
+import { layeringFault, placeFault } from "./layers.ts";
 
 // oxlint exports its rule types only as parameters of its tester.
 type Rule = Parameters<RuleTester["run"]>[1];
@@ -11,11 +11,15 @@ type Visitor = ReturnType<NonNullable<Rule["create"]>>;
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Reports each import that crosses the layers of the code base; the rules themselves are in layers.ts. */
+/** Reports each import that crosses the layers of the code base, and each file outside of them; layers.ts has the rules. */
 export const layering: Rule = {
-  meta: { type: "problem", docs: { description: "Keep edges, domain and outside layers apart." } },
+  meta: { type: "problem", docs: { description: "Keep the layers of a service apart." } },
   create(context) {
     return {
+      Program: (node) => {
+        const message = placeFault(pathOf(context));
+        if (message !== undefined) context.report({ node, message });
+      },
       ImportDeclaration: (node) => check(context, node, node.source.value, isTypeOnly(node)),
       ExportNamedDeclaration: (node) => {
         if (node.source) check(context, node, node.source.value, node.exportKind === "type");
@@ -40,9 +44,12 @@ function isTypeOnly(node: RuleNode): boolean {
 }
 
 function check(context: RuleContext, at: Range, specifier: string, typeOnly: boolean): void {
-  const file = relative(root, context.filename).split(sep).join("/");
-  const message = layeringFault({ file, specifier, typeOnly });
+  const message = layeringFault({ file: pathOf(context), specifier, typeOnly });
   if (message !== undefined) context.report({ node: at, message });
+}
+
+function pathOf({ filename }: RuleContext): string {
+  return relative(root, filename).split(sep).join("/");
 }
 
 const plugin = { meta: { name: "postrider" }, rules: { layering } };

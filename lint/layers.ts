@@ -1,10 +1,15 @@
-import { posix } from "node:path";
+import { posix, resolve } from "node:path";
+import { listRpcFiles } from "./rpc-names.ts";
 
-/** Where a source file stands: its package, and inside a service the folder under `src` ("" beside main.ts). */
+/** Where a source file lies: its package, and inside a service its trade and its layer. */
 interface Place {
   readonly group: string;
   readonly name: string;
+  /** The part of delivery that the file belongs to; undefined in the other services and directly in `src`. */
+  readonly trade: string | undefined;
+  /** The folder below `src` or below the trade; "" for the files directly in `src`, undefined in packages. */
   readonly layer: string | undefined;
+  readonly fileName: string;
 }
 
 /** One import as the linter sees it. Paths are relative to the repository root, with forward slashes. */
@@ -15,14 +20,64 @@ export interface ImportEdge {
 }
 
 const EDGES = new Set(["rpc", "routes", "consumers", "jobs"]);
-const OUTSIDE = new Set(["db", "connectors", "storage", "clients"]);
+const OUTSIDE = new Set(["db", "storage", "clients"]);
 const SERVICES = new Set(["gateway", "accounts", "posts", "media", "delivery"]);
 
-/** The modules of shared that a pure rule may use: reference data, identifiers, error types. */
-const PURE_SHARED = /^@postrider\/shared\/(platforms\/|ids$|errors$)/;
+/** What delivery does, each in a folder with the layers of a service inside. */
+const TRADES = new Set(["publishing", "webhooks", "engagement"]);
+
+/** The files that may lie directly in `src`; everything else belongs to a layer. */
+const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
+
+/** Folders that one service has for a reason of its own: HTTP itself, and the process that inspects files. */
+const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
+
+/** What pure rules may use of the packages: reference data, identifiers, error types. */
+const PURE_MODULES = /^@postrider\/(platforms\/(registry|rules|text\/.+)|shared\/(ids|errors))$/;
+
+/** The types of a connector's calls and outcomes, which the rules of publishing decide on. */
+const PURE_TYPES = /^@postrider\/platforms\//;
 
 /** Hashing is a pure function of its input, so domain code may ask Node for it. */
 const PURE_BUILTINS = new Set(["node:crypto"]);
+
+const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
+
+/** What lies beside the RPCs: the table of routes, the dependencies of all, services and the mapping of messages. */
+const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
+
+/** Says why a file may not lie where it lies, or undefined when it may. */
+export function placeFault(file: string): string | undefined {
+  const place = placeOf(file);
+  if (place?.layer === undefined) return undefined;
+  if (place.layer === "") {
+    const name = place.fileName.replace(/\.test\.ts$/, ".ts");
+    return ROOT_FILES.has(name)
+      ? undefined
+      : `Only ${[...ROOT_FILES].join(", ")} lie directly in src: move ${place.fileName} into its layer.`;
+  }
+  if (!isLayer(place, place.layer)) {
+    return `"${place.layer}" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.`;
+  }
+  return place.layer === "rpc" ? rpcFault(place.fileName) : undefined;
+}
+
+function rpcFault(fileName: string): string | undefined {
+  const name = fileName.replace(/\.test\.ts$/, ".ts");
+  if (RPC_FILES.has(name) || BESIDE_RPCS.test(name)) return undefined;
+  return `${fileName} is not named after an RPC: move it into operations, domain or db.`;
+}
+
+function isLayer({ name, trade }: Place, layer: string): boolean {
+  if (TRADES.has(layer) && trade === undefined) return false;
+  return (
+    EDGES.has(layer) ||
+    OUTSIDE.has(layer) ||
+    layer === "domain" ||
+    layer === "operations" ||
+    OWN_LAYERS[name] === layer
+  );
+}
 
 /**
  * Says why an import breaks the layering of the code base, or undefined when it is allowed.
@@ -37,10 +92,15 @@ export function layeringFault(edge: ImportEdge): string | undefined {
 }
 
 function placeOf(file: string): Place | undefined {
-  const match = /^(services|packages)\/([^/]+)\/src\/(?:([^/]+)\/)?[^/]+/.exec(file);
+  const match = /^(services|packages)\/([^/]+)\/src\/(.+)$/.exec(file);
   if (match === null) return undefined;
-  const [, group = "", name = "", layer = ""] = match;
-  return { group, name, layer: group === "services" ? layer : undefined };
+  const [, group = "", name = "", path = ""] = match;
+  const fileName = posix.basename(path);
+  if (group === "packages") return { group, name, trade: undefined, layer: undefined, fileName };
+  const folders = posix.dirname(path).split("/");
+  const trade = name === "delivery" ? folders.find((folder) => TRADES.has(folder)) : undefined;
+  const layer = (trade === undefined ? folders[0] : folders[1]) ?? "";
+  return { group, name, trade, layer: layer === "." ? "" : layer, fileName };
 }
 
 /** The place an import leads to, or undefined for Node's and third-party modules. */
@@ -52,7 +112,8 @@ function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   }
   const name = /^@postrider\/([^/]+)/.exec(specifier)?.[1];
   if (name === undefined) return undefined;
-  return { group: SERVICES.has(name) ? "services" : "packages", name, layer: undefined };
+  const group = SERVICES.has(name) ? "services" : "packages";
+  return { group, name, trade: undefined, layer: undefined, fileName: "" };
 }
 
 function packageFault(from: Place, to: Place | undefined): string | undefined {
@@ -60,38 +121,60 @@ function packageFault(from: Place, to: Place | undefined): string | undefined {
   return inside ? undefined : foreignFault(from, to);
 }
 
+/** The packages that a service, and what lies below the services, may import. */
+const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
+  simulator: new Set(),
+  contracts: new Set(),
+  shared: new Set(["contracts"]),
+  platforms: new Set(["shared"]),
+};
+const BELOW_SERVICES = new Set(["shared", "platforms", "contracts"]);
+
 function foreignFault(from: Place, to: Place): string | undefined {
-  if (from.name === "simulator" || from.name === "contracts") {
-    return `${from.name} stands alone and imports none of our packages, here ${to.name}.`;
+  const allowed = from.group === "services" ? BELOW_SERVICES : BELOW[from.name];
+  if (allowed === undefined || allowed.has(to.name)) return undefined;
+  if (from.group === "services") {
+    return `A service imports only ${[...allowed].join(", ")}, never ${to.name}: call it by RPC.`;
   }
-  if (from.name === "shared" && to.name !== "contracts") {
-    return `shared knows nothing of ${to.name}: only contracts lie below it.`;
-  }
-  if (from.group === "services" && to.name !== "shared" && to.name !== "contracts") {
-    return `A service imports shared and contracts only, never ${to.name}: ask it by RPC.`;
-  }
-  return undefined;
+  const below = allowed.size === 0 ? "none of our packages" : `only ${[...allowed].join(", ")}`;
+  return `${from.name} imports ${below}, here ${to.name}.`;
 }
 
 function serviceFault(from: Place, to: Place | undefined, edge: ImportEdge): string | undefined {
   if (from.layer === undefined) return undefined;
   if (from.layer === "domain") return domainFault(to, edge);
-  if (to?.layer === undefined || to.layer === from.layer) return undefined;
-  if (EDGES.has(from.layer) && EDGES.has(to.layer)) {
-    return `${from.layer} and ${to.layer} are both edges: move what they share into domain, db or clients.`;
+  if (to?.layer === undefined) return undefined;
+  return tradeFault(from, to) ?? layerFault(from.layer, to.layer, edge);
+}
+
+function tradeFault(from: Place, to: Place): string | undefined {
+  if (from.trade === undefined || to.trade === undefined || from.trade === to.trade) {
+    return undefined;
   }
-  return OUTSIDE.has(from.layer) ? outsideFault(from.layer, to.layer, edge) : undefined;
+  return `${from.trade} and ${to.trade} do not import each other: each has its own tables and jobs.`;
+}
+
+function layerFault(from: string, to: string, edge: ImportEdge): string | undefined {
+  if (from === to || from === "") return undefined;
+  if (EDGES.has(from) && EDGES.has(to)) {
+    return `${from} and ${to} are both edges: move what they share into operations, domain or db.`;
+  }
+  if (from === "operations" && EDGES.has(to)) {
+    return `operations are called by edges, so they import none: here ${to}.`;
+  }
+  return OUTSIDE.has(from) ? outsideFault(from, to, edge) : undefined;
 }
 
 function domainFault(to: Place | undefined, edge: ImportEdge): string | undefined {
-  if (to?.layer === "domain" || PURE_SHARED.test(edge.specifier)) return undefined;
+  if (to?.layer === "domain" || PURE_MODULES.test(edge.specifier)) return undefined;
+  if (edge.typeOnly && PURE_TYPES.test(edge.specifier)) return undefined;
   if (PURE_BUILTINS.has(edge.specifier)) return undefined;
-  return `domain is pure: it imports only domain and reference data of shared, not ${edge.specifier}.`;
+  return `domain is pure: it imports only domain and the reference data of platforms, not ${edge.specifier}.`;
 }
 
 function outsideFault(from: string, to: string, edge: ImportEdge): string | undefined {
   if (to !== "domain") {
-    return `${from} imports types of domain, shared and contracts, never ${to === "" ? edge.specifier : to}.`;
+    return `${from} imports types of domain, shared, platforms and contracts, never ${to === "" ? edge.specifier : to}.`;
   }
   return edge.typeOnly ? undefined : `${from} uses only the types of domain: write "import type".`;
 }

@@ -2,7 +2,7 @@ import { createPost, getPost, isVisible, uploadFile } from "../../packages/local
 import { demoPieces } from "../../packages/local/src/demo-pieces.ts";
 import type { LocalAccount } from "../../packages/local/src/local-file.ts";
 import { poll } from "../../packages/local/src/poll.ts";
-import { PLATFORM_IDS } from "../../packages/shared/src/platforms/registry.ts";
+import { PLATFORM_IDS } from "../../packages/platforms/src/registry.ts";
 
 const PUBLISH_MS = 60_000;
 /** What is busy says so and did nothing: on a machine with other work this is no failure. */

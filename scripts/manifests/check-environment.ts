@@ -1,5 +1,5 @@
 import { describeSettings, EnvReader } from "../../packages/shared/src/config.ts";
-import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/service.ts";
+import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { type ContainerEnvironment, readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";

@@ -11,7 +11,7 @@ import {
 } from "./manifest.ts";
 
 /** These lead people's browsers, on their own machine. */
-const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|[A-Z]+_AUTHORIZE_URL)$/;
+const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|SIMULATOR_PUBLIC_URL)$/;
 
 interface ServiceSpec {
   readonly selector?: Labels;

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { STOP_GRACE_MS } from "../../packages/platforms/src/publishing/upload-time.ts";
 import { describeSettings, type EnvReader } from "../../packages/shared/src/config.ts";
-import { GRACE_MS } from "../../packages/shared/src/lifecycle.ts";
-import type { Setting } from "../../packages/shared/src/settings.ts";
+import type { Setting } from "../../packages/shared/src/config/settings.ts";
+import { GRACE_MS } from "../../packages/shared/src/process/lifecycle.ts";
 import { readSettings as readAccounts } from "../../services/accounts/src/config.ts";
 import { readSettings as readDelivery } from "../../services/delivery/src/config.ts";
-import { STOP_GRACE_MS } from "../../services/delivery/src/connectors/upload-time.ts";
 import { readSettings as readGateway } from "../../services/gateway/src/config.ts";
 import { readSettings as readMedia } from "../../services/media/src/config.ts";
 import { readSettings as readPosts } from "../../services/posts/src/config.ts";
@@ -61,7 +61,7 @@ export function peersByImports(service: ServiceName): readonly ServiceName[] {
       ),
     ].map(([, domain = ""]) => domain),
   );
-  const clients = files.flatMap((file) => /^clients\/([a-z]+)/.exec(file)?.[1] ?? []);
+  const clients = files.flatMap((file) => /(?:^|\/)clients\/([a-z]+)/.exec(file)?.[1] ?? []);
   const found = [...imported, ...clients].filter(isService);
   return toSorted(found.filter((name) => name !== service));
 }

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { PLATFORM_IDS } from "../../packages/shared/src/platforms/registry.ts";
+import { PLATFORM_IDS } from "../../packages/platforms/src/registry.ts";
 import {
   listMetrics,
   renderMetrics,
   type RegisteredMetric,
-} from "../../packages/shared/src/telemetry.ts";
+} from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery } from "./promql.ts";
 import { queryFaults, type Query } from "./query-faults.ts";
 

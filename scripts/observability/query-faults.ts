@@ -1,4 +1,4 @@
-import type { RegisteredMetric } from "../../packages/shared/src/telemetry.ts";
+import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery, type Selector } from "./promql.ts";
 
 /** A query and where it stands, with the labels that its legend or its text shows. */

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isApiKey } from "@postrider/shared/api-keys";
 import { newId } from "@postrider/shared/ids";
+import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
@@ -36,8 +36,6 @@ async function startAccounts(): Promise<string> {
       SIMULATOR_URL: simulator.url,
       BLUESKY_BASE_URL: `${simulator.url}/bluesky`,
       YOUTUBE_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_OAUTH_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_AUTHORIZE_URL: `${simulator.url}/youtube/o/oauth2/v2/auth`,
       YOUTUBE_CLIENT_ID: "app",
       YOUTUBE_CLIENT_SECRET: "secret",
     },

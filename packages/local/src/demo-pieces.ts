@@ -1,4 +1,4 @@
-import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/shared/platforms/registry";
+import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import type { DemoFile, DemoOptions } from "#src/demo-api.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";

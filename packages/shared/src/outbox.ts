@@ -1,7 +1,7 @@
 import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { currentCause, type Cause } from "#src/cause.ts";
 import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
+import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
 /** The largest body of an event; a bigger one should be a reference to its owner's table. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;

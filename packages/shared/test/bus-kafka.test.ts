@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from "kafkajs";
 import { withAdmin } from "#src/bus/kafka-client.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
-import { disposeInOrder } from "#src/lifecycle.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { describeBus } from "./bus-contract.ts";
 import { startTestKafka } from "./test-kafka.ts";
 import { createDatabase, logger } from "./test-service.ts";

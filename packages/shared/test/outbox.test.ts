@@ -4,7 +4,7 @@ import { handleEvents, startConsumer } from "#src/bus/consumer.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import { appendEvent, appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
-import { runInContext } from "#src/request-context.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";

@@ -1,7 +1,7 @@
 import { createPostgresBus } from "#src/bus/postgres.ts";
-import { configureFailpoints } from "#src/failpoints.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { openSql } from "#src/postgres.ts";
+import { configureFailpoints } from "#src/process/failpoints.ts";
 import { logger } from "./test-logger.ts";
 
 /** A relay in a process of its own, which a failpoint can stop: `node relay-process.ts <url> <topic> <failpoints>`. */

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { expect, test } from "vitest";
 import { conflict, ServiceError } from "#src/errors.ts";
-import { findContext, runInContext } from "#src/request-context.ts";
+import { findContext, runInContext } from "#src/telemetry/request-context.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createDatabase } from "./test-service.ts";
 

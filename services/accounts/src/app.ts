@@ -1,11 +1,11 @@
+import { createConnectors } from "@postrider/platforms/authorization/registry";
 import { openBus } from "@postrider/shared/bus/open";
-import { disposeInOrder, together, type App } from "@postrider/shared/lifecycle";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
-import { requireSealingKeys } from "@postrider/shared/sealing-keys";
-import { listenService, openDatabaseProcess } from "@postrider/shared/service";
+import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
+import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
+import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import { createConnectors } from "#src/connectors/registry.ts";
 import { insertDeployment } from "#src/db/deployment.ts";
 import { countSealingKeys } from "#src/db/sealing-keys.ts";
 import { TOPIC } from "#src/events.ts";

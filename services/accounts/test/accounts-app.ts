@@ -7,13 +7,13 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { hashApiKey } from "@postrider/shared/api-keys";
-import { createLogger } from "@postrider/shared/logger";
-import type { SealingKey } from "@postrider/shared/sealing";
+import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { hashApiKey } from "@postrider/shared/secrets/api-keys";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { createConnectors } from "#src/connectors/registry.ts";
 import { insertDeployment } from "#src/db/deployment.ts";
 import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
 import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";

@@ -1,4 +1,4 @@
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

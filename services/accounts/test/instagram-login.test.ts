@@ -1,8 +1,8 @@
-import { createLogger } from "@postrider/shared/logger";
+import { createInstagramConnector } from "@postrider/platforms/instagram/authorization";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { renewIdleBatch } from "#src/jobs/renew-idle-credentials.ts";
 import {
   createApp,

@@ -1,6 +1,6 @@
+import { createInstagramConnector } from "@postrider/platforms/instagram/authorization";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createInstagramConnector } from "#src/connectors/instagram.ts";
 import { createSimulator } from "./accounts-app.ts";
 
 let simulator: Simulator;

@@ -1,6 +1,6 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { hashApiKey, isApiKey } from "@postrider/shared/api-keys";
 import { newId } from "@postrider/shared/ids";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";

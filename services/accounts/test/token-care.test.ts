@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Simulator } from "@postrider/simulator/simulator";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { Connector, LoginValues, Tokens } from "@postrider/platforms/authorization/connector";
+import { createYoutubeConnector } from "@postrider/platforms/youtube/authorization";
 import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
-import type { Connector, LoginValues, Tokens } from "#src/domain/connector.ts";
 import { createSimulator } from "./accounts-app.ts";
 import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
 

@@ -5,11 +5,11 @@ import {
   TargetUpdatedSchema,
   type AttemptRecordSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/connector";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
-import type { TargetErrorCode } from "#src/domain/connector.ts";
-import type { DeletionTask } from "#src/domain/deletion.ts";
-import { isRetryable } from "#src/domain/retry-policy.ts";
-import { countAttempts, type Attempt, type Task } from "#src/domain/task.ts";
+import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
+import { isRetryable } from "#src/publishing/domain/retry-policy.ts";
+import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
 
 export const TOPIC = "delivery.events.v1";
 

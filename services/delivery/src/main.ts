@@ -1,6 +1,6 @@
-import { runProcess } from "@postrider/shared/lifecycle";
+import { STOP_GRACE_MS } from "@postrider/platforms/publishing/upload-time";
+import { runProcess } from "@postrider/shared/process/lifecycle";
 import { startApp } from "#src/app.ts";
 import { readConfig } from "#src/config.ts";
-import { STOP_GRACE_MS } from "#src/connectors/upload-time.ts";
 
 await runProcess(() => startApp(readConfig()), { graceMs: STOP_GRACE_MS });

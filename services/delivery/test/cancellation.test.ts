@@ -1,10 +1,10 @@
+import type { PrepareStep } from "@postrider/platforms/publishing/connector";
 import { ServiceError } from "@postrider/shared/errors";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { markCalls } from "#src/db/marks.ts";
-import type { PrepareStep } from "#src/domain/connector.ts";
-import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import { markCalls } from "#src/publishing/db/marks.ts";
+import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
 import {
   createRpcClients,
   lastUpdate,

@@ -1,4 +1,4 @@
-import { findContext } from "@postrider/shared/request-context";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import {

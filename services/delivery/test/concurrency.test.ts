@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { openAttempts } from "#src/db/attempts.ts";
-import { claimTasks } from "#src/db/claims.ts";
-import { markCalls } from "#src/db/marks.ts";
-import { hashContent } from "#src/domain/content-hash.ts";
-import type { ClaimedTask } from "#src/domain/held-task.ts";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
+import { markCalls } from "#src/publishing/db/marks.ts";
+import { hashContent } from "#src/publishing/domain/content-hash.ts";
+import type { ClaimedTask } from "#src/publishing/domain/held-task.ts";
 import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
 
 const CLAIM = {

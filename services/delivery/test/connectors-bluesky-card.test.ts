@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
+import type { Connector } from "@postrider/platforms/publishing/connector";
 import { EnvReader } from "@postrider/shared/config";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
-import type { Connector } from "#src/domain/connector.ts";
 import { pngMedia } from "./media-fixture.ts";
 import { guard, TestPlatform } from "./platform-fixture.ts";
 

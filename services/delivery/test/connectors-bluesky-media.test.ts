@@ -1,7 +1,7 @@
+import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
+import type { Connector, Handles, Publication } from "@postrider/platforms/publishing/connector";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
-import type { Connector, Handles, Publication } from "#src/domain/connector.ts";
 import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
 import { mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
 import { addTargetOf, guard, signal, TestPlatform } from "./platform-fixture.ts";

@@ -1,6 +1,4 @@
-import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
+import { createFacebookConnector } from "@postrider/platforms/facebook/publishing/facebook";
 import type {
   Connector,
   Handles,
@@ -9,7 +7,9 @@ import type {
   PublicationMedia,
   UnknownCall,
   Verdict,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   consume,
   lastDeletion,

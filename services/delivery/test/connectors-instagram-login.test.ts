@@ -1,5 +1,5 @@
+import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Connector, Publication } from "#src/domain/connector.ts";
 import { instagramAt } from "./instagram-fixture.ts";
 import { mp4Media, type TestMedia } from "./media-fixture.ts";
 import { signal, TestPlatform } from "./platform-fixture.ts";

@@ -1,5 +1,3 @@
-import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   Connector,
   Handles,
@@ -7,7 +5,9 @@ import type {
   Publication,
   UnknownCall,
   Verdict,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   consume,
   lastDeletion,

@@ -1,7 +1,7 @@
+import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
+import { createTelegramConnector } from "@postrider/platforms/telegram/publishing/telegram";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTelegramConnector } from "#src/connectors/telegram/telegram.ts";
-import type { Connector, Publication } from "#src/domain/connector.ts";
 import {
   lastDeletion,
   consume,

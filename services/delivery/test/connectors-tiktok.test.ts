@@ -1,6 +1,3 @@
-import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
 import type {
   Connector,
   Handles,
@@ -9,7 +6,10 @@ import type {
   PublicationMedia,
   UnknownCall,
   Verdict,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { mp4Media, TestMedia } from "./media-fixture.ts";
 import { guard, signal, TestPlatform } from "./platform-fixture.ts";
 import { jpegMedia, MediaServer } from "./served-media.ts";

@@ -1,6 +1,3 @@
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createXConnector } from "#src/connectors/x/x.ts";
 import type {
   Connector,
   Failure,
@@ -9,7 +6,10 @@ import type {
   Publication,
   StepResult,
   UnknownCall,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import { createXConnector } from "@postrider/platforms/x/publishing/x";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };

@@ -1,6 +1,11 @@
+import type {
+  Connector,
+  Handles,
+  Publication,
+  UnknownCall,
+} from "@postrider/platforms/publishing/connector";
+import { createYoutubeConnector } from "@postrider/platforms/youtube/publishing/youtube";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
-import type { Connector, Handles, Publication, UnknownCall } from "#src/domain/connector.ts";
 import { mp4Media, pngMedia, type TestMedia } from "./media-fixture.ts";
 import { guard, signal, TestPlatform } from "./platform-fixture.ts";
 

@@ -1,7 +1,3 @@
-import { eventually } from "@postrider/shared/testing/poll";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createConnectors } from "#src/connectors/registry.ts";
 import type {
   Connector,
   DeletionOutcome,
@@ -11,7 +7,11 @@ import type {
   StepResult,
   SendGuard,
   UnknownCall,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import { createConnectors } from "@postrider/platforms/publishing/registry";
+import { eventually } from "@postrider/shared/testing/poll";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 const PLATFORMS = ["x", "telegram", "bluesky"] as const;
 type Platform = (typeof PLATFORMS)[number];

@@ -1,8 +1,8 @@
+import type { PrepareStep } from "@postrider/platforms/publishing/connector";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
-import type { PrepareStep } from "#src/domain/connector.ts";
-import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
 import {
   lastUpdate,
   listAttempts,

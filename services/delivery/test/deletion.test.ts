@@ -1,7 +1,7 @@
+import type { DeletionOutcome } from "@postrider/platforms/publishing/connector";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { DeletionOutcome } from "#src/domain/connector.ts";
 import {
   consume,
   createRpcClients,

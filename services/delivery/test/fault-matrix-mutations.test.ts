@@ -1,7 +1,7 @@
+import type { Publication } from "@postrider/platforms/publishing/connector";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Publication } from "#src/domain/connector.ts";
 import { KINDS, type Row } from "./fault-matrix/cases.ts";
 import { FAULTS } from "./fault-matrix/faults.ts";
 import { onePhase } from "./fault-matrix/one-phase.ts";

@@ -26,18 +26,6 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import type { BusRecord } from "@postrider/shared/bus";
-import { createBatchHandler } from "@postrider/shared/bus/consumer";
-import { unavailable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
-import { createLogger } from "@postrider/shared/logger";
-import type { PlatformId } from "@postrider/shared/platforms/registry";
-import { openSql, type Sql } from "@postrider/shared/postgres";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
-import { createTestPeer } from "@postrider/shared/testing/router";
-import { MIGRATIONS } from "#src/config.ts";
-import { POSTS_TOPIC, postsHandlers } from "#src/consumers/index.ts";
-import { insertDeployment } from "#src/db/deployment.ts";
 import type {
   AccountAccess,
   Connector,
@@ -50,16 +38,28 @@ import type {
   SendGuard,
   UnknownCall,
   Verdict,
-} from "#src/domain/connector.ts";
-import type { StoredHandles } from "#src/domain/held-task.ts";
-import type { Clocks } from "#src/domain/send-guard.ts";
-import { startClaimDeletions } from "#src/jobs/claim-deletions.ts";
-import { startClaimTasks, type TaskClaims } from "#src/jobs/claim-tasks.ts";
-import type { PublishingDeps, PublishingSettings } from "#src/jobs/publishing/deps.ts";
-import { createHandleSeals } from "#src/jobs/publishing/handle-seals.ts";
-import { OriginGuard } from "#src/jobs/watch-origin.ts";
-import { createRoutes } from "#src/rpc/routes.ts";
-import { Spool } from "#src/storage/spool.ts";
+} from "@postrider/platforms/publishing/connector";
+import type { PlatformId } from "@postrider/platforms/registry";
+import type { BusRecord } from "@postrider/shared/bus";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { MIGRATIONS } from "#src/config.ts";
+import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
+import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
+import type { Clocks } from "#src/publishing/domain/send-guard.ts";
+import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
+import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
+import type { PublishingDeps, PublishingSettings } from "#src/publishing/jobs/publishing/deps.ts";
+import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
+import { OriginGuard } from "#src/publishing/jobs/watch-origin.ts";
+import { createRoutes } from "#src/publishing/rpc/routes.ts";
+import { Spool } from "#src/publishing/storage/spool.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 export const logger = createLogger({
@@ -70,7 +70,6 @@ export const logger = createLogger({
 /** What seals handles in tests. */
 export const SEALS = createHandleSeals({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
-  isOn: true,
 });
 
 /** To which the data of tests belongs: that of a process that is told nothing else. */

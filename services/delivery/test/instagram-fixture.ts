@@ -1,5 +1,5 @@
-import { createInstagramConnector } from "#src/connectors/instagram/instagram.ts";
-import type { Connector } from "#src/domain/connector.ts";
+import { createInstagramConnector } from "@postrider/platforms/instagram/publishing/instagram";
+import type { Connector } from "@postrider/platforms/publishing/connector";
 
 /** The connector with its hosts at the simulated Instagram, or with uploads at another place. */
 export function instagramAt(url: string, uploadBaseUrl = `${url}/rupload`): Connector {

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { claimTasks } from "#src/db/claims.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
 import {
   consume,
   lastDeletion,

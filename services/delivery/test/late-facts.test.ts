@@ -1,8 +1,8 @@
+import type { Outcome } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { Outcome } from "#src/domain/connector.ts";
-import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
 import {
   lastUpdate,
   listAttempts,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { MediaUnreadable, type Unreadability } from "#src/clients/media-unreadable.ts";
-import type { PublicationMedia } from "#src/domain/connector.ts";
+import type { PublicationMedia } from "@postrider/platforms/publishing/connector";
+import { MediaUnreadable, type Unreadability } from "#src/publishing/clients/media-unreadable.ts";
 
 const PIECE_BYTES = 64 * 1024;
 

@@ -1,8 +1,13 @@
 import { once } from "node:events";
+import type {
+  Connector,
+  Handles,
+  PrepareStep,
+  StepResult,
+} from "@postrider/platforms/publishing/connector";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { Connector, Handles, PrepareStep, StepResult } from "#src/domain/connector.ts";
 import {
   listAttempts,
   openDatabase,

@@ -1,5 +1,3 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import type {
   Connector,
   Failure,
@@ -7,7 +5,9 @@ import type {
   Outcome,
   Publication,
   StepResult,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import type { PlatformId } from "@postrider/platforms/registry";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import type { TestTarget, World } from "./fixture.ts";
 
 export const guard = { mayStillSend: () => true, timeoutMs: 5000 };

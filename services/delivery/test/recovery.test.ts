@@ -1,9 +1,9 @@
+import type { Connector } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { adoptDeployment, insertDeployment, noteRestore } from "#src/db/deployment.ts";
-import type { Connector } from "#src/domain/connector.ts";
-import { OriginGuard } from "#src/jobs/watch-origin.ts";
+import { adoptDeployment, insertDeployment, noteRestore } from "#src/publishing/db/deployment.ts";
+import { OriginGuard } from "#src/publishing/jobs/watch-origin.ts";
 import {
   consume,
   createRpcClients,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { postsHandlers } from "#src/consumers/index.ts";
+import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import {
   consume,
   logger,

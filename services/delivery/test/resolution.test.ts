@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { Recorder } from "#src/jobs/publishing/recorder.ts";
+import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
 import {
   createRpcClients,
   lastUpdate,

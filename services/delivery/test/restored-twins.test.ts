@@ -1,7 +1,12 @@
+import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
+import type {
+  Connector,
+  Publication,
+  UnknownCall,
+  Verdict,
+} from "@postrider/platforms/publishing/connector";
+import { createXConnector } from "@postrider/platforms/x/publishing/x";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createBlueskyConnector } from "#src/connectors/bluesky/bluesky.ts";
-import { createXConnector } from "#src/connectors/x/x.ts";
-import type { Connector, Publication, UnknownCall, Verdict } from "#src/domain/connector.ts";
 import { instagramAt } from "./instagram-fixture.ts";
 import { pngMedia } from "./media-fixture.ts";
 import { signal, TestPlatform } from "./platform-fixture.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
-import { holdAccounts } from "#src/db/account-gates.ts";
-import { claimTasks } from "#src/db/claims.ts";
-import { deletePause, insertPause } from "#src/db/pauses.ts";
-import { countTasks } from "#src/db/task-counts.ts";
+import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
+import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
+import { countTasks } from "#src/publishing/db/task-counts.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");

@@ -1,9 +1,9 @@
+import type { Connector } from "@postrider/platforms/publishing/connector";
+import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTiktokConnector } from "#src/connectors/tiktok/tiktok.ts";
-import type { Connector } from "#src/domain/connector.ts";
-import { startAskForDetails } from "#src/jobs/ask-for-details.ts";
+import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import {
   lastUpdate,
   listUpdates,

@@ -1,8 +1,8 @@
+import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
+import { createYoutubeConnector } from "@postrider/platforms/youtube/publishing/youtube";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createYoutubeConnector } from "#src/connectors/youtube/youtube.ts";
-import type { Connector, Publication } from "#src/domain/connector.ts";
 import {
   consume,
   lastDeletion,

@@ -19,21 +19,20 @@ describe("TRUSTED_PROXIES", () => {
   });
 
   test.each(["true", "*", "proxy.internal", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "::/129"])(
-    "%s is refused: its word would be taken for everybody's",
+    "TRUSTED_PROXIES refuses %s, which is not an address of one proxy or network",
     (value) => {
       expect(() => read({ TRUSTED_PROXIES: value })).toThrow(
-        `TRUSTED_PROXIES has what is no address and no network: ${value}`,
+        `TRUSTED_PROXIES has an entry that is neither an address nor a network: ${value}`,
       );
     },
   );
 });
 
-test("nobody is waited for without end", () => {
+test("every phase of receiving a request has a time limit", () => {
   expect(read({}).patience).toEqual({
     headersMs: 15_000,
     requestMs: 30_000,
     stallMs: 30_000,
     minBytesPerSecond: 1_000,
   });
-  expect(() => read({ HEADERS_TIMEOUT_SECONDS: "0" })).toThrow("HEADERS_TIMEOUT_SECONDS is below");
 });

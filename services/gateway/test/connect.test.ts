@@ -1,5 +1,5 @@
 import { notFound, unavailable } from "@postrider/shared/errors";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
 import { afterEach, describe, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID, type Peers } from "./fixture.ts";

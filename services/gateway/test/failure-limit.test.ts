@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { conflict, notFound } from "@postrider/shared/errors";
-import { signToken } from "@postrider/shared/signed-token";
+import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { InjectOptions } from "fastify";
 import { describe, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { ServiceError } from "@postrider/shared/errors";
 import { mapServerError } from "@postrider/shared/errors/connect";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,5 +1,5 @@
 import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/errors";
-import { findContext } from "@postrider/shared/request-context";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/domain/admission.ts";

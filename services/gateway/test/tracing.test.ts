@@ -1,8 +1,8 @@
-import { createLogger } from "@postrider/shared/logger";
-import { findContext } from "@postrider/shared/request-context";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
-import { isTracing } from "@postrider/shared/tracing";
 import { startTracing } from "@postrider/shared/tracing/start";
+import { isTracing } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer } from "./fixture.ts";

@@ -1,4 +1,4 @@
-import { GRACE_MS, runProcess } from "@postrider/shared/lifecycle";
+import { GRACE_MS, runProcess } from "@postrider/shared/process/lifecycle";
 import { startApp } from "#src/app.ts";
 import { readConfig } from "#src/config.ts";
 

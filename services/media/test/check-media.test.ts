@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jpegSegment, pngChunk, sampleJpeg, samplePng } from "@postrider/local/sample-media";
 import { box, ascii, sampleMp4, u32 } from "@postrider/local/sample-mp4";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import sharp, { type Sharp } from "sharp";
 import { afterAll, describe, expect, test } from "vitest";
-import { createMediaChecker } from "#src/check-media.ts";
 import type { CheckedMedia, CheckResult, Declared } from "#src/domain/checked-media.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
+import { createMediaChecker } from "#src/operations/check-media.ts";
 import { directory, tiff, tiffEntries } from "./sample-tiff.ts";
 import { float, ID, sampleWebm, tags, text, unsigned } from "./sample-webm.ts";
 

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
-import { createMediaChecker } from "#src/check-media.ts";
 import type { CheckMedia, CheckResult } from "#src/domain/checked-media.ts";
+import { createMediaChecker } from "#src/operations/check-media.ts";
 import { hostileFilms } from "./hostile-media/films.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";
@@ -136,7 +136,7 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
 function checkingProcesses(): string[] {
   return readdirSync("/proc/self/task")
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
-    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("check-worker.ts"));
+    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection-child.ts"));
 }
 
 function peakOf(pid: string): number {

@@ -1,10 +1,10 @@
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
-import { configureFailpoints } from "@postrider/shared/failpoints";
 import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { openSql } from "@postrider/shared/postgres";
+import { configureFailpoints } from "@postrider/shared/process/failpoints";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { Imports } from "#src/imports.ts";
+import { Imports } from "#src/operations/imports.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { check, LIMITS } from "./import-checks.ts";

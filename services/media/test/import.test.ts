@@ -4,12 +4,12 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createMediaChecker } from "#src/check-media.ts";
 import type { CheckMedia } from "#src/domain/checked-media.ts";
+import { createMediaChecker } from "#src/operations/check-media.ts";
 import { check } from "./import-checks.ts";
 import { startHost, startImporter, startRawHost, type Importer } from "./import-fixture.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { MIGRATIONS } from "#src/config.ts";

@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
-import { runInContext } from "@postrider/shared/request-context";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 

@@ -48,9 +48,9 @@ import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { createLogger } from "@postrider/shared/logger";
 import { createRoomCheck } from "@postrider/shared/outbox/room";
 import type { Sql } from "@postrider/shared/postgres";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { createAccountDirectory } from "#src/clients/accounts.ts";
@@ -62,8 +62,8 @@ import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
+import { applyDeletionNews, applyTargetNews } from "#src/operations/target-updates.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
-import { applyDeletionNews, applyTargetNews } from "#src/target-news.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 

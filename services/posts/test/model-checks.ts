@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { contentHash } from "#src/domain/content-hash.ts";
-import { findQuotaDrift } from "#src/quota-drift.ts";
+import { findQuotaDrift } from "#src/operations/quota-drift.ts";
 import type { Asked, World } from "./model-world.ts";
 import type { ModelPost, ModelTarget } from "./model.ts";
 

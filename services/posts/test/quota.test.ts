@@ -3,7 +3,7 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failMissedBatch, startDueBatch } from "#src/jobs/start-due-posts.ts";
-import { findQuotaDrift } from "#src/quota-drift.ts";
+import { findQuotaDrift } from "#src/operations/quota-drift.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;

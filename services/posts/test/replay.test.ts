@@ -6,7 +6,7 @@ import {
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { applyTargetNews } from "#src/target-news.ts";
+import { applyTargetNews } from "#src/operations/target-updates.ts";
 import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;

@@ -1,5 +1,5 @@
 import { timestampDate, timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { createLogger } from "@postrider/shared/logger";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";

@@ -1,6 +1,6 @@
 import { TOPICS } from "@postrider/shared/bus/open";
-import { createLogger } from "@postrider/shared/logger";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { Command, Result } from "#src/command.ts";
 import { loadBusSetup, loadDatabaseSetup } from "#src/config.ts";
 

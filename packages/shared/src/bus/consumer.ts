@@ -5,11 +5,11 @@ import { workHalving, type Failure } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
 import { inRecordSpans } from "#src/bus/spans.ts";
 import { TryCounts } from "#src/bus/try-counts.ts";
-import { failpoint } from "#src/failpoints.ts";
-import { disposeInOrder } from "#src/lifecycle.ts";
-import type { Logger } from "#src/logger.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
-import { createCounter } from "#src/telemetry.ts";
+import { failpoint } from "#src/process/failpoints.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { createCounter } from "#src/telemetry/metrics.ts";
 
 export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/event-handler.ts";
 

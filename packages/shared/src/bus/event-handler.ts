@@ -1,9 +1,9 @@
 import { fromJsonString, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { BatchHandler, BusRecord } from "#src/bus.ts";
 import { eventIdOf } from "#src/bus/cloud-events.ts";
-import { causeOf, contextOf, sharedCause, type Cause } from "#src/cause.ts";
 import type { TransactionSql } from "#src/postgres.ts";
-import { runInContext } from "#src/request-context.ts";
+import { causeOf, contextOf, sharedCause, type Cause } from "#src/telemetry/cause.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
 
 /** One event as a handler sees it. */
 export interface IncomingEvent<T extends DescMessage> {

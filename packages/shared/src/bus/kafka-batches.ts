@@ -2,9 +2,9 @@ import type { EachBatchPayload, KafkaMessage } from "kafkajs";
 import { MAX_BATCH_RECORDS, type BusRecord, type Subscription } from "#src/bus.ts";
 import { reportLag } from "#src/bus/lag.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
-import { failpoint } from "#src/failpoints.ts";
-import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
+import { failpoint } from "#src/process/failpoints.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaBatchesOptions extends Subscription {
   readonly sql: Sql;

@@ -1,6 +1,6 @@
 import { Kafka, logLevel, type Admin, type LogEntry } from "kafkajs";
 import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
-import type { Logger } from "#src/logger.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
   /** `host:port` of some brokers; the others are learnt from them. */

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { KafkaConfig, SASLOptions } from "kafkajs";
 import type { EnvReader } from "#src/config.ts";
 
-/** How a Kafka outside of the own network is spoken to. */
+/** How connections to Kafka are encrypted and authenticated. */
 export interface KafkaSecurity {
   readonly isEncrypted: boolean;
-  /** A file in PEM of those who vouch for the brokers; undefined = those that Node trusts. */
+  /** PEM file of the certificate authorities that are trusted; undefined = those that Node trusts. */
   readonly caFile: string | undefined;
   readonly login: KafkaLogin | undefined;
 }
@@ -17,23 +17,28 @@ type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)
 /** Reads `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and `KAFKA_SASL_MECHANISM`. */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
-    .about("Whether connections to Kafka are encrypted, and its certificates looked at.")
+    .about("Whether connections to Kafka use TLS and verify its certificates.")
     .boolean("KAFKA_TLS", false);
   const caFile = read
-    .about("File in PEM of those who vouch for Kafka's certificates, where that is nobody known.")
+    .about(
+      "PEM file of the certificate authority that signed Kafka's certificates, if it is not a public one.",
+    )
     .optionalString("KAFKA_CA_FILE");
   const username = read
-    .about("Who logs in to Kafka by SASL; empty = nobody needs to.")
+    .about("User name for SASL authentication with Kafka; empty = without authentication.")
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("How `KAFKA_USERNAME` logs in.")
+    .about("SASL mechanism for `KAFKA_USERNAME`.", { level: "advanced" })
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
-    .secret("Password of `KAFKA_USERNAME`, required with it.", "")
+    .secret("Password of `KAFKA_USERNAME`; required with it.", { default: "" })
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
-    read.fail("KAFKA_SASL_MECHANISM", "plain shows the password to the network: set KAFKA_TLS");
+    read.fail(
+      "KAFKA_SASL_MECHANISM",
+      "plain sends the password unencrypted: set KAFKA_TLS=true or choose a scram mechanism",
+    );
   return {
     isEncrypted,
     caFile,
@@ -41,7 +46,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   };
 }
 
-/** The same in kafkajs' words. */
+/** The same as options of kafkajs. */
 export function toKafkaConfig(security: KafkaSecurity | undefined): Partial<KafkaConfig> {
   if (security === undefined) return {};
   const { isEncrypted, caFile, login } = security;

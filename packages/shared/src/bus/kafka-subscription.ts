@@ -2,7 +2,7 @@ import { atMost } from "#src/bus/at-most.ts";
 import { KafkaMember, type KafkaMemberOptions } from "#src/bus/kafka-member.ts";
 import { Watchdog } from "#src/bus/kafka-watchdog.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
-import { startLoop, type Loop } from "#src/loop.ts";
+import { startLoop, type Loop } from "#src/process/loop.ts";
 
 export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,

@@ -1,7 +1,7 @@
 import type { Admin, Kafka } from "kafkajs";
 import { withAdmin } from "#src/bus/kafka-client.ts";
-import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface WatchdogOptions {
   readonly kafka: Kafka;

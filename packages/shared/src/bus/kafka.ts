@@ -2,8 +2,8 @@ import type { Bus } from "#src/bus.ts";
 import { openKafka, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
 import { KafkaPublisher } from "#src/bus/kafka-publisher.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
-import { disposeInOrder } from "#src/lifecycle.ts";
 import type { Sql } from "#src/postgres.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
 
 export { ensureTopics } from "#src/bus/kafka-client.ts";
 

@@ -1,4 +1,4 @@
-import { createAgeGauge } from "#src/telemetry.ts";
+import { createAgeGauge } from "#src/telemetry/metrics.ts";
 
 const lag = createAgeGauge("consumer_lag_seconds", "Age of the oldest event not yet handled.", [
   "topic",

@@ -1,8 +1,8 @@
 import type { Bus } from "#src/bus.ts";
 import type { KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
-import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 /** Every topic there is; each has one producer, the service it is named after. */
 export const TOPICS = [

@@ -1,9 +1,9 @@
 import type { StoredEvent } from "#src/bus/cloud-events.ts";
 import { newId } from "#src/ids.ts";
-import type { Logger } from "#src/logger.ts";
-import { startLoop } from "#src/loop.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
-import { createCounter, createGauge } from "#src/telemetry.ts";
+import { startLoop } from "#src/process/loop.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 /** `in`: a handler of ours failed on it. `out`: the broker refused it for good. */
 export type ParkedDirection = "in" | "out";

@@ -9,9 +9,9 @@ import {
   updatePosition,
 } from "#src/bus/postgres-log.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
-import type { Logger } from "#src/logger.ts";
-import { startLoop, type Loop } from "#src/loop.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { startLoop, type Loop } from "#src/process/loop.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;

@@ -1,10 +1,10 @@
 import type { Bus, Subscription } from "#src/bus.ts";
 import { appendRecords, deleteOldRecords, NOTIFY_CHANNEL } from "#src/bus/postgres-log.ts";
 import { startPostgresSubscription } from "#src/bus/postgres-subscription.ts";
-import { disposeInOrder } from "#src/lifecycle.ts";
-import type { Logger } from "#src/logger.ts";
-import { startLoop, type Loop } from "#src/loop.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import { disposeInOrder } from "#src/process/lifecycle.ts";
+import { startLoop, type Loop } from "#src/process/loop.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresBusOptions {
   /** The service's pool; consumers use one connection of it per batch. */

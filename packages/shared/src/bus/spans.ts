@@ -1,6 +1,6 @@
 import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
-import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing.ts";
+import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
 /** What OpenTelemetry's semantic conventions for messaging want to know of a bus and a topic. */
 export interface MessagingPlace {

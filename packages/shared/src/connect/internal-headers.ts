@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { newId } from "#src/ids.ts";
-import type { RequestContext } from "#src/request-context.ts";
-import { parseTraceparent } from "#src/traceparent.ts";
+import type { RequestContext } from "#src/telemetry/request-context.ts";
+import { parseTraceparent } from "#src/tracing/traceparent.ts";
 
 /**
  * Throws unless the header holds the shared secret, or one of several while it is changed. The comparison takes as long

@@ -13,8 +13,8 @@ import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol
 import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
-import type { Logger } from "#src/logger.ts";
-import { runInContext, type RequestContext } from "#src/request-context.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { runInContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;

@@ -19,7 +19,7 @@ import {
   type Exchange,
 } from "#src/connect/exchange.ts";
 import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
-import { findContext, type RequestContext } from "#src/request-context.ts";
+import { findContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
 export interface LeanTransportOptions {
   readonly baseUrl: string;

@@ -5,10 +5,10 @@ import { createAuthorizer, toRequestContext } from "#src/connect/internal-header
 import { withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { endRequestSpan, openRequestSpan } from "#src/http/server-span.ts";
-import type { Logger } from "#src/logger.ts";
-import { runInContext } from "#src/request-context.ts";
-import { createDurationHistogram } from "#src/telemetry.ts";
-import type { Span } from "#src/tracing.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { createDurationHistogram } from "#src/telemetry/metrics.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
+import type { Span } from "#src/tracing/tracing.ts";
 
 /** Adds routes of plain HTTP, for bytes that no message could hold. */
 export type PlainRoutes = (app: FastifyInstance) => void;

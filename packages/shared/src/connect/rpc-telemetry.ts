@@ -1,9 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import type { RequestContext } from "#src/request-context.ts";
-import { createCounter, createDurationHistogram } from "#src/telemetry.ts";
-import { openSpan, type Span } from "#src/tracing.ts";
+import { createCounter, createDurationHistogram } from "#src/telemetry/metrics.ts";
+import type { RequestContext } from "#src/telemetry/request-context.ts";
+import { openSpan, type Span } from "#src/tracing/tracing.ts";
 
 const served = createDurationHistogram(
   "rpc_server_duration_seconds",

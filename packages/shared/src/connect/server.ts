@@ -8,8 +8,8 @@ import { createAuthorizer, toRequestContext } from "#src/connect/internal-header
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
-import type { Logger } from "#src/logger.ts";
-import { runInContext } from "#src/request-context.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
 
 /** The longest deadline that a caller may ask for. */
 const MAX_TIMEOUT_MS = 120_000;

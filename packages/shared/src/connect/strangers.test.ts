@@ -5,7 +5,7 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { addProbes, createHealth } from "../health.ts";
+import { addProbes, createHealth } from "#src/process/health.ts";
 import { createServiceServer } from "./server.ts";
 
 const SECRET = "s".repeat(32);

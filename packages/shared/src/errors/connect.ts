@@ -1,8 +1,8 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@postrider/contracts/errors/v1/error_pb";
 import { ServiceError, unavailable, type ErrorKind } from "#src/errors.ts";
-import type { Logger } from "#src/logger.ts";
 import { isInfrastructureError } from "#src/postgres.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 const CODES = {
   invalid: Code.InvalidArgument,

@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import { openSpan } from "#src/tracing.ts";
+import { openSpan } from "#src/tracing/tracing.ts";
 
 /** What became of a call, as far as a trace wants to know: an answer, or how it ended without one. */
 type Ending = { readonly status: number } | { readonly kind: string };

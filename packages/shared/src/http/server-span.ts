@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { openSpan, type Span } from "#src/tracing.ts";
+import { openSpan, type Span } from "#src/tracing/tracing.ts";
 
 const FIRST_FAULT_OF_OURS = 500;
 

@@ -3,9 +3,9 @@ import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
 import { workHalving } from "#src/bus/halving.ts";
 import { parkEvent } from "#src/bus/parking.ts";
 import { inRecordSpans } from "#src/bus/spans.ts";
-import { failpoint } from "#src/failpoints.ts";
-import type { Logger } from "#src/logger.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { failpoint } from "#src/process/failpoints.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PassOptions {
   readonly sql: Sql;

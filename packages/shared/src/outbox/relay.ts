@@ -1,8 +1,8 @@
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
-import { startLoop, type Loop } from "#src/loop.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import { runPass, type PassOptions } from "#src/outbox/pass.ts";
-import { createAgeGauge, createCounter, createGauge } from "#src/telemetry.ts";
+import { startLoop, type Loop } from "#src/process/loop.ts";
+import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 export interface RelayOptions extends PassOptions {
   /** How often to look without being nudged. Default 200 ms. */

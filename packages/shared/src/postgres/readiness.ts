@@ -1,6 +1,6 @@
-import type { Logger } from "#src/logger.ts";
 import type { Sql } from "#src/postgres.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 
 /** Accepting a post means it survives a power cut; a database that forgets commits cannot promise that. */
 async function assertDurable(sql: Sql): Promise<void> {

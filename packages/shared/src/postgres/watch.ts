@@ -1,6 +1,6 @@
-import { startLoop } from "#src/loop.ts";
 import type { Sql } from "#src/postgres.ts";
-import { createGauge } from "#src/telemetry.ts";
+import { startLoop } from "#src/process/loop.ts";
+import { createGauge } from "#src/telemetry/metrics.ts";
 
 const EVERY_MS = 10_000;
 const STATES = ["active", "idle", "idle in transaction"];

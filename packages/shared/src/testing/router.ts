@@ -1,7 +1,7 @@
 import { createClient, createRouterTransport, type ConnectRouter } from "@connectrpc/connect";
 import { withServiceErrors, type Peer } from "#src/connect/client.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
-import { createLogger, type Logger } from "#src/logger.ts";
+import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 
 /**
  * A peer in memory: the same routes, encoding and mapping of errors as over the network, without sockets, so that tests

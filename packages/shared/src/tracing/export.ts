@@ -7,8 +7,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Logger } from "#src/logger.ts";
-import { recordSpans } from "#src/tracing.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { recordSpans } from "./tracing.ts";
 
 export interface TracingConfig {
   /** Base address of an OTLP receiver that speaks HTTP; spans go to `/v1/traces` below it. */

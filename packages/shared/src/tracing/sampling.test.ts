@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
-import { createLogger } from "#src/logger.ts";
-import { fromSpanReference, toSpanReference } from "#src/traceparent.ts";
-import { openSpan, sampleAnew } from "#src/tracing.ts";
+import { createLogger } from "#src/telemetry/logger.ts";
 import { startExport } from "#src/tracing/export.ts";
+import { fromSpanReference, toSpanReference } from "./traceparent.ts";
+import { openSpan, sampleAnew } from "./tracing.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const IDS = { traceId: TRACE, spanId: "00f067aa0ba902b7" };

@@ -40,7 +40,7 @@ test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
     };
 
     expect(() => read(env)).toThrow(
-      new ConfigError(["OTEL_EXPORTER_OTLP_HEADERS has no name=value at place 2"]),
+      new ConfigError(["OTEL_EXPORTER_OTLP_HEADERS entry 2 is not of the form name=value"]),
     );
   },
 );
@@ -48,5 +48,5 @@ test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
 test("an address that is none and a part that is none are refused", () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318", OTEL_TRACES_SAMPLER_ARG: "2" };
 
-  expect(() => read(env)).toThrow(/ENDPOINT is no http address.*\n.*SAMPLER_ARG is above 1/);
+  expect(() => read(env)).toThrow(/ENDPOINT is not an http address.*\n.*SAMPLER_ARG is above 1/);
 });

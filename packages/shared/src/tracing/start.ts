@@ -1,5 +1,5 @@
 import type { EnvReader } from "#src/config.ts";
-import type { Logger } from "#src/logger.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
 import type { TracingConfig } from "#src/tracing/export.ts";
 
 const HEADER = /^(?<name>[\w!#$&'*+.^`|~-]+)=(?<value>.*)$/;
@@ -19,12 +19,14 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
-    .secret("Sent along with spans, as `name=value,…` with values percent-encoded.")
+    .secret("Headers sent with spans, as `name=value,…` with percent-encoded values.", {
+      level: "advanced",
+    })
     .list(variable)
     .flatMap((entry, index) => {
       const header = parseHeader(entry);
       if (header !== undefined) return [header];
-      read.fail(variable, `has no name=value at place ${index + 1}`);
+      read.fail(variable, `entry ${index + 1} is not of the form name=value`);
       return [];
     });
   return Object.fromEntries(entries);
@@ -33,12 +35,19 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
 /** Undefined without an endpoint: then nothing is recorded, and the SDK is not loaded. */
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
-    .about("Where spans go by OTLP over HTTP, for example `http://collector:4318`.", "none")
+    .about(
+      "Collector that receives spans by OTLP over HTTP, for example `http://collector:4318`.",
+      {
+        default: "none",
+      },
+    )
     .url("OTEL_EXPORTER_OTLP_ENDPOINT", "");
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("The part of the traces that is recorded, whatever the client asks for.")
+    .about("Share of traces that are recorded, whatever the client's headers ask for.", {
+      level: "advanced",
+    })
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }

@@ -1,6 +1,6 @@
+import type { LoginValues } from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { request } from "undici";
-import type { LoginValues } from "#src/domain/connector.ts";
 
 const TIMEOUT_MS = 15_000;
 

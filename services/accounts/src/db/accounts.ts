@@ -1,5 +1,5 @@
+import type { Connection } from "@postrider/platforms/authorization/connector";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { Connection } from "#src/domain/connector.ts";
 
 export type AccountStatus = "active" | "reconnect_required" | "disconnected";
 

@@ -1,8 +1,8 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
-import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
-import { createGauge } from "@postrider/shared/telemetry";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { countAccounts } from "#src/db/account-counts.ts";
 
 const EVERY_MS = 60_000;

@@ -1,6 +1,6 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop, type Loop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { claimLapsing, type LapsingCredential } from "#src/db/credentials.ts";
 
 /** What the job is built from. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop, type Loop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
-import { seal, SealError, unseal, type SealingKey } from "@postrider/shared/sealing";
-import { createCounter, createGauge } from "@postrider/shared/telemetry";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { seal, SealError, unseal, type SealingKey } from "@postrider/shared/secrets/sealing";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createCounter, createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   countStaleCredentials,
   lockStaleCredentials,

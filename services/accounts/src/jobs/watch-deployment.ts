@@ -1,7 +1,7 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop, type Loop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
-import { createGauge } from "@postrider/shared/telemetry";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { findHold, type HoldReason } from "#src/db/deployment.ts";
 
 /** What the job is built from. */

@@ -1,6 +1,6 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { touchApiKeys } from "#src/db/api-keys.ts";
 
 /** Collects which keys were used and writes that off the way of the requests. Disposing writes what is left. */

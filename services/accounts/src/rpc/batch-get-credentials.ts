@@ -7,7 +7,7 @@ import type {
   CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
-import { SealError } from "@postrider/shared/sealing";
+import { SealError } from "@postrider/shared/secrets/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
 import { toAccountKeys } from "#src/rpc/account-keys.ts";
 import type { CredentialDeps } from "#src/rpc/credential-service.ts";

@@ -1,7 +1,7 @@
+import type { Authorization } from "@postrider/platforms/authorization/connector";
+import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
-import { isPlatformId, type PlatformId } from "@postrider/shared/platforms/registry";
-import type { ConfiguredPlatform } from "#src/connectors/registry.ts";
-import type { Authorization } from "#src/domain/connector.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 
 /** @throws ServiceError `invalid_request` when there is no such platform, or its app is not configured. */

@@ -3,11 +3,11 @@ import type {
   ConnectSimulatedAccountsRequest,
   ConnectSimulatedAccountsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { isSimulated } from "@postrider/platforms/authorization/registry";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
-import { isSimulated } from "#src/connectors/registry.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 import { logIn } from "#src/rpc/log-in.ts";

@@ -5,9 +5,9 @@ import type {
   CreateApiKeyRequest,
   CreateApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
-import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/api-keys";
 import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
+import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { insertApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
+import type { Connector } from "@postrider/platforms/authorization/connector";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
-import { createCounter } from "@postrider/shared/telemetry";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { AccountKey } from "#src/db/accounts.ts";
 import {
   claimRefresh,
@@ -11,7 +12,6 @@ import {
   type CredentialRow,
   type SealedCredential,
 } from "#src/db/credentials.ts";
-import type { Connector } from "#src/domain/connector.ts";
 import { sealTokens, unsealToken } from "#src/rpc/credential-seals.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { seal, unseal } from "@postrider/shared/sealing";
+import type { Tokens } from "@postrider/platforms/authorization/connector";
+import { seal, unseal } from "@postrider/shared/secrets/sealing";
 import type { SealedCredential } from "#src/db/credentials.ts";
-import type { Tokens } from "#src/domain/connector.ts";
 import { placeOfToken } from "#src/domain/token-place.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 

@@ -1,7 +1,7 @@
-import type { Logger } from "@postrider/shared/logger";
+import type { PlatformConnectors } from "@postrider/platforms/authorization/registry";
 import type { Sql } from "@postrider/shared/postgres";
-import type { SealingKey } from "@postrider/shared/sealing";
-import type { PlatformConnectors } from "#src/connectors/registry.ts";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** What the RPCs of this service are built from; each takes the part that it needs. */
 export interface Deps {

@@ -3,7 +3,8 @@ import type {
   FinishAuthorizationRequest,
   FinishAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import { unseal, type SealedPlace } from "@postrider/shared/sealing";
+import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
+import { unseal, type SealedPlace } from "@postrider/shared/secrets/sealing";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
   claimTicket,
@@ -13,7 +14,6 @@ import {
   setTicketFailed,
   type ClaimedTicket,
 } from "#src/db/oauth-tickets.ts";
-import type { ExchangeResult } from "#src/domain/connector.ts";
 import { hashSecret } from "#src/domain/ticket-secrets.ts";
 import { getAuthorization } from "#src/rpc/configured-platform.ts";
 import type { Deps } from "#src/rpc/deps.ts";

@@ -1,5 +1,9 @@
+import type {
+  Connection,
+  Connector,
+  LoginValues,
+} from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
-import type { Connection, Connector, LoginValues } from "#src/domain/connector.ts";
 
 const LOGIN_TIMEOUT_MS = 15_000;
 

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
-import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import type { Deps } from "#src/rpc/deps.ts";
 
 /** The table of contents of PlatformService, whose one answer is what the configuration says. */

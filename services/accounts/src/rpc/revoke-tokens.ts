@@ -1,9 +1,9 @@
-import { isPlatformId } from "@postrider/shared/platforms/registry";
+import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
+import { reasonNotToRevoke, type Revocation } from "@postrider/platforms/authorization/revocation";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
 import type { DestroyedTokens } from "#src/db/credentials.ts";
 import { findHold } from "#src/db/deployment.ts";
-import type { RevokedTokens } from "#src/domain/connector.ts";
-import { reasonNotToRevoke, type Revocation } from "#src/domain/revocation.ts";
 import { unsealToken } from "#src/rpc/credential-seals.ts";
 import type { Deps } from "#src/rpc/deps.ts";
 

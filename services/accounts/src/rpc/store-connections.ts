@@ -1,9 +1,9 @@
+import type { Connection } from "@postrider/platforms/authorization/connector";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
-import type { Connection } from "#src/domain/connector.ts";
 import { accountConnected } from "#src/events.ts";
 import { sealTokens } from "#src/rpc/credential-seals.ts";
 import type { Deps } from "#src/rpc/deps.ts";

@@ -13,7 +13,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
-import { seal } from "@postrider/shared/sealing";
+import { seal } from "@postrider/shared/secrets/sealing";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
 import {
   findTicketByHash,

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import { mp4Media, pngMedia, type TestMedia } from "../media-fixture.ts";
 import { jpegMedia } from "../served-media.ts";
 

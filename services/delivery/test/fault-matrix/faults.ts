@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import type { Row, Step } from "./cases.ts";
 
 /** All times of the matrix are this part of the real ones. */

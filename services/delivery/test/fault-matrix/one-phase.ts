@@ -1,5 +1,5 @@
-import { createFacebookConnector } from "#src/connectors/facebook/facebook.ts";
-import type { Connector } from "#src/domain/connector.ts";
+import { createFacebookConnector } from "@postrider/platforms/facebook/publishing/facebook";
+import type { Connector } from "@postrider/platforms/publishing/connector";
 import type { Stage } from "./stage.ts";
 
 /** Posts that are visible at once: nothing but reading the Page back tells what became of a call. */

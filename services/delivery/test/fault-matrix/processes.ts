@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
-import { verifyToken } from "@postrider/shared/signed-token";
+import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
@@ -94,9 +94,7 @@ export class Peers implements AsyncDisposable {
       HANDLE_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
       FAILPOINTS_DIR: failpoints,
       INSTAGRAM_BASE_URL: config.instagram.baseUrl,
-      INSTAGRAM_UPLOAD_BASE_URL: config.instagram.uploadBaseUrl,
       FACEBOOK_BASE_URL: config.facebook.baseUrl,
-      FACEBOOK_UPLOAD_BASE_URL: config.facebook.uploadBaseUrl,
       X_BASE_URL: config.xBaseUrl,
       TIKTOK_BASE_URL: config.tiktokBaseUrl,
       YOUTUBE_BASE_URL: config.youtubeBaseUrl,

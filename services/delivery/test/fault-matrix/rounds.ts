@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import type { TestTarget } from "../fixture.ts";
 import type { TestMedia } from "../media-fixture.ts";
 import type { Row } from "./cases.ts";

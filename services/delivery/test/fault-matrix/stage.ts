@@ -1,12 +1,12 @@
+import type { Connector } from "@postrider/platforms/publishing/connector";
+import { createConnectors, type ConnectorConfig } from "@postrider/platforms/publishing/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
-import type { PlatformId } from "@postrider/shared/platforms/registry";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { createConnectors, type ConnectorConfig } from "#src/connectors/registry.ts";
-import type { Connector } from "#src/domain/connector.ts";
-import { startClaimTasks } from "#src/jobs/claim-tasks.ts";
+import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
 import { MediaServer } from "../served-media.ts";
 import { LIBRARY, type Row } from "./cases.ts";

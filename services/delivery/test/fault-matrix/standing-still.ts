@@ -1,5 +1,3 @@
-import type { Sql } from "@postrider/shared/postgres";
-import { eventually } from "@postrider/shared/testing/poll";
 import type {
   Connector,
   Failure,
@@ -7,7 +5,9 @@ import type {
   PrepareStep,
   Publication,
   SendGuard,
-} from "#src/domain/connector.ts";
+} from "@postrider/platforms/publishing/connector";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
 import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
 import type { Round } from "./rounds.ts";
 import type { Stage } from "./stage.ts";

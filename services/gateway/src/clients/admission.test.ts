@@ -8,9 +8,9 @@ import {
   type AdmissionQuerySchema,
   type AdmitRequestSchema,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
-import { formatApiKey, hashApiKey } from "@postrider/shared/api-keys";
-import { createLogger } from "@postrider/shared/logger";
-import { runInContext, findContext } from "@postrider/shared/request-context";
+import { formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { runInContext, findContext } from "@postrider/shared/telemetry/request-context";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createAdmission, type Admission } from "#src/clients/admission.ts";

@@ -1,8 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import type { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
-import { hashApiKey, isApiKey } from "@postrider/shared/api-keys";
 import { isId } from "@postrider/shared/ids";
-import type { Logger } from "@postrider/shared/logger";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAddressBudgets } from "#src/clients/admission/address-budgets.ts";
 import {
   AdmitBatches,

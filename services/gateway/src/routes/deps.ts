@@ -6,11 +6,11 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
-import type { Health } from "@postrider/shared/health";
-import type { Logger } from "@postrider/shared/logger";
+import type { Health } from "@postrider/shared/process/health";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/clients/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
-import type { Locale } from "#src/domain/messages.ts";
+import type { Locale } from "#src/http/messages.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** What the routes stand on. */

@@ -1,8 +1,8 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { fingerprint } from "#src/domain/canonical-json.ts";
-import { isIdempotencyKey } from "#src/domain/idempotency-key.ts";
+import { fingerprint } from "#src/http/canonical-json.ts";
+import { isIdempotencyKey } from "#src/http/idempotency-key.ts";
 
 /** Headers of operations that create something. */
 export const IDEMPOTENCY_HEADERS = {

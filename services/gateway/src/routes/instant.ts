@@ -1,6 +1,6 @@
 import { timestampDate, timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { invalidRequest } from "@postrider/shared/errors";
-import { parseTimestamp } from "#src/domain/timestamps.ts";
+import { parseTimestamp } from "#src/http/timestamps.ts";
 
 /** RFC 3339 in UTC with milliseconds. */
 export function toInstant(timestamp: Timestamp): string {

@@ -1,8 +1,8 @@
 import { closeGently } from "@postrider/shared/connect/close-gently";
-import { addProbes } from "@postrider/shared/health";
+import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
-import { requestIdOf } from "#src/domain/request-id.ts";
-import { isDate, parseTimestamp } from "#src/domain/timestamps.ts";
+import { requestIdOf } from "#src/http/request-id.ts";
+import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { answerClientError } from "#src/routes/client-error.ts";
 import { registerConnect } from "#src/routes/connect/routes.ts";

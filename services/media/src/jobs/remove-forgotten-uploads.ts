@@ -1,7 +1,7 @@
-import { failpoint } from "@postrider/shared/failpoints";
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteForgottenUploads } from "#src/db/media.ts";
 import { deleteExpiredGrants } from "#src/db/upload-grants.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";

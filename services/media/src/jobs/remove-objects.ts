@@ -1,7 +1,7 @@
-import { failpoint } from "@postrider/shared/failpoints";
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop, type Loop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { claimRemovable, forgetObjects, type RemovableMedia } from "#src/db/media-leases.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";

@@ -1,10 +1,10 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
+import { removeAbandonedFolders } from "#src/operations/temp-folder.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { removeAbandonedFolders } from "#src/temp-folder.ts";
 
 const EVERY_MS = 10 * 60_000;
 const PAGE_KEYS = 500;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
-import { notePassingBytes } from "@postrider/shared/passing-bytes";
+import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
 /** What a body was promised to be. */

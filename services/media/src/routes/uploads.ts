@@ -7,14 +7,15 @@ import {
   ServiceError,
   unavailable,
 } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId, newId } from "@postrider/shared/ids";
-import type { Logger } from "@postrider/shared/logger";
 import type { Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
 import { foldContentType } from "#src/domain/accepted-types.ts";
 import { parseContentDigest } from "#src/domain/content-digest.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
+import { hashUploadToken } from "#src/operations/upload-token.ts";
 import {
   noBody,
   tooLong,
@@ -23,7 +24,6 @@ import {
   type PromisedBody,
 } from "#src/routes/upload-body.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { hashUploadToken } from "#src/upload-token.ts";
 
 /** A sender that is silent for so long has gone. */
 const IDLE_MS = 60_000;

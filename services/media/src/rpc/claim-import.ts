@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findReplay, keyInProgress, type KeyedRequest } from "@postrider/shared/idempotency";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  keyInProgress,
+  type KeyedRequest,
+} from "@postrider/shared/postgres/idempotency";
 import { claimImport, releaseImportClaim, renewImportClaim } from "#src/db/import-claims.ts";
 
 const LEASE_MS = 5000;

@@ -8,9 +8,9 @@ import { conflict, notFound, unavailable, unprocessable } from "@postrider/share
 import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { CheckOutcome } from "#src/operations/upload-checks.ts";
 import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
-import type { CheckOutcome } from "#src/upload-checks.ts";
 
 /** How often the row is looked at while somebody else checks. */
 const POLL_MS = 250;

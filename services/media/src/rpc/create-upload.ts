@@ -10,8 +10,8 @@ import { insertUpload, type NewUpload } from "#src/db/media.ts";
 import { insertGrant } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
+import { hashUploadToken, newUploadToken } from "#src/operations/upload-token.ts";
 import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
-import { hashUploadToken, newUploadToken } from "#src/upload-token.ts";
 
 /** Grants one upload. The answer is the only place where its token is ever seen. */
 export async function createUpload(

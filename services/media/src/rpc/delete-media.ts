@@ -4,10 +4,10 @@ import type {
   DeleteMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
 import {
   deleteUnready,

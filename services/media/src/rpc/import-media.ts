@@ -6,18 +6,18 @@ import type {
   ImportMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
-import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
+import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { insertReadyMedia, type ObjectKeys } from "#src/db/media.ts";
 import type { CheckedMedia } from "#src/domain/checked-media.ts";
 import { fileNameOf } from "#src/domain/file-name.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
-import type { Imports } from "#src/imports.ts";
+import type { Imports } from "#src/operations/imports.ts";
 import { claimOrReplay } from "#src/rpc/claim-import.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";

@@ -3,7 +3,8 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { Sql } from "@postrider/shared/postgres";
 import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
-import type { Imports } from "#src/imports.ts";
+import type { Imports } from "#src/operations/imports.ts";
+import type { UploadChecks } from "#src/operations/upload-checks.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
@@ -12,7 +13,6 @@ import { importMedia } from "#src/rpc/import-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import type { UploadChecks } from "#src/upload-checks.ts";
 
 export interface MediaServiceDeps {
   readonly sql: Sql;

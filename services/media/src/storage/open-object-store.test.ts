@@ -70,9 +70,9 @@ test("every fault is named at once, and no secret", () => {
       S3_FORCE_PATH_STYLE: "yes",
     }),
   ).toEqual([
-    "S3_ENDPOINT is no http address: minio:9000",
-    "S3_PUBLIC_ENDPOINT is no http address: here",
-    "S3_BUCKET is no name of a bucket: My_Bucket",
+    "S3_ENDPOINT is not an http address: minio:9000",
+    "S3_PUBLIC_ENDPOINT is not an http address: here",
+    "S3_BUCKET is not a valid bucket name: My_Bucket",
     "S3_ACCESS_KEY_ID is required",
     "S3_FORCE_PATH_STYLE is not one of true, false: yes",
   ]);

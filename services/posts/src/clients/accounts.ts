@@ -1,9 +1,13 @@
 import type { Client } from "@connectrpc/connect";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
-import { findContext, runInContext, type RequestContext } from "@postrider/shared/request-context";
+import {
+  findContext,
+  runInContext,
+  type RequestContext,
+} from "@postrider/shared/telemetry/request-context";
 import type { PostAccount } from "#src/domain/post.ts";
 
 /** Looks accounts up by id; accounts that a workspace cannot post to, whyever, are missing. */

@@ -1,7 +1,7 @@
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { handleEvents } from "@postrider/shared/bus/consumer";
-import { failpoint } from "@postrider/shared/failpoints";
-import { applyTargetNews } from "#src/target-news.ts";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { applyTargetNews } from "#src/operations/target-updates.ts";
 
 /** A target moved: it and its post follow. */
 export const onTargetUpdated = handleEvents(TargetUpdatedSchema, async (tx, events) => {

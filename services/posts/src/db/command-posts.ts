@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { currentCause } from "@postrider/shared/cause";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { currentCause } from "@postrider/shared/telemetry/cause";
 import { mediaUseHolds } from "#src/db/media-uses.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";

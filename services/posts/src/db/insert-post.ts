@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { currentCause } from "@postrider/shared/cause";
 import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
+import { currentCause } from "@postrider/shared/telemetry/cause";
 import { guardInsert } from "#src/db/duplicate-guards.ts";
 import { mediaUseHolds } from "#src/db/media-uses.ts";
 import { quotaReservation } from "#src/db/quota-usage.ts";

@@ -1,5 +1,5 @@
-import type { Cause } from "@postrider/shared/cause";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { PostRef } from "#src/db/posts.ts";
 import type { HoldingTarget } from "#src/domain/target-holding.ts";
 import type { TargetState } from "#src/domain/target.ts";

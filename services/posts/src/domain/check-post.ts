@@ -1,6 +1,6 @@
+import { isPlatformId } from "@postrider/platforms/registry";
+import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
-import { createTextCounter, type TextCounter } from "@postrider/shared/platforms/text";
 import { effectiveContent, findOptionKey } from "./effective-content.ts";
 import type { PostAccount, PostMedia, PostOptions } from "./post.ts";
 import type { TargetViolation } from "./target-violation.ts";

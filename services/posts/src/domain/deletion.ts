@@ -1,4 +1,4 @@
-import { isPlatformId, PLATFORMS } from "@postrider/shared/platforms/registry";
+import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 

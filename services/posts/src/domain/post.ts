@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import type { TargetMedia } from "./target-violation.ts";
 
 /** What can be overridden for a platform or an account; an absent field changes nothing. */

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

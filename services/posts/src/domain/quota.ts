@@ -1,5 +1,5 @@
-import { type PlatformId, PLATFORMS } from "@postrider/shared/platforms/registry";
-import type { DailyLimitRules } from "@postrider/shared/platforms/rules";
+import { type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import type { DailyLimitRules } from "@postrider/platforms/rules";
 
 /** Whom a daily limit is for; those of an app or a project are shared by all of its accounts. */
 export type DailyScope = "account" | "app" | "project";

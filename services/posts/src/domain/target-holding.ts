@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/shared/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 

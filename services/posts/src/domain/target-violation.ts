@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 
 /** The part of a target's input that a violation is about. */
 export type TargetField = "content" | "title" | "privacy" | "tags" | "media";

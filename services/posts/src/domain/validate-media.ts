@@ -1,4 +1,4 @@
-import type { ImageRules, PlatformRules, VideoRules } from "@postrider/shared/platforms/rules";
+import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./target-violation.ts";
 import { above, below } from "./target-violation.ts";
 

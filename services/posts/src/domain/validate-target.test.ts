@@ -1,5 +1,5 @@
-import { PLATFORM_IDS, PLATFORMS } from "@postrider/shared/platforms/registry";
-import type { PlatformId } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TargetInput, TargetMedia } from "./target-violation.ts";

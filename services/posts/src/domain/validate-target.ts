@@ -1,7 +1,7 @@
-import { PLATFORMS } from "@postrider/shared/platforms/registry";
-import type { PlatformRules, TagRules } from "@postrider/shared/platforms/rules";
-import type { TextCounter } from "@postrider/shared/platforms/text";
-import { countText } from "@postrider/shared/platforms/text";
+import { PLATFORMS } from "@postrider/platforms/registry";
+import type { PlatformRules, TagRules } from "@postrider/platforms/rules";
+import type { TextCounter } from "@postrider/platforms/text/text";
+import { countText } from "@postrider/platforms/text/text";
 import type { TargetInput, TargetViolation } from "./target-violation.ts";
 import { above } from "./target-violation.ts";
 import { validateMedia } from "./validate-media.ts";

@@ -1,6 +1,6 @@
-import type { PlatformRules, TitleRules } from "@postrider/shared/platforms/rules";
-import type { AttachedMedia, TextCounter } from "@postrider/shared/platforms/text";
-import { countHashtags, countMentions, effectiveLimits } from "@postrider/shared/platforms/text";
+import type { PlatformRules, TitleRules } from "@postrider/platforms/rules";
+import type { AttachedMedia, TextCounter } from "@postrider/platforms/text/text";
+import { countHashtags, countMentions, effectiveLimits } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./target-violation.ts";
 import { above } from "./target-violation.ts";
 

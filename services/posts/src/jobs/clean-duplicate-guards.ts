@@ -1,6 +1,6 @@
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteExpiredGuards } from "#src/db/duplicate-guards.ts";
 
 const EVERY_MS = 10 * 60_000;

@@ -1,12 +1,12 @@
-import { failpoint } from "@postrider/shared/failpoints";
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import { holdRelays } from "@postrider/shared/outbox/pass";
 import type { Sql } from "@postrider/shared/postgres";
-import { createAgeGauge } from "@postrider/shared/telemetry";
-import { changeTargets } from "#src/change-targets.ts";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
+import { changeTargets } from "#src/operations/change-targets.ts";
 
 /** A transaction's worth. Beyond it, what the rows before leave behind in the index is read again for each batch. */
 const BATCH_POSTS = 2000;

@@ -1,9 +1,9 @@
 import type { Client } from "@connectrpc/connect";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
-import type { Logger } from "@postrider/shared/logger";
-import { startLoop } from "@postrider/shared/loop";
 import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { lockPostsOfTargets } from "#src/db/command-posts.ts";
 import {
   lockRequestedDeletions,
@@ -18,8 +18,8 @@ import {
   type TargetKey,
 } from "#src/db/targets.ts";
 import { postDeletionRequested } from "#src/events.ts";
-import { requestPublishing } from "#src/publish-requests.ts";
-import { applyDeletionNews, applyTargetNews } from "#src/target-news.ts";
+import { requestPublishing } from "#src/operations/publish-requests.ts";
+import { applyDeletionNews, applyTargetNews } from "#src/operations/target-updates.ts";
 
 /** As many as delivery answers in one call. */
 const PAGE_TARGETS = 500;

@@ -1,9 +1,13 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { conflict, unavailable, type ServiceError } from "@postrider/shared/errors";
-import { findReplay, takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  takeKeyOrReplay,
+  type KeyedRequest,
+} from "@postrider/shared/postgres/idempotency";
 import { readClock } from "#src/db/clock.ts";
 import type { Guard } from "#src/db/duplicate-guards.ts";
 import { insertPost, type NewPost } from "#src/db/insert-post.ts";

@@ -5,9 +5,9 @@ import type {
   CreatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unavailable, unprocessable } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
-import { findReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { newId } from "@postrider/shared/ids";
+import { findReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import type { MediaClaim } from "#src/clients/media.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
 import { isDueNow } from "#src/domain/schedule.ts";

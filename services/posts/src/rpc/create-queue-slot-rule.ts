@@ -5,9 +5,9 @@ import {
   type CreateQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
-import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/idempotency";
 import { isId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import {
   insertQueueSlotRule,
   listQueueSlotRules,

@@ -6,11 +6,10 @@ import type {
   DeleteTargetSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { changeTargets } from "#src/change-targets.ts";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef } from "#src/db/posts.ts";
@@ -18,10 +17,11 @@ import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
 import { cancelTarget, deleteOutcome, requestDeletion } from "#src/domain/deletion.ts";
 import { destinations } from "#src/domain/transitions.ts";
 import { postDeleted } from "#src/events.ts";
+import { changeTargets } from "#src/operations/change-targets.ts";
+import { moveHoldings } from "#src/operations/target-holdings.ts";
+import { applyTargetNews } from "#src/operations/target-updates.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { toPost } from "#src/rpc/to-post.ts";
-import { moveHoldings } from "#src/target-holdings.ts";
-import { applyTargetNews } from "#src/target-news.ts";
 
 type Deps = Pick<
   PostServiceDeps,

@@ -5,9 +5,9 @@ import type {
   GetQuotaRequest,
   GetQuotaResponseSchema,
 } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import { listQuotaUsage } from "#src/db/quota-usage.ts";
 import {
   dailyCounter,

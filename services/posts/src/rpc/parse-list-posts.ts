@@ -1,7 +1,7 @@
 import type { ListPostsRequest } from "@postrider/contracts/posts/v1/post_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { ListFilter } from "#src/db/posts.ts";
 import { isPostStatus } from "#src/domain/post-status.ts";
 

@@ -4,8 +4,8 @@ import type {
   PublishPostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import { findRefusal } from "#src/domain/transitions.ts";
 import { inspectPost } from "#src/rpc/inspect-post.ts";

@@ -3,11 +3,11 @@ import type {
   RetryPostRequest,
   RetryPostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { conflict, notFound } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { lockPost, type CommandPost } from "#src/db/command-posts.ts";
 import { takeGuards, type Guard } from "#src/db/duplicate-guards.ts";
 import { findPost, updatePosts, type PostRow } from "#src/db/posts.ts";
@@ -15,7 +15,7 @@ import { lockTargetsOf, updateTargets, type TargetRow } from "#src/db/targets.ts
 import { dayOf, quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
 import { isRetryable, retryTarget } from "#src/domain/retry.ts";
 import { findRefusal } from "#src/domain/transitions.ts";
-import { requestPublishing } from "#src/publish-requests.ts";
+import { requestPublishing } from "#src/operations/publish-requests.ts";
 import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { reserve } from "#src/rpc/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";

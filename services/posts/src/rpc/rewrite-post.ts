@@ -1,9 +1,9 @@
 import { toJson } from "@bufbuild/protobuf";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { notFound, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
-import { isPlatformId } from "@postrider/shared/platforms/registry";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockPost, replacePost, type CommandPost } from "#src/db/command-posts.ts";
 import { freeGuards, takeGuards, type Guard } from "#src/db/duplicate-guards.ts";

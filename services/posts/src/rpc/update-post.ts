@@ -12,8 +12,8 @@ import {
   unavailable,
   unprocessable,
 } from "@postrider/shared/errors";
-import { failpoint } from "@postrider/shared/failpoints";
 import { isId } from "@postrider/shared/ids";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import type { MediaClaim } from "#src/clients/media.ts";
 import { findPost, type PostRow } from "#src/db/posts.ts";
 import type { PostInput } from "#src/domain/check-post.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "@postrider/shared/logger";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** After a call that failed, accounts is left alone for so long; then one request tries again. */
 const PAUSE_MS = 100;

@@ -2,7 +2,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { buffer } from "node:stream/consumers";
 import { ServiceError, unavailable } from "@postrider/shared/errors";
-import { notePassingBytes } from "@postrider/shared/passing-bytes";
+import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Media has the last byte and makes it durable; a disk may take its time over a gigabyte. */

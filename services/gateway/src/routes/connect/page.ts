@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { isPlatformId, PLATFORMS } from "@postrider/shared/platforms/registry";
-import { CONNECT_TEXTS, type ConnectPage } from "#src/domain/connect-texts.ts";
-import type { Locale } from "#src/domain/messages.ts";
+import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { CONNECT_TEXTS, type ConnectPage } from "#src/http/connect-texts.ts";
+import type { Locale } from "#src/http/messages.ts";
 
 /** What a page is made of; everything here is escaped. */
 export interface PageContent {

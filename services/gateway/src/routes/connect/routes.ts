@@ -1,6 +1,6 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { toConnectPage, type ConnectPage } from "#src/domain/connect-texts.ts";
+import { toConnectPage, type ConnectPage } from "#src/http/connect-texts.ts";
 import { newBrowser, readBrowser, toCookie } from "#src/routes/connect/browser-cookie.ts";
 import { renderPage, toPolicy, type PageContent } from "#src/routes/connect/page.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";

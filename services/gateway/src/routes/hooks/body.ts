@@ -1,7 +1,7 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { contentBytes } from "#src/domain/canonical-json.ts";
-import { parseJsonBody } from "#src/domain/json-body.ts";
+import { contentBytes } from "#src/http/canonical-json.ts";
+import { parseJsonBody } from "#src/http/json-body.ts";
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
 const MAX_CONTENT_BYTES = 256 * 1024;

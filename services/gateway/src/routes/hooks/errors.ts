@@ -1,7 +1,7 @@
 import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { httpStatusOf, toErrorBody } from "#src/domain/error-table.ts";
-import { toSchemaViolations } from "#src/domain/schema-faults.ts";
+import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
+import { toSchemaViolations } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {

@@ -1,10 +1,10 @@
 import { endRequestSpan, openRequestSpan } from "@postrider/shared/http/server-span";
-import { runInContext } from "@postrider/shared/request-context";
-import { createDurationHistogram } from "@postrider/shared/telemetry";
-import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/traceparent";
-import { sampleAnew, type Span } from "@postrider/shared/tracing";
+import { createDurationHistogram } from "@postrider/shared/telemetry/metrics";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/tracing/traceparent";
+import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { chooseLocale } from "#src/domain/messages.ts";
+import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 

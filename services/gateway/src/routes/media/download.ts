@@ -1,9 +1,9 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { notFound } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { parseRange } from "#src/domain/byte-range.ts";
-import { toContentDisposition } from "#src/domain/content-disposition.ts";
-import { matchesAny } from "#src/domain/entity-tags.ts";
+import { parseRange } from "#src/http/byte-range.ts";
+import { toContentDisposition } from "#src/http/content-disposition.ts";
+import { matchesAny } from "#src/http/entity-tags.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { openFailureLimit } from "#src/routes/hooks/failure-limit.ts";
 import type { MediaClaims } from "#src/routes/media/links.ts";

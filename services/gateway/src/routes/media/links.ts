@@ -1,4 +1,4 @@
-import { signToken, verifyToken } from "@postrider/shared/signed-token";
+import { signToken, verifyToken } from "@postrider/shared/secrets/signed-token";
 
 /** Which bytes of which media: as they were uploaded, or as platforms get them. */
 export interface MediaClaims {

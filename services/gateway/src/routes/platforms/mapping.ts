@@ -1,5 +1,5 @@
 import type { PlatformAvailability } from "@postrider/contracts/accounts/v1/platform_service_pb";
-import { PLATFORM_IDS, PLATFORMS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 
 /** All platforms in the contract's order; one that nobody vouches for counts as not configured. */
 export function toPlatforms(availability: readonly PlatformAvailability[]) {

@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/shared/platforms/registry";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { Type } from "typebox";
 import { nullable, ref } from "#src/routes/schema.ts";
 

@@ -1,7 +1,7 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { defined } from "#src/domain/defined.ts";
+import { defined } from "#src/http/defined.ts";
 import { callerOf } from "#src/routes/caller.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, readIdempotency } from "#src/routes/idempotency.ts";

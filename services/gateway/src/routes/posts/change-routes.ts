@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { defined } from "#src/domain/defined.ts";
+import { defined } from "#src/http/defined.ts";
 import { callerOf, pathId } from "#src/routes/caller.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { fromOptionalInstant } from "#src/routes/instant.ts";

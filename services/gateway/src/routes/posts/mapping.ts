@@ -12,7 +12,7 @@ import type {
   ValidatePostResponse,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Static } from "typebox";
-import { targetMessageFor, type Locale } from "#src/domain/messages.ts";
+import { targetMessageFor, type Locale } from "#src/http/messages.ts";
 import { toOptionalInstant } from "#src/routes/instant.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 import { toReadyMedia } from "#src/routes/media/mapping.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { createPostReader } from "#src/clients/post-reader.ts";
-import { defined } from "#src/domain/defined.ts";
+import { defined } from "#src/http/defined.ts";
 import { callerOf, pathId } from "#src/routes/caller.ts";
 import type { ServerDeps } from "#src/routes/deps.ts";
 import { operation } from "#src/routes/operation.ts";

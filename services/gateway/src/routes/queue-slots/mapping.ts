@@ -1,6 +1,6 @@
 import type { QueueSlotRule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { Static } from "typebox";
-import { defined } from "#src/domain/defined.ts";
+import { defined } from "#src/http/defined.ts";
 import { toInstant, toOptionalInstant } from "#src/routes/instant.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 

@@ -1,0 +1,73 @@
+import { findUrls } from "#src/text/urls.ts";
+
+/** A piece of text that is a link, tag or mention. Offsets count UTF-8 bytes, the end is exclusive. */
+export interface Facet {
+  readonly index: { readonly byteStart: number; readonly byteEnd: number };
+  readonly features: readonly Readonly<Record<string, string>>[];
+}
+
+/** A handle that has to be resolved before it can become a facet. */
+export interface Mention {
+  readonly handle: string;
+  readonly index: Facet["index"];
+}
+
+const TAG = /(?<=^|\s)[#＃](?!\uFE0F)((?:(?!\u20E2)[^\s\u00AD\u2060\u200A-\u200D])+)/gu;
+const MENTION = /(?<=^|\s|\()@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z][a-zA-Z0-9-]*)\b/gu;
+/** The lexicon allows 64 graphemes in a tag. */
+const MAX_TAG_LENGTH = 64;
+
+function toIndex(text: string, start: number, end: number): Facet["index"] {
+  const byteStart = Buffer.byteLength(text.slice(0, start), "utf8");
+  return { byteStart, byteEnd: byteStart + Buffer.byteLength(text.slice(start, end), "utf8") };
+}
+
+/** Links in the text; a bare domain links to its https address. */
+function findLinks(text: string): readonly Facet[] {
+  return findUrls(text).map(({ start, end }) => {
+    const found = text.slice(start, end);
+    const uri = /^https?:\/\//i.test(found) ? found : `https://${found}`;
+    return {
+      index: toIndex(text, start, end),
+      features: [{ $type: "app.bsky.richtext.facet#link", uri }],
+    };
+  });
+}
+
+function findTags(text: string): readonly Facet[] {
+  return [...text.matchAll(TAG)].flatMap((match) => {
+    const tag = (match[1] ?? "").replace(/\p{P}+$/gu, "");
+    if (tag === "" || tag.length > MAX_TAG_LENGTH || /^\d+$/.test(tag)) return [];
+    const index = toIndex(text, match.index, match.index + 1 + tag.length);
+    return [{ index, features: [{ $type: "app.bsky.richtext.facet#tag", tag }] }];
+  });
+}
+
+/** Where the first link of the text leads. */
+export function findFirstLink(text: string): string | undefined {
+  return findLinks(text)[0]?.features[0]?.uri;
+}
+
+/** `@handle` in the text, in order. */
+export function findMentions(text: string): readonly Mention[] {
+  return [...text.matchAll(MENTION)].map((match) => ({
+    handle: match[1] ?? "",
+    index: toIndex(text, match.index, match.index + match[0].length),
+  }));
+}
+
+/** All facets of a text, in order; a mention whose handle has no DID stays plain text, as in Bluesky's own clients. */
+export function createFacets(
+  text: string,
+  didByHandle: ReadonlyMap<string, string>,
+): readonly Facet[] {
+  const mentions = findMentions(text).flatMap(({ handle, index }): Facet[] => {
+    const did = didByHandle.get(handle);
+    return did === undefined
+      ? []
+      : [{ index, features: [{ $type: "app.bsky.richtext.facet#mention", did }] }];
+  });
+  return [...findLinks(text), ...findTags(text), ...mentions].toSorted(
+    (a, b) => a.index.byteStart - b.index.byteStart,
+  );
+}

@@ -1,0 +1,42 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * Bluesky, on the AT Protocol. Text has two limits at once: graphemes and bytes.
+ *
+ * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20.
+ */
+export const bluesky: PlatformRules = {
+  id: "bluesky",
+  displayName: "Bluesky",
+  kind: "a decentralized short-text network",
+  text: { max: 300, unit: "graphemes", maxUtf8Bytes: 3000, required: false, linksClickable: true },
+  media: {
+    required: false,
+    min: 0,
+    max: 4,
+    galleryMax: 10,
+    mixImageVideo: false,
+    maxVideos: 1,
+    altTextRequiredField: true,
+    needsPublicUrl: { image: false, video: false },
+  },
+  image: { types: ["image/jpeg", "image/png", "image/webp"], maxBytes: 2_000_000 },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180 },
+  kinds: ["text", "link", "image", "carousel", "video"],
+  title: { rule: "none" },
+  privacy: ["public"],
+  tags: { mode: "in_text", extraMax: 8, extraMaxGraphemes: 64, extraMaxUtf8Bytes: 640 },
+  dailyLimit: {
+    points: 35_000,
+    perCreate: 3,
+    hourlyPoints: 5000,
+    windowHours: 24,
+    scope: "account",
+  },
+  delete: { supported: true },
+  metrics: { supported: true, names: ["likes", "comments", "shares", "saves"] },
+  comments: { list: true, reply: true, hide: true, delete: false },
+  dm: { supported: false },
+  idempotency: "client_record_key",
+  verifyLive: ["video.maxSeconds"],
+};

@@ -1,0 +1,42 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * Facebook Pages.
+ *
+ * Source: Pages API and Reels publishing guides, v25.0, 2026.
+ * Source: the text limit and the number of photos are what its users report, not an official figure.
+ */
+export const facebook: PlatformRules = {
+  id: "facebook",
+  displayName: "Facebook",
+  kind: "a large social network",
+  text: { max: 63_206, unit: "utf16", required: false, linksClickable: true },
+  media: {
+    required: false,
+    min: 0,
+    max: 10,
+    mixImageVideo: false,
+    maxVideos: 1,
+    needsPublicUrl: { image: false, video: false },
+  },
+  image: {
+    types: ["image/jpeg", "image/png", "image/gif", "image/bmp", "image/tiff"],
+    maxBytes: 4_000_000,
+  },
+  video: {
+    types: ["video/mp4", "video/quicktime"],
+    maxBytes: 1_000_000_000,
+    reel: { minSeconds: 3, maxSeconds: 90, minWidth: 540, minHeight: 960, minFps: 24, maxFps: 60 },
+  },
+  kinds: ["text", "link", "image", "carousel", "video", "reel", "story"],
+  title: { rule: "optional", appliesTo: ["video", "reel"] },
+  privacy: ["public"],
+  tags: { mode: "in_text" },
+  dailyLimit: { count: null, reels: { count: 30, windowHours: 24, scope: "page" } },
+  delete: { supported: true, except: ["photo_story"] },
+  metrics: { supported: true, names: ["views", "reach", "likes", "comments", "shares"] },
+  comments: { list: true, reply: true, hide: true, delete: true },
+  dm: { supported: true, windowDays: 7, perComment: 1 },
+  idempotency: "unpublished_then_publish",
+  verifyLive: ["text.max", "media.max", "image.maxBytes", "video.maxBytes", "idempotency"],
+};

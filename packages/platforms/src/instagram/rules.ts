@@ -1,0 +1,61 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * Instagram, an image-sharing network. Every post needs media.
+ *
+ * Source: Content publishing guide, 2026-06-30.
+ * Source: IG User and content_publishing_limit references, 2026-09-11.
+ */
+export const instagram: PlatformRules = {
+  id: "instagram",
+  displayName: "Instagram",
+  kind: "an image-sharing network",
+  text: {
+    max: 2200,
+    unit: "utf16",
+    required: false,
+    maxHashtags: 30,
+    maxMentions: 20,
+    linksClickable: false,
+  },
+  media: {
+    required: true,
+    min: 1,
+    max: 10,
+    mixImageVideo: true,
+    maxVideos: 10,
+    altTextMax: 1000,
+    needsPublicUrl: { image: true, video: false },
+  },
+  image: {
+    types: ["image/jpeg"],
+    maxBytes: 8_000_000,
+    minRatio: 0.8,
+    maxRatio: 1.91,
+    minWidth: 320,
+  },
+  video: {
+    types: ["video/mp4", "video/quicktime"],
+    maxBytes: 300_000_000,
+    minSeconds: 3,
+    maxSeconds: 900,
+    minFps: 23,
+    maxFps: 60,
+  },
+  kinds: ["image", "carousel", "reel", "story"],
+  title: { rule: "none" },
+  privacy: ["public"],
+  tags: { mode: "in_text" },
+  dailyLimit: {
+    count: 50,
+    windowHours: 24,
+    scope: "account",
+    source: "live:content_publishing_limit",
+  },
+  delete: { supported: true, condition: "facebook_login_only" },
+  metrics: { supported: true, names: ["views", "reach", "likes", "comments", "shares", "saves"] },
+  comments: { list: true, reply: true, hide: true, delete: true },
+  dm: { supported: true, windowDays: 7, perComment: 1 },
+  idempotency: "publish_once_container",
+  verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags"],
+};

@@ -1,0 +1,41 @@
+import { callPlatform } from "#src/http/http.ts";
+import { shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/request-body.ts";
+import type { AccountAccess, DeletionOutcome } from "#src/publishing/connector.ts";
+import { toFailure } from "./failures.ts";
+import { toMessageIds } from "./message-ids.ts";
+
+const GONE = /message to delete not found/i;
+const NOT_DELETABLE = /message can't be deleted/i;
+
+function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
+  if (answer.json?.ok === true && answer.json.result === true) return { kind: "deleted" };
+  if (answer.json?.ok !== false || answer.status >= 500)
+    return { kind: "unknown", message: `HTTP ${answer.status} without a readable answer` };
+  const message = shorten(text(answer.json, "description"));
+  if (GONE.test(message)) return { kind: "deleted" };
+  if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
+  return toFailure(answer);
+}
+
+/**
+ * `deleteMessage`, and `deleteMessages` for all of an album at once, which skips what is gone (platforms reference 6.3): an
+ * administrator's bot may delete messages of any age.
+ */
+export async function deleteMessages(
+  baseUrl: string,
+  account: AccountAccess,
+  externalId: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const ids = toMessageIds(externalId);
+  const isAlbum = ids.length > 1;
+  const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
+  const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
+  const body = jsonBody({ chat_id: account.externalId, ...which });
+  const secrets = [account.accessToken];
+  const answer = await callPlatform({ method: "POST", url, body, secrets }, signal);
+  return answer.kind === "answer"
+    ? toDeletionOutcome(answer)
+    : { kind: "unknown", message: answer.message };
+}

@@ -1,0 +1,36 @@
+import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+
+/** Parts of the descriptions that Bot API servers send; the texts are no contract, so parts are matched and the code decides otherwise. */
+const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
+  [
+    /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i,
+    "permission_missing",
+  ],
+  [/chat not found|upgraded to a supergroup/i, "account_action_needed"],
+  [/text is empty|(message|caption) is too long|can't parse entities/i, "content_rejected"],
+  [
+    /file identifier|http url|web page content|photo_|video_|image_process|too big|entity too large|file must be/i,
+    "media_rejected",
+  ],
+];
+
+function toCode(status: number, description: string): TargetErrorCode {
+  const known = MEANINGS.find(([pattern]) => pattern.test(description));
+  if (known !== undefined) return known[1];
+  if (status === 413) return "media_rejected";
+  return status === 403 ? "permission_missing" : "content_rejected";
+}
+
+/** What a parsed `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
+export function toFailure(answer: PlatformAnswer): Failure {
+  const message = shorten(text(answer.json, "description"));
+  const code = answer.status;
+  if (code === 401 || code === 404) return { kind: "token_refused", message };
+  if (code === 429) {
+    const retryAfter = Number(object(answer.json, "parameters")?.retry_after);
+    const retryAfterMs = retryAfter > 0 ? retryAfter * 1000 : 60_000;
+    return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
+  }
+  return { kind: "refused", code: toCode(code, message), message };
+}

@@ -1,0 +1,46 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * Telegram channels, posted to by a bot.
+ *
+ * Source: Bot API 10.3, 2026-08-24.
+ */
+export const telegram: PlatformRules = {
+  id: "telegram",
+  displayName: "Telegram",
+  kind: "a messaging app",
+  text: {
+    max: 4096,
+    unit: "utf16",
+    required: false,
+    maxWithMedia: 1024,
+    countedAfterEntityParsing: true,
+    linksClickable: true,
+  },
+  media: {
+    required: false,
+    min: 0,
+    max: 10,
+    mixImageVideo: true,
+    maxVideos: 10,
+    needsPublicUrl: { image: false, video: false },
+  },
+  image: {
+    types: ["image/jpeg", "image/png", "image/webp"],
+    maxBytes: 10_000_000,
+    maxWidthPlusHeight: 10_000,
+    maxAspect: 20,
+  },
+  video: { types: ["video/mp4"], maxBytes: 50_000_000 },
+  kinds: ["text", "link", "image", "carousel", "video"],
+  title: { rule: "none" },
+  privacy: ["public"],
+  tags: { mode: "in_text" },
+  dailyLimit: { count: null, soft: { count: 20, windowMinutes: 1, scope: "channel" } },
+  delete: { supported: true },
+  metrics: { supported: false, names: [] },
+  comments: { list: false, reply: false, hide: false, delete: false },
+  dm: { supported: false },
+  idempotency: "at_most_once",
+  verifyLive: ["dailyLimit.soft"],
+};

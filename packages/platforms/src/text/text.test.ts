@@ -1,0 +1,232 @@
+import fc from "fast-check";
+import twitter from "twitter-text";
+import { describe, expect, test } from "vitest";
+import { PLATFORMS } from "#src/registry.ts";
+import {
+  countHashtags,
+  countMentions,
+  countText,
+  createTextCounter,
+  effectiveLimits,
+} from "./text.ts";
+import { findUrls } from "./urls.ts";
+
+const weighted = (text: string) => countText(text, "weighted");
+const urlsOf = (text: string) => findUrls(text).map(({ start, end }) => text.slice(start, end));
+
+/** Emoji that the oracle knows; its list ends with Unicode 11. */
+const EMOJI = ["😀", "❤️", "👍🏽", "👨‍👩‍👧‍👦", "🇰🇷", "🏳️‍🌈", "1️⃣", "#⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "©️"];
+const PIECES = [
+  ...EMOJI,
+  ...Array.from("abzAZ09_-. \n@#$/:,!?()[]'\"&=%+~;|*<>{}^\\"),
+  ...Array.from("éñßжЖ한日語、。ｶأहि\u0301\u200d\u200b\u2019\u2028\ufe0f＠＃"),
+  "com",
+  "co.kr",
+  "example.com",
+  "日本.jp",
+  "http://",
+  "https://",
+  "https://t.co/abc123",
+  "/path(a)?q=1",
+  "xn--p1ai",
+  "museum",
+];
+
+/** Where a path follows letters of another script, the oracle's length of a URL contradicts its place. */
+const isConsistent = ({ url, indices: [start, end] }: twitter.UrlWithIndices) =>
+  url.length === end - start;
+
+/** Mixtures without labels so long that the two ways of writing them in Punycode could differ. */
+const texts = fc
+  .array(fc.constantFrom(...PIECES), { maxLength: 30 })
+  .map((pieces) => pieces.join(""))
+  .filter((text) => text.split(/[.\s@:/]/u).every((label) => label.length <= 24));
+
+describe("weighted length", () => {
+  test("agrees with twitter-text on any mixture of letters, emoji, links and punctuation", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        fc.pre(twitter.extractUrlsWithIndices(text.normalize()).every(isConsistent));
+        expect(weighted(text)).toBe(twitter.parseTweet(text).weightedLength);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("agrees with twitter-text on any Unicode text without emoji", () => {
+    const character = fc
+      .string({ unit: "binary", minLength: 1, maxLength: 1 })
+      .filter((text) => !/\p{Extended_Pictographic}/u.test(text));
+    fc.assert(
+      fc.property(fc.array(character, { maxLength: 30 }), (characters) => {
+        const text = characters.join("");
+        expect(weighted(text)).toBe(twitter.parseTweet(text).weightedLength);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([
+    ["", 0],
+    ["abc", 3],
+    ["안녕", 4],
+    ["😀", 2],
+    ["👨‍👩‍👧‍👦", 2],
+    ["👩🏽‍🚀", 2],
+    ["🫠", 2],
+    ["🐦‍🔥", 2],
+    ["e\u0301", 1],
+    ["example.com", 23],
+    [`https://example.com/${"a".repeat(200)}`, 23],
+    ["see example.com, ok", 31],
+    ["someone@example.com", 19],
+    ["notes.txt", 9],
+  ])("%j counts %i", (text, length) => {
+    expect(weighted(text)).toBe(length);
+  });
+
+  test("a text in decomposed form counts as much as the same text composed", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(weighted(text.normalize("NFD"))).toBe(weighted(text.normalize("NFC")));
+      }),
+    );
+  });
+
+  test("the largest text a request can carry is counted without stalling the process", () => {
+    const pieces = [
+      "a",
+      "a.",
+      "日",
+      "日.",
+      "日-",
+      "a_",
+      "(a",
+      "@a",
+      "xn--",
+      "a.co ",
+      "a.co/!",
+      "👨‍👩‍👧‍👦",
+    ];
+    for (const piece of pieces) {
+      const text = `a.co/${piece.repeat(Math.floor(262_000 / Buffer.byteLength(piece)))}`;
+      const startedAt = performance.now();
+      weighted(text);
+      expect(performance.now() - startedAt, piece).toBeLessThan(3000);
+    }
+  });
+});
+
+describe("URLs of a text", () => {
+  test("are those that twitter-text finds", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const links = twitter.extractUrlsWithIndices(text);
+        fc.pre(links.every(isConsistent));
+        expect(urlsOf(text)).toEqual(links.map(({ url }) => url));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    ["go to example.com now", ["example.com"]],
+    ["日本example.com語", ["example.com"]],
+    ["http://日本.jp", ["http://日本.jp"]],
+    ["(https://example.com/a_(b))", ["https://example.com/a_(b)"]],
+    ["https://t.co/abcd/more", ["https://t.co/abcd"]],
+    [`https://t.co/${"a".repeat(41)}`, []],
+    ["a.com,b.com", ["a.com", "b.com"]],
+    ["example.com:8080/x", ["example.com:8080/x"]],
+    ["example.community", ["example.community"]],
+    ["@example.com", []],
+    ["_example.com", []],
+    ["example.com-x", []],
+    [`https://${"ü".repeat(63)}.com`, []],
+    [`https://example.com/${"a".repeat(4096)}`, []],
+  ])("of %j are %j", (text, urls) => {
+    expect(urlsOf(text)).toEqual(urls);
+  });
+});
+
+describe("other units", () => {
+  test("bytes are those of UTF-8 and UTF-16 units are JavaScript's", () => {
+    expect(countText("aé한😀", "utf8_bytes")).toBe(1 + 2 + 3 + 4);
+    expect(countText("aé한😀", "utf16")).toBe(5);
+  });
+
+  test.each([
+    ["👨‍👩‍👧‍👦", 1],
+    ["🇰🇷🇰🇷", 2],
+    ["e\u0301", 1],
+    ["\r\n", 1],
+    ["각", 1],
+    ["각", 1],
+    ["", 0],
+  ])("%j is %i graphemes", (text, count) => {
+    expect(countText(text, "graphemes")).toBe(count);
+  });
+
+  test("no unit ever counts more than the bytes of a text without URLs", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        fc.pre(!text.includes("."));
+        const bytes = countText(text, "utf8_bytes");
+        for (const unit of ["utf16", "graphemes", "weighted"] as const) {
+          expect(countText(text, unit), unit).toBeLessThanOrEqual(bytes);
+        }
+      }),
+    );
+  });
+
+  test("a request's counter gives the same lengths as counting afresh", () => {
+    const count = createTextCounter();
+    for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
+      expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
+    }
+  });
+});
+
+describe("hashtags and mentions", () => {
+  test.each([
+    ["#one #two", 2],
+    ["#한국어#tag", 1],
+    ["a#b &#39; # #", 0],
+    ["#a #a #a", 3],
+    ["(#a)＃b", 2],
+  ])("%j has %i hashtags", (text, count) => {
+    expect(countHashtags(text)).toBe(count);
+  });
+
+  test.each([
+    ["@a @b.c", 2],
+    ["mail me@example.com", 0],
+    ["@@a @", 0],
+    ["(@a)", 1],
+  ])("%j has %i mentions", (text, count) => {
+    expect(countMentions(text)).toBe(count);
+  });
+});
+
+describe("the limits that hold for a text", () => {
+  test("telegram allows less below media", () => {
+    expect(effectiveLimits(PLATFORMS.telegram.text, "none")).toEqual([
+      { unit: "utf16", max: 4096 },
+    ]);
+    expect(effectiveLimits(PLATFORMS.telegram.text, "image")).toEqual([
+      { unit: "utf16", max: 1024 },
+    ]);
+  });
+
+  test("tiktok takes a longer description with photos", () => {
+    expect(effectiveLimits(PLATFORMS.tiktok.text, "video")).toEqual([{ unit: "utf16", max: 2200 }]);
+    expect(effectiveLimits(PLATFORMS.tiktok.text, "image")).toEqual([{ unit: "utf16", max: 4000 }]);
+  });
+
+  test("bluesky has two limits at once", () => {
+    expect(effectiveLimits(PLATFORMS.bluesky.text, "none")).toEqual([
+      { unit: "graphemes", max: 300 },
+      { unit: "utf8_bytes", max: 3000 },
+    ]);
+  });
+});

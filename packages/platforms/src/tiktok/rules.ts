@@ -1,0 +1,51 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * TikTok, a short-video network. A post names its privacy: there is no default.
+ *
+ * Source: Direct post, photo post and sharing guidelines, 2026-09-11.
+ */
+export const tiktok: PlatformRules = {
+  id: "tiktok",
+  displayName: "TikTok",
+  kind: "a short-video network",
+  text: {
+    max: 2200,
+    unit: "utf16",
+    required: false,
+    photo: { titleMax: 90, descriptionMax: 4000 },
+    linksClickable: false,
+  },
+  media: {
+    required: true,
+    min: 1,
+    max: 35,
+    mixImageVideo: false,
+    maxVideos: 1,
+    needsPublicUrl: { image: true, video: false },
+  },
+  image: { types: ["image/jpeg", "image/webp"], maxBytes: 20_000_000 },
+  video: {
+    types: ["video/mp4", "video/webm", "video/quicktime"],
+    maxBytes: 4_000_000_000,
+    maxSeconds: 600,
+    maxSecondsSource: "live:creator_info",
+    minFps: 23,
+    maxFps: 60,
+    minPixels: 360,
+    maxPixels: 4096,
+  },
+  kinds: ["video", "image", "carousel"],
+  title: { rule: "optional", max: 90, appliesTo: ["image", "carousel"] },
+  privacy: ["public", "private", "followers", "friends"],
+  privacySource: "live:creator_info",
+  privacyNoDefault: true,
+  tags: { mode: "in_text" },
+  dailyLimit: { count: 15, windowHours: 24, scope: "account_all_apps" },
+  delete: { supported: false },
+  metrics: { supported: true, names: ["views", "likes", "comments", "shares"] },
+  comments: { list: false, reply: false, hide: false, delete: false },
+  dm: { supported: false },
+  idempotency: "upload_then_status",
+  verifyLive: ["dailyLimit.count"],
+};

@@ -1,0 +1,78 @@
+import { callPlatform, type NoAnswer } from "#src/http/http.ts";
+import { multipartBody } from "#src/http/multipart.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { jsonBody, mediaBytes, type RequestBody } from "#src/http/request-body.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/connector.ts";
+
+/** X takes 1 to 5 MB at a time. */
+export const SEGMENT_BYTES = 4 * 1024 * 1024;
+
+/** What the calls about one file have in common. */
+export interface UploadContext {
+  readonly baseUrl: string;
+  readonly account: AccountAccess;
+  readonly media: PublicationMedia;
+  readonly signal: AbortSignal;
+}
+
+type Answer = Promise<PlatformAnswer | NoAnswer>;
+
+/** Images are used at once; GIFs and videos are uploaded in segments and processed. */
+export function categoryOf(media: PublicationMedia): "tweet_image" | "tweet_gif" | "tweet_video" {
+  if (media.kind === "video") return "tweet_video";
+  return media.contentType === "image/gif" ? "tweet_gif" : "tweet_image";
+}
+
+function post(
+  { baseUrl, account, signal }: UploadContext,
+  path: string,
+  body?: RequestBody,
+): Answer {
+  const url = `${baseUrl}/2/media/upload${path}`;
+  const headers = { authorization: `Bearer ${account.accessToken}` };
+  const call = { method: "POST", url, headers } as const;
+  return callPlatform(body === undefined ? call : { ...call, body }, signal);
+}
+
+/** `POST /2/media/upload` (platforms reference 2.1): a whole image. */
+export function sendImage(context: UploadContext): Answer {
+  const { fileName, contentType } = context.media;
+  const file = { name: "media", fileName, contentType, source: mediaBytes(context.media) };
+  const category = { name: "media_category", value: categoryOf(context.media) };
+  return post(context, "", multipartBody([category, file]));
+}
+
+export function initialize(context: UploadContext): Answer {
+  const { contentType, bytes } = context.media;
+  const body = {
+    media_type: contentType,
+    total_bytes: bytes,
+    media_category: categoryOf(context.media),
+  };
+  return post(context, "/initialize", jsonBody(body));
+}
+
+/** Sends the segment with this index; the same one again replaces it. */
+export function append(context: UploadContext, id: string, index: number): Answer {
+  const { media } = context;
+  const start = index * SEGMENT_BYTES;
+  const length = Math.min(SEGMENT_BYTES, media.bytes - start);
+  const { fileName, contentType } = media;
+  const source = mediaBytes(media, { start, length });
+  const body = multipartBody([
+    { name: "segment_index", value: String(index) },
+    { name: "media", fileName, contentType, source },
+  ]);
+  return post(context, `/${encodeURIComponent(id)}/append`, body);
+}
+
+export function finalize(context: UploadContext, id: string): Answer {
+  return post(context, `/${encodeURIComponent(id)}/finalize`);
+}
+
+export function readStatus({ baseUrl, account, signal }: UploadContext, id: string): Answer {
+  const query = new URLSearchParams({ command: "STATUS", media_id: id });
+  const url = `${baseUrl}/2/media/upload?${query.toString()}`;
+  const headers = { authorization: `Bearer ${account.accessToken}` };
+  return callPlatform({ method: "GET", url, headers }, signal);
+}

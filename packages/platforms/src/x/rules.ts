@@ -1,0 +1,52 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * X, a short-text network. The text is measured in weighted characters.
+ *
+ * Source: X API OpenAPI 2.167, rate limits and pricing pages, 2026-08-22.
+ * Source: twitter-text configuration v3.
+ */
+export const x: PlatformRules = {
+  id: "x",
+  displayName: "X",
+  kind: "a short-text network",
+  text: { max: 280, unit: "weighted", urlWeight: 23, required: false, linksClickable: true },
+  media: {
+    required: false,
+    min: 0,
+    max: 4,
+    mixImageVideo: false,
+    maxVideos: 1,
+    altTextMax: 1000,
+    needsPublicUrl: { image: false, video: false },
+  },
+  image: {
+    types: ["image/jpeg", "image/png", "image/webp", "image/gif"],
+    maxBytes: 5_000_000,
+    gifMaxBytes: 15_000_000,
+    maxGifs: 1,
+  },
+  video: {
+    types: ["video/mp4", "video/quicktime"],
+    maxBytes: 512_000_000,
+    minSeconds: 0.5,
+    maxSeconds: 140,
+    maxFps: 60,
+  },
+  kinds: ["text", "link", "image", "carousel", "video"],
+  title: { rule: "none" },
+  privacy: ["public"],
+  tags: { mode: "in_text" },
+  dailyLimit: {
+    count: 10_000,
+    windowHours: 24,
+    scope: "app",
+    perUser: { count: 100, windowMinutes: 15 },
+  },
+  delete: { supported: true },
+  metrics: { supported: true, names: ["impressions", "likes", "comments", "shares", "saves"] },
+  comments: { list: true, listWindowDays: 7, reply: "restricted", hide: true, delete: false },
+  dm: { supported: false },
+  idempotency: "reconcile_by_timeline",
+  verifyLive: ["comments.reply", "media.mixImageVideo"],
+};

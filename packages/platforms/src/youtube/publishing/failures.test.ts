@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { toFailure, toStepFailure } from "./failures.ts";
+
+function answer(
+  status: number,
+  reason: string,
+  headers: PlatformAnswer["headers"] = {},
+): PlatformAnswer {
+  const message = `About <a href="/quota">${reason}</a>.`;
+  const errors = [{ message, domain: "youtube.video", reason }];
+  return { kind: "answer", status, headers, json: { error: { code: status, message, errors } } };
+}
+
+test.each([
+  [400, "invalidTitle", "content_rejected"],
+  [400, "invalidDescription", "content_rejected"],
+  [400, "invalidTags", "content_rejected"],
+  [400, "invalidCategoryId", "content_rejected"],
+  [400, "invalidPublishAt", "content_rejected"],
+  [400, "invalidVideoMetadata", "content_rejected"],
+  [400, "invalidFilename", "content_rejected"],
+  [400, "mediaBodyRequired", "content_rejected"],
+  [400, "defaultLanguageNotSet", "content_rejected"],
+  [400, "badContent", "media_rejected"],
+  [403, "forbiddenPrivacySetting", "content_rejected"],
+  [403, "forbiddenLicenseSetting", "content_rejected"],
+  [403, "insufficientPermissions", "permission_missing"],
+  [403, "forbidden", "permission_missing"],
+  [403, "accessNotConfigured", "app_configuration"],
+  [401, "youtubeSignupRequired", "account_action_needed"],
+  [403, "authenticatedUserAccountClosed", "account_action_needed"],
+  [403, "authenticatedUserAccountSuspended", "account_action_needed"],
+  [413, "uploadTooLarge", "media_rejected"],
+])("%i %s refuses with %s", (status, reason, code) => {
+  const message = `About ${reason}.`;
+  expect(toFailure(answer(status, reason))).toEqual({ kind: "refused", code, message });
+});
+
+test("a refused token asks for another one", () => {
+  expect(toFailure(answer(401, "authError"))).toMatchObject({ kind: "token_refused" });
+});
+
+test.each([
+  [403, "quotaExceeded", "platform_quota"],
+  [403, "dailyLimitExceeded", "platform_quota"],
+  [400, "uploadLimitExceeded", "platform_quota"],
+  [403, "rateLimitExceeded", "rate_limited"],
+  [403, "userRateLimitExceeded", "rate_limited"],
+  [429, "rateLimitExceeded", "rate_limited"],
+  [429, "", "rate_limited"],
+])("%i %s is a limit that costs no attempt", (status, reason, code) => {
+  const failure = toFailure(answer(status, reason));
+  expect(failure).toMatchObject({ kind: "retryable", code, isLimit: true });
+});
+
+test("a rate limit waits as long as the answer says, else a minute", () => {
+  const waiting = answer(429, "rateLimitExceeded", { "retry-after": "7" });
+  expect(toFailure(waiting)).toMatchObject({ retryAfterMs: 7000 });
+  const silent = answer(403, "userRateLimitExceeded");
+  expect(toFailure(silent)).toMatchObject({ retryAfterMs: 60_000 });
+});
+
+test.each([
+  ["500 from YouTube", answer(500, "backendError")],
+  ["404 without meaning", answer(404, "notFound")],
+  ["a proxy's page", { ...answer(400, "unread"), json: undefined }],
+])("%s says nothing definite, so a step is tried again", (_name, vague) => {
+  expect(toFailure(vague)).toBeUndefined();
+  expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+});

@@ -1,0 +1,51 @@
+import type { PlatformRules } from "#src/rules.ts";
+
+/**
+ * YouTube. A post is one video with a title; the text becomes its description.
+ *
+ * Source: Data API videos.insert, 2026-01-07.
+ * Source: quota page, 2026-09-11.
+ */
+export const youtube: PlatformRules = {
+  id: "youtube",
+  displayName: "YouTube",
+  kind: "a video site",
+  text: {
+    max: 5000,
+    unit: "utf8_bytes",
+    required: false,
+    forbidden: ["<", ">"],
+    linksClickable: true,
+  },
+  media: {
+    required: true,
+    min: 1,
+    max: 1,
+    mixImageVideo: false,
+    maxVideos: 1,
+    needsPublicUrl: { image: false, video: false },
+  },
+  image: { types: ["image/jpeg", "image/png"], maxBytes: 2_000_000, role: "thumbnail" },
+  video: {
+    types: ["video/*", "application/octet-stream"],
+    maxBytes: 256_000_000_000,
+    maxSeconds: 43_200,
+    unverifiedMaxSeconds: 900,
+  },
+  kinds: ["video", "short"],
+  title: { rule: "required", max: 100, unit: "utf16", forbidden: ["<", ">"] },
+  privacy: ["public", "unlisted", "private"],
+  tags: { mode: "field", maxTotal: 500, quotesCountForSpaces: true },
+  dailyLimit: {
+    count: 100,
+    windowHours: 24,
+    scope: "project",
+    resets: "midnight America/Los_Angeles",
+  },
+  delete: { supported: true },
+  metrics: { supported: true, names: ["views", "likes", "comments"] },
+  comments: { list: true, reply: true, hide: true, delete: true },
+  dm: { supported: false },
+  idempotency: "resumable_session",
+  verifyLive: ["title.unit", "dailyLimit.count"],
+};

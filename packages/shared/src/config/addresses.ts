@@ -1,0 +1,26 @@
+import type { EnvReader } from "#src/config.ts";
+
+/** Setting and default port of each service that other services call. */
+const PEERS = {
+  accounts: { name: "ACCOUNTS_URL", port: 8081 },
+  posts: { name: "POSTS_URL", port: 8082 },
+  media: { name: "MEDIA_SERVICE_URL", port: 8083 },
+  delivery: { name: "DELIVERY_URL", port: 8084 },
+} as const;
+
+/** The address of another service. */
+export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
+  const { name, port } = PEERS[peer];
+  return read
+    .about(`Address of the ${peer} service, for RPCs.`)
+    .url(name, `http://127.0.0.1:${port}`);
+}
+
+/** The address of the gateway for everything outside of this installation. */
+export function readPublicUrl(read: EnvReader): string {
+  return read
+    .about("Address at which clients, browsers and platforms reach the gateway.", {
+      level: "needed",
+    })
+    .url("PUBLIC_URL", "http://127.0.0.1:8080");
+}

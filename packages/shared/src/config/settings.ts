@@ -1,0 +1,71 @@
+/**
+ * How often an operator has a reason to look at a setting: `needed` before production, `usual` to adapt an
+ * installation, `advanced` for tuning and special networks, `tests` for tests and trials only.
+ */
+export const SETTING_LEVELS = ["needed", "usual", "advanced", "tests"] as const;
+
+export type SettingLevel = (typeof SETTING_LEVELS)[number];
+
+/** One variable that a process reads, as the reference for operators shows it. */
+export interface Setting {
+  readonly name: string;
+  /** What a value may be, with its unit. */
+  readonly type: string;
+  /** As Markdown; empty = the setting is optional and has no default, `required` = it must be set. */
+  readonly default: string;
+  readonly isSecret: boolean;
+  /** What it does; empty when its reader does not describe it. */
+  readonly about: string;
+  readonly level: SettingLevel;
+}
+
+/** The description of the next setting that is read. */
+export interface SettingNote {
+  readonly about: string;
+  readonly isSecret: boolean;
+  readonly level: SettingLevel;
+  /** Replaces the default in the reference where the default depends on the machine or on other settings. */
+  readonly shownDefault?: string | undefined;
+}
+
+/** The default that the reference shows for a setting that must be set. */
+export const REQUIRED = "required";
+
+/** The settings that were read, in that order. A setting that is read twice keeps its first description. */
+export class SettingList {
+  readonly #settings = new Map<string, Setting>();
+
+  get all(): readonly Setting[] {
+    return [...this.#settings.values()];
+  }
+
+  add(name: string, { type, ...read }: { type: string; default: string }, note: SettingNote): void {
+    const { shownDefault, ...described } = note;
+    const known = this.#settings.get(name);
+    if (known !== undefined && (known.about !== "" || note.about === "")) return;
+    this.#settings.set(name, {
+      name,
+      type,
+      default: shownDefault ?? formatDefault(read.default),
+      ...described,
+    });
+  }
+}
+
+function formatDefault(value: string): string {
+  return value === "" || value === REQUIRED ? value : `\`${value}\``;
+}
+
+/** For example `a, b or c`. */
+export function describeChoice(values: readonly string[]): string {
+  return values.join(", ").replace(/, ([^,]*)$/, " or $1");
+}
+
+/** For example `whole number, 1 to 100`. */
+export function describeRange(
+  kind: string,
+  { min = 0, max }: { readonly min?: number; readonly max?: number },
+): string {
+  if (max !== undefined) return `${kind}, ${min} to ${max}`;
+  return min === 0 ? kind : `${kind}, at least ${min}`;
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { createHealth, createOpsServer } from "./health.ts";
+
+test("metrics say whether the process can work at the moment at which they are read", async () => {
+  const health = createHealth();
+  let isThere = false;
+  health.checks.set("database", async () => {
+    await Promise.resolve();
+    if (!isThere) throw new Error("not there");
+  });
+  await using app = createOpsServer(health);
+  const readGauge = async () => {
+    const { body } = await app.inject("/metrics");
+    return body.split("\n").filter((line) => line.startsWith("postrider_ready"));
+  };
+
+  expect(await readGauge()).toEqual(["postrider_ready 0"]);
+
+  isThere = true;
+  expect(await readGauge()).toEqual(["postrider_ready 1"]);
+
+  health.drain();
+  expect(await readGauge()).toEqual(["postrider_ready 0"]);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { loadConfig } from "#src/config.ts";
+import { readProcessConfig } from "./service.ts";
+
+const INTERNAL_SECRET = "s".repeat(32);
+
+function read(env: Readonly<Record<string, string>>) {
+  return loadConfig({ INTERNAL_SECRET, ...env }, (reader) =>
+    readProcessConfig(reader, "sample", 8080),
+  );
+}
+
+test.each(["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"])(
+  "a process of production does not start with %s, whether it is one that reads it or not",
+  (name) => {
+    const env = { [name]: "10.0.0.1:80" };
+    expect(() => read({ ...env, POSTRIDER_ENV: "production" })).toThrow(
+      `${name} is refused with POSTRIDER_ENV=production`,
+    );
+    expect(read(env).service).toBe("sample");
+    expect(read({ [name]: "", POSTRIDER_ENV: "production" }).service).toBe("sample");
+  },
+);

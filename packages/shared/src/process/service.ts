@@ -1,0 +1,219 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
+import type { EnvReader } from "#src/config.ts";
+import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
+import { createServiceServer } from "#src/connect/server.ts";
+import { openSql, type Sql } from "#src/postgres.ts";
+import { watchDatabase } from "#src/postgres/watch.ts";
+import { createLogger, type Logger } from "#src/telemetry/logger.ts";
+import { describeProcess } from "#src/telemetry/metrics.ts";
+import type { TracingConfig } from "#src/tracing/export.ts";
+import { readTracingConfig, startTracing } from "#src/tracing/start.ts";
+import { configureFailpoints } from "./failpoints.ts";
+import {
+  addProbes,
+  createDatabaseCheck,
+  createHealth,
+  createOpsServer,
+  type Health,
+} from "./health.ts";
+import { disposeInOrder } from "./lifecycle.ts";
+
+/** The configuration that every process has. */
+export interface ProcessConfig {
+  readonly service: string;
+  readonly host: string;
+  readonly port: number;
+  readonly metricsPort: number;
+  /** Sent to the services that it calls. */
+  readonly internalSecret: string;
+  /** Accepted from callers: the same, and others while the secret is rotated. */
+  readonly acceptedSecrets: readonly [string, ...string[]];
+  readonly logLevel: string;
+  /** Tests only: see `failpoints`. */
+  readonly failpointsDir: string | undefined;
+  /** Undefined = spans are not recorded and the OpenTelemetry SDK is not loaded. */
+  readonly tracing?: TracingConfig | undefined;
+}
+
+/** The configuration of a service with a schema of its own. */
+export interface DatabaseConfig {
+  readonly databaseUrl: string;
+  readonly databasePoolSize: number;
+  /** False behind a transaction pooler that does not track prepared statements. */
+  readonly databasePrepare: boolean;
+}
+
+/** The configuration of a service that publishes or consumes events. */
+export interface BusConfig {
+  readonly bus: "postgres" | "kafka";
+  readonly kafkaBrokers: readonly string[];
+  readonly kafkaSecurity?: KafkaSecurity | undefined;
+}
+
+/** Settings for tests and trials: they allow private addresses, simulated accounts and crashes on demand. */
+const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
+
+/** Every process refuses them, also those that do not read them: environments are copied between services. */
+function refuseInProduction(read: EnvReader): void {
+  const environment = read
+    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {
+      level: "needed",
+    })
+    .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
+  if (environment !== "production") return;
+  for (const name of NOT_IN_PRODUCTION) {
+    if (read.has(name)) read.fail(name, "is refused with POSTRIDER_ENV=production");
+  }
+}
+
+export function readProcessConfig(
+  read: EnvReader,
+  service: string,
+  defaultPort: number,
+): ProcessConfig {
+  refuseInProduction(read);
+  const acceptedSecrets = read
+    .secret(
+      "Authenticates the services to each other. Services send the first and accept all, so that it can be rotated without downtime.",
+      { level: "needed" },
+    )
+    .secrets("INTERNAL_SECRET", 32);
+  return {
+    service,
+    host: read
+      .about("Address that the process listens on; `0.0.0.0` in a container.")
+      .string("HOST", { default: "127.0.0.1" }),
+    port: read
+      .about("Port of RPCs (in the gateway: of the REST API) and health probes; 0 = any free port.")
+      .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
+    metricsPort: read
+      .about(
+        "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
+      )
+      .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
+    internalSecret: acceptedSecrets[0],
+    acceptedSecrets,
+    logLevel: read
+      .about("Lowest level of log lines that are written.")
+      .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
+    failpointsDir: read
+      .about("Folder whose files make the process stop or exit at named points.", {
+        level: "tests",
+      })
+      .optionalString("FAILPOINTS_DIR"),
+    tracing: readTracingConfig(read),
+  };
+}
+
+export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
+  return {
+    databaseUrl: read
+      .secret("Connection string of Postgres, with the role of this service.", { level: "needed" })
+      .string("DATABASE_URL"),
+    databasePoolSize: read
+      .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
+      .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
+    databasePrepare: read
+      .about(
+        "Whether statements are prepared; `false` behind a transaction pooler that does not support it.",
+        { level: "advanced" },
+      )
+      .boolean("DATABASE_PREPARE", true),
+  };
+}
+
+export function readBusConfig(read: EnvReader): BusConfig {
+  const kafkaBrokers = read
+    .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
+    .list("KAFKA_BROKERS");
+  const bus = read
+    .about("What carries events between services; the same in every service.", {
+      default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
+    })
+    .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
+  if (bus === "kafka" && kafkaBrokers.length === 0)
+    read.fail("KAFKA_BROKERS", "is required with BUS=kafka");
+  return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
+}
+
+/** What every process of ours stands on; disposed of last. */
+export interface ServiceProcess extends AsyncDisposable {
+  readonly logger: Logger;
+  readonly health: Health;
+}
+
+/** Opens what a process without a database of its own begins with. */
+export function openProcess(config: ProcessConfig): ServiceProcess {
+  const { service, logLevel, tracing } = config;
+  configureFailpoints(config.failpointsDir);
+  describeProcess(service);
+  const logger = createLogger({ service, level: logLevel });
+  const spans = tracing === undefined ? undefined : startTracing(tracing, { service, logger });
+  return {
+    logger,
+    health: createHealth(),
+    [Symbol.asyncDispose]: () => disposeInOrder([spans]),
+  };
+}
+
+/** The same with a pool of connections; disposing closes it and waits 5 s for statements that still run. */
+export interface DatabaseProcess extends ServiceProcess {
+  readonly sql: Sql;
+}
+
+/**
+ * Opens what a service with a schema begins with. Nothing connects yet: the process is ready once the database answers
+ * with a schema of at least the last of these migrations.
+ */
+export function openDatabaseProcess(
+  config: ProcessConfig & DatabaseConfig,
+  migrations: string,
+): DatabaseProcess {
+  const base = openProcess(config);
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: config.databasePoolSize,
+    applicationName: config.service,
+    prepare: config.databasePrepare,
+  });
+  base.health.checks.set("database", createDatabaseCheck(sql, migrations));
+  const watch = watchDatabase(sql, config.databasePoolSize);
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]) };
+}
+
+/**
+ * Listens for RPCs, probes and metrics. A service does this first, before its database is there: a process that waits
+ * for what is missing is alive and not ready, and says why on `/readyz`.
+ */
+export async function listenService(options: {
+  readonly config: ProcessConfig;
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly routes: (router: ConnectRouter) => void;
+  /** Beside the RPCs; see `addPlainRoutes`. */
+  readonly plainRoutes?: PlainRoutes;
+}): Promise<AsyncDisposable> {
+  const { config, health, logger } = options;
+  const server = await createServiceServer({
+    routes: options.routes,
+    internalSecret: config.acceptedSecrets,
+    logger,
+  });
+  const internalSecret = config.acceptedSecrets;
+  if (options.plainRoutes !== undefined)
+    await addPlainRoutes(server, { routes: options.plainRoutes, internalSecret, logger });
+  addProbes(server, health);
+  const ops = createOpsServer(health);
+  const url = await server.listen({ host: config.host, port: config.port });
+  const metricsUrl = await ops.listen({ host: config.host, port: config.metricsPort });
+  logger.info({ url, metricsUrl }, "listening");
+  return {
+    [Symbol.asyncDispose]: () =>
+      disposeInOrder([
+        { [Symbol.asyncDispose]: () => server.close() },
+        { [Symbol.asyncDispose]: () => ops.close() },
+      ]),
+  };
+}

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { apiKeyPrefix, formatApiKey, hashApiKey, isApiKey } from "./api-keys.ts";
+
+const ZEROS = formatApiKey(new Uint8Array(32));
+const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
+
+test("a key is the prefix, 43 base62 characters of the secret and 6 of the checksum", () => {
+  expect(ZEROS).toBe(`pr_live_${"0".repeat(43)}2TZDF5`);
+  expect(formatApiKey(new Uint8Array(32).fill(255)).slice(8, 51)).toBe(
+    "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1",
+  );
+  expect(apiKeyPrefix(ZEROS)).toBe("pr_live_0000");
+  expect(() => formatApiKey(new Uint8Array(31))).toThrow(RangeError);
+});
+
+test("every key that is made is recognised", () => {
+  fc.assert(
+    fc.property(secrets, (secret) => {
+      const key = formatApiKey(secret);
+      expect(key).toMatch(/^pr_live_[0-9A-Za-z]{49}$/);
+      expect(isApiKey(key)).toBe(true);
+    }),
+  );
+});
+
+test("different secrets make different keys", () => {
+  fc.assert(
+    fc.property(secrets, secrets, (one, other) => {
+      expect(formatApiKey(one) === formatApiKey(other)).toBe(
+        Buffer.from(one).equals(Buffer.from(other)),
+      );
+    }),
+  );
+});
+
+test("a key with one character changed is refused without a look-up", () => {
+  fc.assert(
+    fc.property(
+      secrets,
+      fc.integer({ min: 0, max: 56 }),
+      fc.constantFrom("0", "9", "a", "z", "A", "Z", "-", "_", " "),
+      (secret, at, character) => {
+        const key = formatApiKey(secret);
+        const changed = key.slice(0, at) + character + key.slice(at + 1);
+        expect(isApiKey(changed)).toBe(changed === key);
+      },
+    ),
+  );
+});
+
+test.each(["", "pr_live_", ZEROS.slice(0, -1), `${ZEROS}0`, ` ${ZEROS}`, `${ZEROS}\n`])(
+  "%j is no key",
+  (text) => {
+    expect(isApiKey(text)).toBe(false);
+  },
+);
+
+test("a key is stored as its SHA-256", () => {
+  expect(hashApiKey(ZEROS)).toEqual(createHash("sha256").update(ZEROS).digest());
+});

@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { seal, SealError, unseal, type SealingKey } from "./sealing.ts";
+
+const place = { table: "credentials", rowId: "row-1", column: "access_token" };
+const older: SealingKey = { id: "k1", secret: randomBytes(32) };
+const newer: SealingKey = { id: "k2", secret: randomBytes(32) };
+const nonce = () => randomBytes(12);
+
+test("a sealed text opens in its place and nowhere else", () => {
+  const sealed = seal([newer], place, "secret token", nonce());
+  expect(unseal([newer], place, sealed)).toBe("secret token");
+  for (const other of [
+    { ...place, rowId: "row-2" },
+    { ...place, column: "refresh_token" },
+    { ...place, table: "tickets" },
+  ]) {
+    expect(() => unseal([newer], other, sealed)).toThrow(SealError);
+  }
+});
+
+test("the newest key seals, and older keys still open what they sealed", () => {
+  const old = seal([older], place, "old", nonce());
+  const fresh = seal([newer, older], place, "fresh", nonce());
+  expect(fresh.split(".").slice(0, 2)).toEqual(["v1", "k2"]);
+  expect(unseal([newer, older], place, old)).toBe("old");
+  expect(() => unseal([newer], place, old)).toThrow("the key k1 is not configured");
+});
+
+test("two seals of one text differ, and neither shows it", () => {
+  const one = seal([newer], place, "same", nonce());
+  expect(one).not.toBe(seal([newer], place, "same", nonce()));
+  expect(one).not.toContain("same");
+});
+
+test("any text comes back, and any changed character is noticed", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, at) => {
+      const sealed = seal([newer], place, text, nonce());
+      expect(unseal([newer], place, sealed)).toBe(text);
+      const [version, id, ...parts] = sealed.split(".");
+      // A whole byte of nonce, ciphertext or tag: the last base64 digit of a part has bits that mean nothing.
+      const bytes = parts.map((part) => Buffer.from(part, "base64url"));
+      const part = bytes[at % bytes.length] ?? Buffer.alloc(0);
+      if (part.length === 0) return;
+      part[at % part.length] = (part[at % part.length] ?? 0) ^ 1;
+      const changed = [version, id, ...bytes.map((each) => each.toString("base64url"))].join(".");
+      expect(() => unseal([newer], place, changed)).toThrow(SealError);
+    }),
+  );
+});
+
+test.each(["", "v1", "v2.k1.a.b.c", "v1.k1.a.b.c", "plain"])("%j does not open", (sealed) => {
+  expect(() => unseal([older], place, sealed)).toThrow(SealError);
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { createLogger } from "./logger.ts";
+import { runInContext } from "./request-context.ts";
+
+function openLog() {
+  const lines: Record<string, unknown>[] = [];
+  const destination = {
+    write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  };
+  return { lines, logger: createLogger({ service: "test", level: "trace", destination }) };
+}
+
+const SECRET = "canary-of-a-secret";
+
+/** What an error of a library may carry along. */
+class HttpError extends Error {
+  override name = "HttpError";
+  readonly code = "ECONNRESET";
+  readonly request = { headers: { authorization: `Bearer ${SECRET}` } };
+  readonly parameters = [SECRET];
+}
+
+describe("a log line holds nothing but fields that are allowed", () => {
+  test("others are dropped, whatever they are called and hold", () => {
+    const { lines, logger } = openLog();
+
+    logger.info(
+      {
+        platform: "x",
+        content: SECRET,
+        token: SECRET,
+        headers: { authorization: SECRET },
+        post: { text: SECRET },
+      },
+      "published",
+    );
+
+    expect(lines).toEqual([
+      {
+        level: "info",
+        time: expect.any(String),
+        service: "test",
+        pid: process.pid,
+        platform: "x",
+        msg: "published",
+      },
+    ]);
+  });
+
+  test("an error keeps its name, message, code and stack, and nothing that hangs on it", () => {
+    const { lines, logger } = openLog();
+
+    logger.error({ err: new HttpError("no connection") }, "failed");
+
+    expect(Object.keys(lines[0]?.err as object).toSorted()).toEqual([
+      "code",
+      "message",
+      "stack",
+      "type",
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
+  });
+
+  test("also when something is logged whole", () => {
+    const { lines, logger } = openLog();
+
+    logger.warn({ authorization: SECRET });
+    logger.error(new HttpError("no connection"));
+
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
+  });
+});
+
+test("a line in a request names the request, its workspace and its trace", () => {
+  const { lines, logger } = openLog();
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+  runInContext({ requestId: "r1", workspaceId: "w1", traceparent }, () => logger.info("inside"));
+  runInContext({ requestId: "r2" }, () => logger.info("inside"));
+  logger.info("outside");
+
+  const ids = lines.map((line) => [line.requestId, line.workspaceId, line.trace_id]);
+  expect(ids).toEqual([
+    ["r1", "w1", "4bf92f3577b34da6a3ce929d0e0e4736"],
+    ["r2", undefined, undefined],
+    [undefined, undefined, undefined],
+  ]);
+});

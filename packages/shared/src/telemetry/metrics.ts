@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, register } from "prom-client";
+
+collectDefaultMetrics();
+
+let utilization = performance.eventLoopUtilization();
+
+createGauge(
+  "nodejs_eventloop_utilization",
+  "The part of the time since the last look in which the event loop was busy, 0 to 1.",
+  [],
+  (gauge) => {
+    const now = performance.eventLoopUtilization();
+    gauge.set(performance.eventLoopUtilization(now, utilization).utilization);
+    utilization = now;
+  },
+);
+
+const buildInfo = createGauge("postrider_build_info", "1, for each build that runs.", [
+  "service",
+  "version",
+]);
+
+/** Says which service this process is. */
+export function describeProcess(service: string): void {
+  const { version } = JSON.parse(
+    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+  ) as { version: string };
+  buildInfo.set({ service, version }, 1);
+}
+
+/** All metrics of the process in Prometheus' text format. */
+export async function renderMetrics(): Promise<{
+  readonly contentType: string;
+  readonly body: string;
+}> {
+  return { contentType: register.contentType, body: await register.metrics() };
+}
+
+/** A metric as it is registered, whether or not anything has been counted yet. */
+export interface RegisteredMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+}
+
+/** Every metric of the modules that are loaded. */
+export function listMetrics(): readonly RegisteredMetric[] {
+  return register.getMetricsAsArray().map((metric) => {
+    const { name, type, labelNames } = metric as unknown as RegisteredMetric;
+    return { name, type, labelNames };
+  });
+}
+
+/**
+ * A counter; name it `<noun>_total`.
+ *
+ * @param known Series that are there from the start, at 0. One that is born with its first count shows no increase by it,
+ *   so whatever an alert waits for has to be among them.
+ */
+export function createCounter<L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[] = [],
+  known: readonly Readonly<Record<L, string>>[] = [],
+): Counter<L> {
+  const counter = new Counter({ name, help, labelNames });
+  for (const labels of known) counter.inc(labels, 0);
+  return counter;
+}
+
+/**
+ * A value that goes up and down.
+ *
+ * @param measure Sets it when metrics are read, where that is the moment to look.
+ */
+export function createGauge<L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[] = [],
+  measure?: (gauge: Gauge<L>) => void | Promise<void>,
+): Gauge<L> {
+  if (measure === undefined) return new Gauge({ name, help, labelNames });
+  return new Gauge({
+    name,
+    help,
+    labelNames,
+    async collect() {
+      await measure(this);
+    },
+  });
+}
+
+/** How long something has been waiting. It grows by itself, also while nobody is able to look. */
+export interface AgeGauge<L extends string> {
+  /** @param since When the oldest of what waits began to; undefined = nothing waits. */
+  set(labels: Record<L, string>, since: Date | undefined): void;
+  /** Drops those of which somebody else tells from now on. */
+  forget(isForgotten: (labels: Record<L, string>) => boolean): void;
+}
+
+/** A gauge of seconds since an instant, 0 while there is none. */
+export function createAgeGauge<L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[] = [],
+): AgeGauge<L> {
+  const known = new Map<string, { labels: Record<L, string>; since: Date | undefined }>();
+  const gauge = createGauge(name, help, labelNames, (of) => {
+    for (const { labels, since } of known.values()) {
+      const ageMs = since === undefined ? 0 : Date.now() - since.getTime();
+      of.set(labels, Math.max(0, ageMs / 1000));
+    }
+  });
+  return {
+    set: (labels, since) => void known.set(JSON.stringify(labels), { labels, since }),
+    forget: (isForgotten) => {
+      for (const [key, { labels }] of known) {
+        if (!isForgotten(labels)) continue;
+        known.delete(key);
+        gauge.remove(labels);
+      }
+    },
+  };
+}
+
+/** A histogram of seconds with buckets from 1 ms to 60 s. */
+export function createDurationHistogram<L extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly L[] = [],
+): Histogram<L> {
+  return new Histogram({
+    name,
+    help,
+    labelNames,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  });
+}

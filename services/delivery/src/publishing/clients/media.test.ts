@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { verifyToken } from "@postrider/shared/secrets/signed-token";
+import { afterEach, expect, test } from "vitest";
+import { createMediaSource } from "./media.ts";
+
+const signal = new AbortController().signal;
+const KEY = "k".repeat(32);
+const MEDIA = create(MediaSchema, {
+  id: "m1",
+  workspaceId: "w1",
+  kind: "video",
+  deliveryContentType: "video/mp4",
+  deliveryBytes: 10n,
+  deliverySha256: "abc",
+});
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+async function serve(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  server = createServer(handle);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function describeAt(baseUrl: string) {
+  const source = createMediaSource({
+    baseUrl,
+    internalSecret: "secret",
+    publicUrl: "https://api.example.test",
+    mediaKey: KEY,
+    urlMs: 60_000,
+  });
+  return source.describe(MEDIA);
+}
+
+async function readAll(baseUrl: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const read = await describeAt(baseUrl).read({ start: 2, length: 5 }, signal);
+  for await (const chunk of read) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+test("a stretch of what platforms get is asked for with our own secret, and read as it comes", async () => {
+  const asked: unknown[] = [];
+  const url = await serve(({ url: path, headers: { authorization, range } }, response) => {
+    asked.push({ path, authorization, range });
+    response.writeHead(206).end("23456");
+  });
+  expect(await readAll(url)).toBe("23456");
+  expect(asked).toEqual([
+    {
+      path: "/objects/w1/m1?rendition=delivery",
+      authorization: "Bearer secret",
+      range: "bytes=2-6",
+    },
+  ]);
+});
+
+test.each([
+  [404, "gone"],
+  [410, "gone"],
+  [429, "away"],
+  [503, "away"],
+  [500, "broken"],
+  [200, "broken"],
+])("an answer of %i says that the media is %s", async (status, reason) => {
+  const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
+  await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
+});
+
+test("a service that cannot be reached is away", async () => {
+  await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "away" });
+});
+
+test("an answer that is cut breaks off where it does", async () => {
+  const url = await serve((_request, response) => {
+    response.writeHead(206, { "content-length": "5" }).write("23", () => response.destroy());
+  });
+  await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
+});
+
+test("the address for platforms is public, and names the media to who has the key", () => {
+  const { url } = describeAt("http://127.0.0.1:1");
+  const token = url.replace("https://api.example.test/media/", "");
+  const claims = { workspace: "w1", media: "m1", rendition: "delivery" };
+  expect(verifyToken(KEY, "media", token, new Date())).toEqual(claims);
+  expect(verifyToken(KEY, "media", token, new Date(Date.now() + 61_000))).toBeUndefined();
+});

@@ -1,0 +1,91 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/connector";
+import { signToken } from "@postrider/shared/secrets/signed-token";
+import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
+import { Agent, request } from "undici";
+import { MediaUnreadable } from "./media-unreadable.ts";
+
+export interface MediaSourceOptions {
+  /** The media service. */
+  readonly baseUrl: string;
+  readonly internalSecret: string;
+  /** Where platforms reach the gateway. */
+  readonly publicUrl: string;
+  /** Shared with the gateway, which checks it. */
+  readonly mediaKey: string;
+  /** How long an address that a platform fetches from is good for. */
+  readonly urlMs: number;
+}
+
+/** Where the bytes of media come from. */
+export interface MediaSource extends AsyncDisposable {
+  describe(media: Media): PublicationMedia;
+}
+
+/** Reads media from the media service over plain HTTP, as platforms get it: see "Objects" in services/media/README.md. */
+export function createMediaSource(options: MediaSourceOptions): MediaSource {
+  const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
+
+  async function read(
+    { id, workspaceId }: Media,
+    { start, length }: ByteRange,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const end = length === undefined ? "" : String(start + length - 1);
+    const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
+    const headers = {
+      ...outgoingHeaders(),
+      authorization: `Bearer ${options.internalSecret}`,
+      range: `bytes=${start}-${end}`,
+    };
+    try {
+      const answer = await request(url, { headers, dispatcher: agent, signal });
+      if (answer.statusCode === 206) return readOn(answer.body);
+      await answer.body.dump();
+      throw toUnreadable(answer.statusCode);
+    } catch (error) {
+      if (error instanceof MediaUnreadable) throw error;
+      throw new MediaUnreadable("away", "media does not answer", error);
+    }
+  }
+
+  return {
+    describe: (media) => ({
+      id: media.id,
+      kind: media.kind === "video" ? "video" : "image",
+      contentType: media.deliveryContentType,
+      bytes: Number(media.deliveryBytes),
+      sha256: media.deliverySha256,
+      width: media.width === 0 ? null : media.width,
+      height: media.height === 0 ? null : media.height,
+      durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+      fileName: media.fileName,
+      url: toUrl(options, media),
+      read: (range, signal) => read(media, range, signal),
+    }),
+    [Symbol.asyncDispose]: () => agent.close(),
+  };
+}
+
+/** Nothing but these says that it will never be there again. */
+const GONE = new Set([404, 410]);
+const AWAY = new Set([429, 502, 503, 504]);
+
+function toUnreadable(status: number): MediaUnreadable {
+  if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
+  return new MediaUnreadable(AWAY.has(status) ? "away" : "broken", `media answered ${status}`);
+}
+
+async function* readOn(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new MediaUnreadable("broken", "media broke off", error);
+  }
+}
+
+function toUrl({ publicUrl, mediaKey, urlMs }: MediaSourceOptions, media: Media): string {
+  const claims = { workspace: media.workspaceId, media: media.id, rendition: "delivery" };
+  const token = signToken(mediaKey, "media", claims, new Date(Date.now() + urlMs));
+  return `${publicUrl}/media/${token}`;
+}

@@ -1,0 +1,29 @@
+import {
+  PostDeletionRequestedSchema,
+  type PostDeletionRequested,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { handleEvents } from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import { insertDeletions, type DeletionRequest } from "#src/publishing/db/deletions.ts";
+
+function toRequests(
+  { workspaceId, postId, targets }: PostDeletionRequested,
+  cause: Cause,
+): readonly DeletionRequest[] {
+  return targets.map(({ targetId, accountId, platform, externalId, deletion }) => {
+    if (!isPlatformId(platform)) throw new Error("a deletion request for an unknown platform");
+    return { targetId, deletion, workspaceId, postId, accountId, platform, externalId, cause };
+  });
+}
+
+/** Makes a deletion per target and request; one that exists is left as it is, so repeats delete nothing again. */
+export const onPostDeletionRequested = handleEvents(
+  PostDeletionRequestedSchema,
+  async (tx, events) => {
+    const requests = events.flatMap(({ message, cause }) => toRequests(message, cause));
+    if (requests.length > 0) await insertDeletions(tx, requests);
+    failpoint("delivery.in-consumer");
+  },
+);

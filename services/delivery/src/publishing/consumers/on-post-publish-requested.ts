@@ -1,0 +1,40 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  PostPublishRequestedSchema,
+  type PostPublishRequested,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { handleEvents } from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import { insertRequests, type PublishRequest } from "#src/publishing/db/requests.ts";
+
+function toRequests(event: PostPublishRequested, cause: Cause): readonly PublishRequest[] {
+  const { workspaceId, postId, dueAt, publishBefore } = event;
+  if (dueAt === undefined || publishBefore === undefined)
+    throw new Error("a publish request without its times");
+  return event.targets.map(({ targetId, accountId, platform, generation }) => {
+    if (!isPlatformId(platform)) throw new Error("a publish request for an unknown platform");
+    return {
+      targetId,
+      generation,
+      workspaceId,
+      postId,
+      accountId,
+      platform,
+      dueAt: timestampDate(dueAt),
+      publishBefore: timestampDate(publishBefore),
+      cause,
+    };
+  });
+}
+
+/** Makes a task per target and generation; one that exists is left as it is, so repeats publish nothing. */
+export const onPostPublishRequested = handleEvents(
+  PostPublishRequestedSchema,
+  async (tx, events) => {
+    const requests = events.flatMap(({ message, cause }) => toRequests(message, cause));
+    if (requests.length > 0) await insertRequests(tx, requests);
+    failpoint("delivery.in-consumer");
+  },
+);

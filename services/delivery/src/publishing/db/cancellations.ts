@@ -1,0 +1,76 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
+import { taskColumns } from "./task-columns.ts";
+import { toKeyRows } from "./task-keys.ts";
+
+/** A target that is not to be sent at this generation any more. */
+export interface Cancellation extends TaskKey {
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+}
+
+/**
+ * Remembers targets that have no task at their generation as cancelled, so that a request that comes later finds them and
+ * starts nothing.
+ */
+export async function insertTombstones(
+  tx: TransactionSql,
+  cancellations: readonly Cancellation[],
+): Promise<void> {
+  const rows = cancellations.map((cancellation) => ({
+    target_id: cancellation.targetId,
+    generation: cancellation.generation,
+    workspace_id: cancellation.workspaceId,
+    post_id: cancellation.postId,
+    account_id: cancellation.accountId,
+    platform: cancellation.platform,
+  }));
+  // A request that is being consumed right now is waited for here, and found by whoever looks afterwards. Rows come in key
+  // order, as the consumer's do.
+  await tx`
+    insert into publish_tasks (
+      target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before, attempt_number, is_cancelled
+    )
+    select distinct on (r.target_id, r.generation)
+      r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, 'dropped',
+      now(), now(), now(),
+      coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0), true
+    from jsonb_to_recordset(${tx.json(rows)}) as r(
+      target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text
+    )
+    order by r.target_id, r.generation
+    on conflict (target_id, generation) do nothing`;
+}
+
+/** Locks all generations of the targets, as `lockTargets` does for those who write outcomes. */
+export async function lockTasks(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<readonly Task[]> {
+  return await tx<Task[]>`
+    select ${taskColumns(tx)}
+    from publish_tasks t
+    where t.target_id in ${tx(targetIds)}
+    order by t.target_id, t.generation
+    for update`;
+}
+
+/** Drops locked tasks for good. The fence goes up, so a worker that still has one of them can mark no call any more. */
+export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
+  await tx`
+    update publish_tasks t
+    set status = 'dropped',
+      is_cancelled = true,
+      is_attempt_open = false,
+      fence = t.fence + 1,
+      lease_owner = null,
+      version = t.version + 1,
+      updated_at = now()
+    from jsonb_to_recordset(${tx.json(toKeyRows(keys))}) as k(target_id uuid, generation int)
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
+}

@@ -1,0 +1,199 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimedTask, TaskKey } from "#src/publishing/domain/held-task.ts";
+import { isDoubtful } from "./deployment.ts";
+import { taskColumns } from "./task-columns.ts";
+
+export interface ClaimOptions {
+  /** Which process takes the lease; for operators only, the fence is what counts. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** At most so many tasks. */
+  readonly limit: number;
+  /** Platforms that this build can publish to. */
+  readonly platforms: readonly string[];
+  /** True claims only tasks whose worker has crashed, false only the others. */
+  readonly isSuspect: boolean;
+  /** How many tasks of one platform may be in work, over all processes. */
+  readonly maxPerPlatform: number;
+  /** How many of those may belong to one workspace. */
+  readonly maxPerWorkspace: number;
+}
+
+/** Enough to find work for every free worker, and a bound for one statement. */
+const WINDOW = 1000;
+
+/** Platforms that have in work what they may have. */
+function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimOptions) {
+  return sql`
+    select platform
+    from live
+    group by platform
+    having count(*) >= ${maxPerPlatform}`;
+}
+
+/** Workspaces that have their share of a platform in work. */
+function fullShares(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
+  return sql`
+    select platform, workspace_id
+    from live
+    group by platform, workspace_id
+    having count(*) >= ${maxPerWorkspace}`;
+}
+
+/**
+ * Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back or that a
+ * restore has put in doubt. Those of a platform or a workspace that has its share in work already are left out here and
+ * not only later: the backlog of a platform that hangs would fill the window, and nobody else's tasks would be seen.
+ */
+function readyTasks(sql: ISql, options: ClaimOptions) {
+  return sql`
+    select t.target_id, t.generation, t.account_id, t.workspace_id, t.platform, t.wake_at
+    from publish_tasks t
+    cross join deployment d
+    where t.status in ('queued', 'working', 'unknown', 'reconciling')
+    and t.wake_at <= now()
+    and not ${isDoubtful(sql)}
+    and (t.crash_count > 0) = ${options.isSuspect}
+    and t.account_id not in (select account_id from live)
+    and t.platform not in (select platform from full_platforms)
+    and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_shares)
+    and (t.status in ('unknown', 'reconciling') or (
+      (t.platform in ${sql(options.platforms)} or t.publish_before <= now())
+      and t.account_id not in (select account_id from account_gates where not_before > now())
+      and t.account_id::text not in (select key from pauses where kind = 'account')
+      and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
+      and t.platform not in (select key from pauses where kind = 'platform')
+      -- Another generation that may be visible has to be settled first.
+      and (t.status = 'working' or t.target_id not in (
+        select target_id
+        from publish_tasks
+        where status in ('working', 'calling', 'unknown', 'reconciling')
+      ))
+    ))
+    order by t.wake_at
+    limit ${WINDOW}`;
+}
+
+/**
+ * One task per account, workspaces in turn, within what a platform and a workspace's share of it may have in work. Some
+ * more than asked for, because other processes may have locked the first of them.
+ */
+function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
+  const { limit, maxPerPlatform, maxPerWorkspace } = options;
+  return sql`
+    select r.target_id, r.generation, r.of_workspace
+    from (
+      select target_id, generation, workspace_id, platform, wake_at,
+        row_number() over (partition by platform order by wake_at) as of_platform,
+        row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace
+      from (
+        select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at
+        from candidates
+        order by account_id, wake_at
+      ) as firsts
+    ) as r
+    left join (
+      select platform, count(*) as live
+      from live
+      group by platform
+    ) as p on p.platform = r.platform
+    left join (
+      select platform, workspace_id, count(*) as live
+      from live
+      group by platform, workspace_id
+    ) as w on w.platform = r.platform and w.workspace_id = r.workspace_id
+    where r.of_platform + coalesce(p.live, 0) <= ${maxPerPlatform}
+    and r.of_workspace + coalesce(w.live, 0) <= ${maxPerWorkspace}
+    order by r.of_workspace, r.wake_at
+    limit ${limit * 4}`;
+}
+
+/** The columns of a `ClaimedTask`, for a query that knows what was taken as `k`. */
+function claimedColumns(sql: ISql) {
+  return sql`
+    ${taskColumns(sql)},
+    t.cause,
+    now() as claimed_at,
+    t.publish_before <= now() as is_too_late,
+    extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
+    (
+      select h.handles
+      from task_handles h
+      where h.target_id = t.target_id
+      and h.generation = t.generation
+    ) as handles`;
+}
+
+/**
+ * Takes tasks whose time has come: at most one per account, workspaces in turn, past those that are held back. It only
+ * makes two workers on one account rare; the unique indexes of `publish_tasks` are what makes publishing twice impossible.
+ */
+export async function claimTasks(
+  sql: ISql,
+  options: ClaimOptions,
+): Promise<readonly ClaimedTask[]> {
+  const { owner, leaseMs, limit } = options;
+  return await sql<ClaimedTask[]>`
+    with live as materialized (
+      select account_id, workspace_id, platform
+      from publish_tasks
+      where status in ('working', 'calling', 'reconciling')
+      and wake_at > now()
+    ),
+    full_platforms as materialized (${fullPlatforms(sql, options)}),
+    full_shares as materialized (${fullShares(sql, options)}),
+    candidates as (${readyTasks(sql, options)}),
+    chosen as (${firstOfEachAccount(sql, options)}),
+    -- Whoever locks a task first has it. The conditions are repeated here because they are checked again under the lock.
+    taken as (
+      select t.target_id, t.generation, t.wake_at
+      from chosen c
+      join publish_tasks t on t.target_id = c.target_id and t.generation = c.generation
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      order by c.of_workspace, t.wake_at
+      limit ${limit}
+      for update of t skip locked
+    )
+    update publish_tasks t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      wake_at = now() + ${leaseMs} * interval '1 millisecond',
+      -- Work that had begun and never ended took its process along, as far as anyone knows.
+      crash_count = t.crash_count + case
+        when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
+        else 0
+      end,
+      fence = t.fence + 1,
+      lease_owner = ${owner},
+      updated_at = now()
+    from taken k
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    returning ${claimedColumns(sql)}`;
+}
+
+/** Milliseconds until something wants to be touched; 0 or less when something is waiting already. */
+export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
+  const [row] = await sql<{ waitMs: number | null }[]>`
+    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
+    from publish_tasks
+    where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
+  return row?.waitMs ?? undefined;
+}
+
+/** A visible call whose time is over without word from its process. */
+export interface LostCall extends TaskKey {
+  readonly callNumber: number;
+  readonly attemptNumber: number;
+  readonly cause: ClaimedTask["cause"];
+}
+
+export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
+  return await sql<LostCall[]>`
+    select target_id, generation, call_number, attempt_number, cause
+    from publish_tasks
+    where status = 'calling'
+    and wake_at <= now()
+    order by wake_at
+    limit ${limit}`;
+}

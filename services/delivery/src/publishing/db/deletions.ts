@@ -1,0 +1,142 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
+
+/** A published target that is asked to be deleted. */
+export interface DeletionRequest extends DeletionKey {
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly externalId: string;
+  /** Who asks. */
+  readonly cause?: Cause;
+}
+
+/** The columns of a `DeletionTask`, for a query that names `deletion_tasks` as `d`. */
+export function deletionColumns(sql: ISql) {
+  return sql`
+    d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
+    d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
+    d.created_at, d.cause`;
+}
+
+/** A key as `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence bigint)` reads it. */
+export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
+  return { target_id: targetId, deletion, fence };
+}
+
+/**
+ * Makes the deletions that do not exist yet; one that exists is left as it is. A deletion waits until no publishing call
+ * of its target whose answer was lost can arrive any more, because that would publish what has just been deleted.
+ */
+export async function insertDeletions(
+  sql: ISql,
+  requests: readonly DeletionRequest[],
+): Promise<void> {
+  const rows = requests.map((request) => ({
+    target_id: request.targetId,
+    deletion: request.deletion,
+    workspace_id: request.workspaceId,
+    post_id: request.postId,
+    account_id: request.accountId,
+    platform: request.platform,
+    external_id: request.externalId,
+    cause: request.cause ?? null,
+  }));
+  // Rows are inserted in key order, so that two batches with the same targets cannot lock each other out.
+  await sql`
+    insert into deletion_tasks (
+      target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
+    )
+    select distinct on (r.target_id, r.deletion)
+      r.target_id, r.deletion, r.workspace_id, r.post_id, r.account_id, r.platform, r.external_id,
+      'queued',
+      greatest(now(), (
+        select max(a.call_until)
+        from publish_attempts a
+        where a.target_id = r.target_id
+        and a.outcome = 'unknown'
+      )),
+      r.cause
+    from jsonb_to_recordset(${sql.json(rows)}) as r(
+      target_id uuid, deletion int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
+      external_id text, cause jsonb
+    )
+    order by r.target_id, r.deletion
+    on conflict (target_id, deletion) do nothing`;
+}
+
+/** The deletions that are asked for, by their own workspace only. */
+export async function listDeletions(
+  sql: ISql,
+  refs: readonly (DeletionKey & { readonly workspaceId: string })[],
+): Promise<readonly DeletionTask[]> {
+  const rows = refs.map(({ targetId, deletion, workspaceId }) => ({
+    target_id: targetId,
+    deletion,
+    workspace_id: workspaceId,
+  }));
+  return await sql<DeletionTask[]>`
+    select distinct on (d.target_id, d.deletion) ${deletionColumns(sql)}
+    from jsonb_to_recordset(${sql.json(rows)})
+      as k(target_id uuid, deletion int, workspace_id uuid)
+    join deletion_tasks d
+      on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
+}
+
+/** Locks those of the deletions that are still held, with the database's time after the locks were had. */
+export async function lockDeletions(
+  tx: TransactionSql,
+  held: readonly HeldDeletion[],
+): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
+  // In the order of the key, so that two recorders cannot wait for each other.
+  const [tasks, clock] = await Promise.all([
+    tx<DeletionTask[]>`
+      select ${deletionColumns(tx)}
+      from jsonb_to_recordset(${tx.json(held.map(toHeldRow))})
+        as k(target_id uuid, deletion int, fence bigint)
+      join deletion_tasks d
+        on d.target_id = k.target_id and d.deletion = k.deletion and d.fence = k.fence
+      where d.status = 'working'
+      order by d.target_id, d.deletion
+      for update of d`,
+    tx<{ now: Date }[]>`select clock_timestamp() as now`,
+  ]);
+  return { tasks, now: clock[0]?.now ?? new Date() };
+}
+
+/** Writes what was decided about locked deletions. */
+export async function updateDeletions(
+  tx: TransactionSql,
+  tasks: readonly DeletionTask[],
+): Promise<void> {
+  const rows = tasks.map((task) => ({
+    target_id: task.targetId,
+    deletion: task.deletion,
+    status: task.status,
+    wake_at: task.wakeAt.toISOString(),
+    crash_count: task.crashCount,
+    retry_count: task.retryCount,
+    version: task.version,
+    error_code: task.errorCode,
+    error_message: task.errorMessage,
+  }));
+  await tx`
+    update deletion_tasks d
+    set status = k.status,
+      wake_at = k.wake_at,
+      crash_count = k.crash_count,
+      retry_count = k.retry_count,
+      version = k.version,
+      error_code = k.error_code,
+      error_message = k.error_message,
+      lease_owner = null,
+      updated_at = now()
+    from jsonb_to_recordset(${tx.json(rows)}) as k(
+      target_id uuid, deletion int, status text, wake_at timestamptz, crash_count int, retry_count int,
+      version bigint, error_code text, error_message text
+    )
+    where d.target_id = k.target_id
+    and d.deletion = k.deletion`;
+}

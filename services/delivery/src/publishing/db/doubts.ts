@@ -1,0 +1,65 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { isDoubtful } from "./deployment.ts";
+
+const BATCH = 500;
+const MESSAGE = "the data was restored: it may have been published before";
+
+/**
+ * Makes a question of each ready task that a restore has put in doubt: whether a call that the data does not know of has
+ * published it. A call that was in the air when the data was restored ends before the first look. Whoever had such a task
+ * can mark no call for it any more.
+ *
+ * @param visibleCallMs Deadline of a visible call.
+ * @returns Whether there may be more.
+ */
+export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<boolean> {
+  const result = await sql`
+    with doubtful as (
+      select t.target_id, t.generation
+      from publish_tasks t
+      cross join deployment d
+      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      and ${isDoubtful(sql)}
+      order by t.wake_at
+      limit ${BATCH}
+      for update of t skip locked
+    )
+    update publish_tasks t
+    set status = 'unknown',
+      wake_at = greatest(now(), d.restored_at + ${visibleCallMs} * interval '1 millisecond'),
+      doubted_at = d.restored_at,
+      is_restored = true,
+      fence = t.fence + 1,
+      lease_owner = null,
+      -- No answer to an earlier call settles it.
+      call_number = t.call_number + 1,
+      call_until = greatest(t.call_until, d.restored_at + ${visibleCallMs} * interval '1 millisecond'),
+      first_unknown_at = least(t.first_unknown_at, t.due_at, d.data_until),
+      -- What was never sent, as far as the data knows, is not sent again when it is sent.
+      is_limited = t.is_limited or t.open_unknowns = 0,
+      unknown_count = t.unknown_count + 1,
+      open_unknowns = t.open_unknowns + 1,
+      looks = 0,
+      -- Several posts with one content may be in doubt at a time, and none of them is being sent.
+      content_hash = null,
+      error_code = 'outcome_unknown',
+      error_message = ${MESSAGE},
+      version = t.version + 1,
+      updated_at = now()
+    from doubtful k, deployment d
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
+  return result.count === BATCH;
+}
+
+/** How many open tasks still wait for their first look, or for the end of what was found out about them. */
+export async function countDoubts(sql: ISql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from publish_tasks t
+    cross join deployment d
+    where t.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')
+    and (${isDoubtful(sql)} or (t.is_restored and t.status in ('unknown', 'reconciling')))`;
+  return row?.count ?? 0;
+}

@@ -1,0 +1,69 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/held-task.ts";
+
+/**
+ * Stores what a step has made, for as long as the task is ours.
+ *
+ * @returns False when somebody else has the task: then nothing was stored.
+ */
+export async function storeHandles(
+  sql: ISql,
+  held: HeldKey,
+  handles: StoredHandles,
+): Promise<boolean> {
+  // The lock keeps a claim from coming between the check of the fence and the write: what is stored is always what the
+  // holder of the fence knows.
+  const rows = await sql`
+    with ours as (
+      select target_id, generation, workspace_id
+      from publish_tasks
+      where target_id = ${held.targetId}
+      and generation = ${held.generation}
+      and fence = ${held.fence}
+      and status in ('working', 'reconciling')
+      for share
+    )
+    insert into task_handles (target_id, generation, workspace_id, handles)
+    select target_id, generation, workspace_id, ${sql.json(handles)}
+    from ours
+    on conflict (target_id, generation) do update
+    set handles = excluded.handles
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** What a task's visible call returned. */
+export interface AddedHandles {
+  readonly task: TaskKey & { readonly workspaceId: string };
+  readonly handles: StoredHandles;
+}
+
+/** Adds what visible calls returned to what is stored, whoever holds the tasks; the caller has them locked. */
+export async function addHandles(
+  tx: TransactionSql,
+  added: readonly AddedHandles[],
+): Promise<void> {
+  const rows = added.map(({ task, handles }) => ({
+    target_id: task.targetId,
+    generation: task.generation,
+    workspace_id: task.workspaceId,
+    handles,
+  }));
+  await tx`
+    insert into task_handles as h (target_id, generation, workspace_id, handles)
+    select target_id, generation, workspace_id, handles
+    from jsonb_to_recordset(${tx.json(rows)})
+      as k(target_id uuid, generation int, workspace_id uuid, handles jsonb)
+    on conflict (target_id, generation) do update
+    set handles = h.handles || excluded.handles`;
+}
+
+/** The keys that the stored handles need. */
+export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
+  const rows = await sql<{ keyId: string }[]>`
+    select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id
+    from task_handles
+    cross join jsonb_each(handles) as handle
+    where jsonb_typeof(handle.value) = 'object'`;
+  return rows.map(({ keyId }) => keyId);
+}

@@ -1,0 +1,56 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { HeldKey, TaskKey } from "#src/publishing/domain/held-task.ts";
+import { nameTask, toHeldRows } from "./task-keys.ts";
+
+/** Prolongs leases; returns the names of the tasks that are still ours. A task in its visible call needs no lease. */
+export async function renewLeases(
+  sql: ISql,
+  held: readonly HeldKey[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<TaskKey[]>`
+    with asked as (
+      select target_id, generation, fence
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+        as k(target_id uuid, generation int, fence bigint)
+    ),
+    renewed as (
+      update publish_tasks t
+      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
+      from asked k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      and t.fence = k.fence
+      and t.status in ('working', 'reconciling')
+      returning t.target_id, t.generation
+    )
+    select target_id, generation
+    from renewed
+    union
+    select t.target_id, t.generation
+    from publish_tasks t
+    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
+    where t.status = 'calling'`;
+  return new Set(rows.map(nameTask));
+}
+
+/** Gives tasks back before their visible call: it costs nothing, and somebody takes them after `delayMs`. */
+export async function releaseTasks(
+  sql: ISql,
+  held: readonly HeldKey[],
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    update publish_tasks t
+    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
+      wake_at = now() + ${delayMs} * interval '1 millisecond',
+      lease_owner = null,
+      version = t.version + 1,
+      updated_at = now()
+    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+      as k(target_id uuid, generation int, fence bigint)
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    and t.fence = k.fence
+    and t.status in ('working', 'reconciling')`;
+}

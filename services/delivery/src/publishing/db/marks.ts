@@ -1,0 +1,128 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { HeldKey, TaskKey } from "#src/publishing/domain/held-task.ts";
+import { isDoubtful, isInPlace } from "./deployment.ts";
+import { toHeldRows } from "./task-keys.ts";
+
+/** A visible call that wants to begin. */
+export interface MarkRequest extends HeldKey {
+  readonly contentHash: string;
+  /** Deadline of the call. */
+  readonly callMs: number;
+}
+
+/** A visible call that may begin: the task is `calling` until `callUntil`, and nobody acts on it before. */
+export interface Mark extends TaskKey {
+  readonly attemptNumber: number;
+  readonly callNumber: number;
+}
+
+function toRow(request: MarkRequest) {
+  return {
+    target_id: request.targetId,
+    generation: request.generation,
+    fence: request.fence,
+    content_hash: request.contentHash,
+    call_ms: request.callMs,
+  };
+}
+
+/** A row while another generation of the task `t` is or may be visible. */
+function visibleSibling(sql: ISql) {
+  return sql`
+    select 1
+    from publish_tasks s
+    where s.target_id = t.target_id
+    and s.generation <> t.generation
+    and s.status in ('published', 'calling', 'unknown', 'reconciling')`;
+}
+
+/**
+ * Marks calls as begun, and writes the intent to their attempts, in one statement. What is not ours any more, is late, has
+ * a sibling that is or may be visible, or was restored and not looked for is left out.
+ *
+ * @throws A unique violation when one of the accounts has another call in the air, or the same content without a known
+ * outcome; then none is marked.
+ */
+export async function markCalls(
+  sql: ISql,
+  requests: readonly MarkRequest[],
+): Promise<readonly Mark[]> {
+  return await sql<Mark[]>`
+    with marked as (
+      update publish_tasks t
+      set status = 'calling',
+        -- Whole milliseconds, so that a process that reads the instant back means the same one.
+        called_at = date_trunc('milliseconds', now()),
+        call_until = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
+        wake_at = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
+        call_number = t.call_number + 1,
+        content_hash = k.content_hash,
+        version = t.version + 1,
+        updated_at = now()
+      from jsonb_to_recordset(${sql.json(requests.map(toRow))})
+        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
+      cross join deployment d
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      and t.fence = k.fence
+      and t.status = 'working'
+      and t.publish_before > now()
+      -- Asked here because the database can be replaced between the claim and now.
+      and ${isInPlace(sql)}
+      and not ${isDoubtful(sql)}
+      and not exists (${visibleSibling(sql)})
+      returning t.target_id, t.generation, t.attempt_number, t.call_number, t.fence, t.called_at, t.call_until
+    ),
+    intended as (
+      update publish_attempts a
+      set call_number = m.call_number,
+        fence = m.fence,
+        called_at = m.called_at,
+        call_until = m.call_until,
+        is_not_sent = false
+      from marked m
+      where a.target_id = m.target_id
+      and a.number = m.attempt_number
+      returning a.target_id
+    )
+    select m.target_id, m.generation, m.attempt_number, m.call_number
+    from marked m
+    join intended i on i.target_id = m.target_id`;
+}
+
+/** Why a call was not marked. */
+export type Unmarked =
+  /** Somebody else has the task. */
+  | "lost"
+  /** It is too late to start a visible call. */
+  | "missed"
+  /** The target is published at another generation. */
+  | "superfluous"
+  /** The data was restored: it is to be adopted, or the target to be looked for, first. */
+  | "held"
+  /** Another call has to end first. */
+  | "busy";
+
+/** Looks up why these calls were not marked. */
+export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarked> {
+  const [row] = await sql<{ reason: Unmarked }[]>`
+    select case
+        when exists (
+          select 1
+          from publish_tasks s
+          where s.target_id = t.target_id
+          and s.generation <> t.generation
+          and s.status = 'published'
+        ) then 'superfluous'
+        when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
+        when t.publish_before <= now() then 'missed'
+        else 'busy'
+      end as reason
+    from jsonb_to_recordset(${sql.json(toHeldRows([held]))})
+      as k(target_id uuid, generation int, fence bigint)
+    join publish_tasks t
+      on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
+    cross join deployment d
+    where t.status = 'working'`;
+  return row?.reason ?? "lost";
+}

@@ -1,0 +1,50 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
+import { taskColumns } from "./task-columns.ts";
+
+/** A target at the generation that its owner has. */
+export interface StateQuery extends TaskKey {
+  readonly workspaceId: string;
+}
+
+function toRows(queries: readonly StateQuery[]) {
+  return queries.map((query) => ({
+    workspace_id: query.workspaceId,
+    target_id: query.targetId,
+    generation: query.generation,
+  }));
+}
+
+/**
+ * What there is to say about targets: a success of any generation, else the state at the generation asked for. A dropped
+ * task counts as none, so that its owner asks for it again if it is wanted after all.
+ */
+export async function listTargetStates(
+  sql: ISql,
+  queries: readonly StateQuery[],
+): Promise<readonly Task[]> {
+  return await sql<Task[]>`
+    select distinct on (t.target_id, k.generation) ${taskColumns(sql)}
+    from jsonb_to_recordset(${sql.json(toRows(queries))})
+      as k(workspace_id uuid, target_id uuid, generation int)
+    join publish_tasks t on t.target_id = k.target_id and t.workspace_id = k.workspace_id
+    where t.status = 'published'
+    or (t.generation = k.generation and t.status <> 'dropped')
+    order by t.target_id, k.generation, t.status = 'published' desc`;
+}
+
+/** Those that were cancelled: asked for again at the same generation, they start nothing. */
+export async function listCancelled(
+  sql: ISql,
+  queries: readonly StateQuery[],
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
+    select t.target_id, t.generation
+    from jsonb_to_recordset(${sql.json(toRows(queries))})
+      as k(workspace_id uuid, target_id uuid, generation int)
+    join publish_tasks t
+      on t.target_id = k.target_id and t.generation = k.generation and t.workspace_id = k.workspace_id
+    where t.status = 'dropped'
+    and t.is_cancelled`;
+}

@@ -1,0 +1,59 @@
+import type { Published } from "@postrider/platforms/publishing/connector";
+import { attemptResult, change, type Decision, type Situation } from "./decision.ts";
+import type { Task } from "./task.ts";
+
+type Ids = Pick<Published, "externalId" | "permalink" | "askLater">;
+
+function markDuplicate(task: Task, ids: Ids): Task {
+  return {
+    ...task,
+    errorCode: "duplicate_detected",
+    errorMessage: `published once more as ${ids.externalId ?? "an unknown id"}`,
+  };
+}
+
+/** Generations that have not begun their call are superfluous once the target is published. */
+function isSuperfluous(task: Task): boolean {
+  return task.status === "queued" || task.status === "working";
+}
+
+/**
+ * The target is visible. The first success that is recorded is the target's; any other one keeps its id in its attempt
+ * and makes the target show `duplicate_detected`.
+ */
+export function onPublished(situation: Situation, ids: Ids): Decision {
+  const { task, siblings, now } = situation;
+  const { externalId, permalink, askLater } = ids;
+  const attempt = { ...attemptResult("published"), externalId, permalink };
+  const account = { kind: "answered" } as const;
+  if (task.status === "published") {
+    if (task.externalId === ids.externalId) return { changes: [], attempt };
+    return { changes: [change(markDuplicate(task, ids))], attempt, account };
+  }
+  const rival = siblings.find((sibling) => sibling.status === "published");
+  if (rival !== undefined) {
+    const dropped: Task = { ...task, status: "dropped", isAttemptOpen: false, openUnknowns: 0 };
+    const winner = rival.externalId === ids.externalId ? rival : markDuplicate(rival, ids);
+    return { changes: [change(dropped, false), change(winner)], attempt, account };
+  }
+  const published: Task = {
+    ...task,
+    status: "published",
+    isAttemptOpen: false,
+    openUnknowns: 0,
+    externalId,
+    permalink,
+    publishedAt: now,
+    errorCode: null,
+    errorMessage: null,
+  };
+  const superfluous = siblings
+    .filter(isSuperfluous)
+    .map((sibling) => change({ ...sibling, status: "dropped", isAttemptOpen: false }, false));
+  return {
+    changes: [change(published), ...superfluous],
+    attempt,
+    account,
+    ...(askLater === undefined || externalId !== null ? {} : { askLater }),
+  };
+}

@@ -1,0 +1,117 @@
+import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { appendEvents } from "@postrider/shared/outbox";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { targetUpdated } from "#src/events.ts";
+import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
+import {
+  claimQuestions,
+  deleteQuestions,
+  findNextQuestionMs,
+  postponeQuestion,
+  type DetailQuestion,
+} from "#src/publishing/db/detail-questions.ts";
+import { lockTargets, updateTasks } from "#src/publishing/db/outcomes.ts";
+import type { PublishingDeps } from "#src/publishing/jobs/publishing/deps.ts";
+import { inTaskSpan } from "./task-span.ts";
+
+export type AskForDetailsOptions = Pick<
+  PublishingDeps,
+  "sql" | "logger" | "connectors" | "accounts" | "origin" | "settings" | "onEvents"
+>;
+
+type Credential = Awaited<ReturnType<typeof fetchCredentials>>[number];
+
+const POLL_MS = 1000;
+const BATCH = 20;
+const CALL_MS = 10_000;
+const LEASE_MS = 60_000;
+
+/**
+ * Asks platforms for ids that they had not given when a target was published, and tells the post's owner. It only ever
+ * adds to what is published; a question that nobody answers is dropped after a day.
+ */
+export function startAskForDetails(options: AskForDetailsOptions): Loop {
+  const stopping = new AbortController();
+  const loop = startLoop({
+    idleMs: POLL_MS,
+    work: () => pass(options, stopping.signal),
+    onError: (error) => options.logger.warn({ err: error }, "asking for details failed"),
+  });
+  return {
+    nudge: () => loop.nudge(),
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await loop[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function pass(options: AskForDetailsOptions, stopping: AbortSignal): Promise<boolean> {
+  const waitMs = await findNextQuestionMs(options.sql);
+  if (waitMs === undefined || waitMs > 0) return false;
+  if (!(await options.origin.mayPublish())) return false;
+  const questions = await claimQuestions(options.sql, { limit: BATCH, leaseMs: LEASE_MS });
+  if (questions.length === 0) return false;
+  const credentials = await fetchCredentials(options.accounts, questions);
+  await Promise.all(
+    questions.map(async (question, index) => {
+      await inTaskSpan("ask for details", question, async () => {
+        const details = await ask(options, question, credentials[index], stopping);
+        if (!stopping.aborted) await settle(options, question, details);
+      });
+    }),
+  );
+  return questions.length === BATCH;
+}
+
+async function ask(
+  { connectors, logger }: AskForDetailsOptions,
+  { platform, targetId, handles }: DetailQuestion,
+  credential: Credential | undefined,
+  stopping: AbortSignal,
+): Promise<Details> {
+  const connector = isPlatformId(platform) ? connectors[platform] : undefined;
+  if (credential?.accountStatus !== "active" || connector?.findDetails === undefined)
+    return { kind: "not_yet" };
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(CALL_MS)]);
+  try {
+    return await connector.findDetails(credential, handles, signal);
+  } catch (error) {
+    logger.warn({ err: error, targetId }, "details could not be asked for");
+    return { kind: "not_yet" };
+  }
+}
+
+async function settle(
+  options: AskForDetailsOptions,
+  question: DetailQuestion,
+  details: Details,
+): Promise<void> {
+  const { sql, settings } = options;
+  if (details.kind === "found") return await tell(options, question, details);
+  const waitMs =
+    details.kind === "never" ? undefined : nextQuestionMs(question, settings.reconcileTimeScale);
+  await (waitMs === undefined
+    ? deleteQuestions(sql, [question])
+    : postponeQuestion(sql, question, waitMs));
+}
+
+/** Adds the id to the publication, unless it got one meanwhile. */
+async function tell(
+  { sql, onEvents }: AskForDetailsOptions,
+  question: DetailQuestion,
+  { externalId, permalink }: Extract<Details, { kind: "found" }>,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const { tasks } = await lockTargets(tx, [{ targetId: question.targetId, number: 0 }]);
+    const task = tasks.find(({ generation }) => generation === question.generation);
+    if (task?.status === "published" && task.externalId === null) {
+      const detailed = { ...task, version: task.version + 1, externalId, permalink };
+      await updateTasks(tx, [detailed]);
+      await appendEvents(tx, [targetUpdated(detailed, undefined)]);
+    }
+    await deleteQuestions(tx, [question]);
+  });
+  onEvents();
+}

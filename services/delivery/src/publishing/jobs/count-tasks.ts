@@ -1,0 +1,42 @@
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { countTasks, TASK_STATES } from "#src/publishing/db/task-counts.ts";
+
+const EVERY_MS = 15_000;
+
+const tasks = createGauge(
+  "delivery_tasks",
+  "Tasks of all processes that have not come to an end: waiting though due, held back by a pause or by their account, in work, or with an unknown outcome.",
+  ["platform", "state"],
+);
+const oldest = createAgeGauge(
+  "delivery_oldest_due_seconds",
+  "How long the longest waiting of those tasks has been due that nothing holds back.",
+  ["platform"],
+);
+
+async function count(sql: Sql): Promise<void> {
+  const counts = await countTasks(sql);
+  for (const platform of PLATFORM_IDS) {
+    const found = new Map(
+      counts.filter((each) => each.platform === platform).map((each) => [each.state, each]),
+    );
+    for (const state of TASK_STATES) tasks.set({ platform, state }, found.get(state)?.count ?? 0);
+    oldest.set({ platform }, found.get("due")?.claimableSince ?? undefined);
+  }
+}
+
+/** Counts what is under way until disposed of. Every process tells the same, because the tasks are everybody's. */
+export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: async () => {
+      await count(sql);
+      return EVERY_MS;
+    },
+    onError: (error) => logger.debug({ err: error }, "tasks were not counted"),
+  });
+}

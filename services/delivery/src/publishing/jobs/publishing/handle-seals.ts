@@ -1,0 +1,41 @@
+import { randomBytes } from "node:crypto";
+import type { Handles } from "@postrider/platforms/publishing/connector";
+import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
+import type { StoredHandles, TaskKey } from "#src/publishing/domain/held-task.ts";
+
+const NONCE_BYTES = 12;
+
+/** Seals handles before they are stored: whoever has the address of an upload may send its bytes. */
+export interface HandleSeals {
+  seal(task: TaskKey, handles: Handles): StoredHandles;
+  /** @throws SealError A key is missing, or a handle was changed or belongs to another task. */
+  open(task: TaskKey, stored: StoredHandles | null): Handles;
+}
+
+export interface HandleSealing {
+  /** Newest first. */
+  readonly keys: readonly SealingKey[];
+}
+
+function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
+  return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
+}
+
+export function createHandleSeals({ keys }: HandleSealing): HandleSeals {
+  const sealOne = (task: TaskKey, name: string, text: string) => ({
+    sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
+  });
+  return {
+    seal: (task, handles) => {
+      const entries = Object.entries(handles);
+      return Object.fromEntries(entries.map(([name, text]) => [name, sealOne(task, name, text)]));
+    },
+    open: (task, stored) =>
+      Object.fromEntries(
+        Object.entries(stored ?? {}).map(([name, handle]) => [
+          name,
+          typeof handle === "string" ? handle : unseal(keys, placeOf(task, name), handle.sealed),
+        ]),
+      ),
+  };
+}

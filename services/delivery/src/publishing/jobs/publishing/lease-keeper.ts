@@ -1,0 +1,56 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { renewLeases } from "#src/publishing/db/leases.ts";
+import { nameTask } from "#src/publishing/db/task-keys.ts";
+import type { HeldKey } from "#src/publishing/domain/held-task.ts";
+
+/** A task in work: the signal says that somebody else has it, so that what is being done for it can stop. */
+export interface Lease extends Disposable {
+  readonly lost: AbortSignal;
+}
+
+/** Prolongs the leases of all tasks that are in work here, four times in each lease, in one statement. */
+export class LeaseKeeper implements AsyncDisposable {
+  readonly #held = new Map<string, { readonly key: HeldKey; readonly lost: AbortController }>();
+  readonly #loop: Loop;
+
+  constructor(options: { readonly sql: Sql; readonly leaseMs: number; readonly logger: Logger }) {
+    const everyMs = options.leaseMs / 4;
+    let isFirst = true;
+    this.#loop = startLoop({
+      idleMs: everyMs,
+      work: async () => {
+        if (!isFirst) await this.#renew(options.sql, options.leaseMs);
+        isFirst = false;
+        return everyMs;
+      },
+      onError: (error) => options.logger.warn({ err: error }, "leases not renewed"),
+    });
+  }
+
+  hold(key: HeldKey): Lease {
+    const lost = new AbortController();
+    const name = nameTask(key);
+    const entry = { key, lost };
+    this.#held.set(name, entry);
+    return {
+      lost: lost.signal,
+      [Symbol.dispose]: () => {
+        if (this.#held.get(name) === entry) this.#held.delete(name);
+      },
+    };
+  }
+
+  async #renew(sql: Sql, leaseMs: number): Promise<void> {
+    const held = [...this.#held];
+    if (held.length === 0) return;
+    const keys = held.map(([, { key }]) => key);
+    const ours = await renewLeases(sql, keys, leaseMs);
+    for (const [name, { lost }] of held) if (!ours.has(name)) lost.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,83 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  BatchGetTargetStatesRequest,
+  BatchGetTargetStatesResponseSchema,
+} from "@postrider/contracts/delivery/v1/task_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { toDeletionUpdated, toTargetUpdated } from "#src/events.ts";
+import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
+import { listDeletions } from "#src/publishing/db/deletions.ts";
+import { listCancelled, listTargetStates } from "#src/publishing/db/target-states.ts";
+import { nameTask } from "#src/publishing/db/task-keys.ts";
+import type { TaskServiceDeps } from "./task-service.ts";
+
+type Request = BatchGetTargetStatesRequest;
+type Response = MessageInitShape<typeof BatchGetTargetStatesResponseSchema>;
+
+const MAX_REFS = 500;
+
+function isRef(ref: { readonly workspaceId: string; readonly targetId: string }): boolean {
+  return isId(ref.targetId) && isId(ref.workspaceId);
+}
+
+/** A target or deletion of another workspace is unknown like one that does not exist. */
+export async function batchGetTargetStates(
+  deps: TaskServiceDeps,
+  { refs, deletions }: Request,
+): Promise<Response> {
+  if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many_refs", path: "/refs" }]);
+  if (deletions.length > MAX_REFS)
+    throw invalidRequest([{ code: "too_many_refs", path: "/deletions" }]);
+  const [targets, deleted] = await Promise.all([
+    getTargets(deps, refs),
+    getDeletions(deps, deletions),
+  ]);
+  return Object.assign(targets, deleted);
+}
+
+/** What was dropped is unknown, too; only of what was cancelled is it said that the same request starts nothing. */
+async function getTargets({ sql }: TaskServiceDeps, refs: Request["refs"]): Promise<Response> {
+  const valid = refs.filter(isRef);
+  if (valid.length === 0) return { unknown: refs };
+  const tasks = await listTargetStates(sql, valid);
+  const known = new Set(tasks.map((task) => task.targetId));
+  const unknown = refs.filter((ref) => !known.has(ref.targetId));
+  const lost = unknown.filter(isRef);
+  const [attempts, closed] = await Promise.all([
+    listLatestAttempts(sql, [...known]),
+    lost.length === 0 ? [] : listCancelled(sql, lost),
+  ]);
+  const names = new Set(closed.map(nameTask));
+  return {
+    updates: tasks.map((task) => toTargetUpdated(task, attempts.get(task.targetId))),
+    unknown,
+    cancelled: lost.filter((ref) => names.has(nameTask(ref))),
+  };
+}
+
+function nameDeletion({
+  workspaceId,
+  targetId,
+  deletion,
+}: {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly deletion: number;
+}): string {
+  return `${workspaceId}/${targetId}/${deletion}`;
+}
+
+async function getDeletions(
+  { sql }: TaskServiceDeps,
+  refs: Request["deletions"],
+): Promise<Response> {
+  const valid = refs.filter(isRef);
+  if (valid.length === 0) return { unknownDeletions: refs };
+  const tasks = await listDeletions(sql, valid);
+  const known = new Set(tasks.map(nameDeletion));
+  return {
+    deletions: tasks.map(toDeletionUpdated),
+    unknownDeletions: refs.filter((ref) => !known.has(nameDeletion(ref))),
+  };
+}

@@ -1,0 +1,76 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  CancelTargetsRequest,
+  CancelTargetsResponseSchema,
+} from "@postrider/contracts/delivery/v1/task_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { conflict, invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
+import { toTargetUpdated } from "#src/events.ts";
+import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
+import {
+  cancelTasks,
+  insertTombstones,
+  lockTasks,
+  type Cancellation,
+} from "#src/publishing/db/cancellations.ts";
+import { deleteHandles } from "#src/publishing/db/outcomes.ts";
+import { planCancellation } from "#src/publishing/domain/cancellation.ts";
+import type { TaskServiceDeps } from "./task-service.ts";
+
+const MAX_TARGETS = 100;
+const MAX_TRIES = 3;
+
+function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Cancellation[] {
+  if (targets.length > MAX_TARGETS)
+    throw invalidRequest([{ code: "too_many_targets", path: "/targets" }]);
+  return targets.map(({ ref, accountId, platform }) => {
+    const isValid =
+      ref !== undefined &&
+      [postId, ref.workspaceId, ref.targetId, accountId].every(isId) &&
+      ref.generation > 0 &&
+      isPlatformId(platform);
+    if (!isValid) throw invalidRequest([{ code: "invalid_target", path: "/targets" }]);
+    const { workspaceId, targetId, generation } = ref;
+    return { workspaceId, targetId, generation, postId, accountId, platform };
+  });
+}
+
+/**
+ * Ends tasks that have not begun their visible call, all of them or none. Whoever marks a call or records an outcome
+ * meets the same row locks, so the two come one after the other: a call that is marked first is seen here, and after us no
+ * fence of before marks one.
+ */
+export async function cancelTargets(
+  { sql }: TaskServiceDeps,
+  request: CancelTargetsRequest,
+): Promise<MessageInitShape<typeof CancelTargetsResponseSchema>> {
+  const cancellations = toCancellations(request);
+  if (cancellations.length === 0) return { ended: [] };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
+    } catch (error) {
+      // Marks of several targets are one statement that locks them in any order, so the two may lock each other out.
+      if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
+    }
+  }
+}
+
+async function cancel(tx: TransactionSql, cancellations: readonly Cancellation[]) {
+  const targetIds = [...new Set(cancellations.map(({ targetId }) => targetId))];
+  await insertTombstones(tx, cancellations);
+  const plan = planCancellation(await lockTasks(tx, targetIds), cancellations);
+  if (plan.kind === "in_flight") throw conflict("post_publishing");
+  const { cancelled, ended } = plan;
+  if (cancelled.length > 0) {
+    await cancelTasks(tx, cancelled);
+    await deleteHandles(tx, cancelled);
+  }
+  const attempts = await listLatestAttempts(
+    tx,
+    ended.map(({ targetId }) => targetId),
+  );
+  return ended.map((task) => toTargetUpdated(task, attempts.get(task.targetId)));
+}

@@ -1,0 +1,17 @@
+import { isPlatformId } from "@postrider/platforms/registry";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { PauseRow } from "#src/publishing/db/pauses.ts";
+
+type PauseScope = Pick<PauseRow, "kind" | "key">;
+
+const KINDS = ["platform", "account", "workspace"] as const;
+
+/** Reads what an operator wants to hold back; throws `invalid_request` for what cannot exist. */
+export function parsePauseScope(request: { kind: string; key: string }): PauseScope {
+  const kind = KINDS.find((known) => known === request.kind);
+  if (kind === undefined) throw invalidRequest([{ code: "unknown_kind", path: "/kind" }]);
+  const isKey = kind === "platform" ? isPlatformId(request.key) : isId(request.key);
+  if (!isKey) throw invalidRequest([{ code: "invalid_key", path: "/key" }]);
+  return { kind, key: request.key };
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, unlink, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type {
+  ByteRange,
+  MediaPart,
+  PublicationMedia,
+} from "@postrider/platforms/publishing/connector";
+import { Room } from "./room.ts";
+
+const CHUNK_BYTES = 64 * 1024;
+
+export interface SpoolOptions {
+  /** Made when it is missing. */
+  readonly folder: string;
+  /** Of all files of this process together; who finds no room waits for it. */
+  readonly maxBytes: number;
+}
+
+/** Parts of files on this machine; disposing removes them. */
+export interface Spooled extends AsyncDisposable {
+  /** The same media, whose `read` takes from this machine what is here. */
+  readonly media: readonly PublicationMedia[];
+}
+
+interface Place extends MediaPart {
+  /** Where in the file. */
+  readonly at: number;
+}
+
+/**
+ * Brings parts of media onto this machine's disk. A file loses its name as soon as it is open, so the system removes it
+ * when the process closes it, and also when the process dies: nothing has to be found and removed later.
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #room: Room;
+
+  constructor({ folder, maxBytes }: SpoolOptions) {
+    this.#folder = folder;
+    this.#room = new Room(maxBytes);
+  }
+
+  /**
+   * @param all The media of a post; the parts are of these.
+   * @throws What `read` of a part throws; the signal's reason; the file system's error.
+   */
+  async fetch(
+    all: readonly PublicationMedia[],
+    parts: readonly MediaPart[],
+    signal: AbortSignal,
+  ): Promise<Spooled> {
+    await using stack = new AsyncDisposableStack();
+    const places = toPlaces(parts);
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    stack.use(await this.#room.take(bytes, signal));
+    const file = stack.adopt(await openNameless(this.#folder), (opened) => opened.close());
+    for (const place of places) await write(file, place, signal);
+    const kept = stack.move();
+    return {
+      media: all.map((media) => ({ ...media, read: readFrom(file, media, places) })),
+      [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    };
+  }
+}
+
+function toPlaces(parts: readonly MediaPart[]): readonly Place[] {
+  let end = 0;
+  return parts.map((part) => {
+    const at = end;
+    end += part.length;
+    return { ...part, at };
+  });
+}
+
+async function openNameless(folder: string): Promise<FileHandle> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, `postrider-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  return file;
+}
+
+async function write(file: FileHandle, place: Place, signal: AbortSignal): Promise<void> {
+  const { media, start, length, at } = place;
+  let written = 0;
+  for await (const chunk of await media.read({ start, length }, signal)) {
+    if (written + chunk.length > length) break;
+    await file.write(chunk, 0, chunk.length, at + written);
+    written += chunk.length;
+  }
+  if (written !== length) throw new Error("the media is not as long as it said");
+}
+
+function readFrom(
+  file: FileHandle,
+  media: PublicationMedia,
+  places: readonly Place[],
+): PublicationMedia["read"] {
+  return async (range, signal) => {
+    const end = range.start + (range.length ?? media.bytes - range.start);
+    const place = places.find(
+      (one) =>
+        one.media.id === media.id && one.start <= range.start && end <= one.start + one.length,
+    );
+    if (place === undefined) return await media.read(range, signal);
+    return readRange(file, {
+      start: place.at + range.start - place.start,
+      length: end - range.start,
+    });
+  };
+}
+
+async function* readRange(
+  file: FileHandle,
+  { start, length }: Required<ByteRange>,
+): AsyncGenerator<Uint8Array> {
+  for (let done = 0; done < length;) {
+    const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, length - done));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, start + done);
+    if (bytesRead === 0) throw new Error("the spooled media is cut off");
+    yield buffer.subarray(0, bytesRead);
+    done += bytesRead;
+  }
+}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { contentBytes, fingerprint } from "./canonical-json.ts";
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+const same = (a: string, b: string) => fingerprint(JSON.parse(a)) === fingerprint(JSON.parse(b));
+
+describe("fingerprint", () => {
+  it("is the SHA-256 of the JSON with sorted keys, in lower-case hex", () => {
+    expect(fingerprint({ b: [2, { d: null, c: "é" }], a: true })).toBe(
+      sha256('{"a":true,"b":[2,{"c":"é","d":null}]}'),
+    );
+  });
+
+  it("does not see the order of keys, white space or the way a character is written", () => {
+    expect(same('{"a":1,"b":{"c":2,"d":3}}', ' { "b" : {"d":3, "c":2.0} , "a":1e0 }')).toBe(true);
+    expect(same('{"a":"é/"}', '{"a":"\\u00e9\\/"}')).toBe(true);
+  });
+
+  it.each([
+    ['{"a":[1,2]}', '{"a":[2,1]}'],
+    ['{"a":1}', '{"a":"1"}'],
+    ['{"a":null}', "{}"],
+    ["[]", "{}"],
+    ['{"a":{"b":1}}', '{"a.b":1}'],
+    ['{"a":"b\\",\\"c\\":\\"d"}', '{"a":"b","c":"d"}'],
+    ['{"a":"é"}', '{"a":"e\u0301"}'],
+    ['["a","b"]', '["a,b"]'],
+    ["null", '""'],
+  ])("tells %s from %s", (a, b) => {
+    expect(same(a, b)).toBe(false);
+  });
+
+  it("sorts integer-like keys like all others", () => {
+    expect(fingerprint({ b: 1, 10: 2, 9: 3 })).toBe(sha256('{"10":2,"9":3,"b":1}'));
+  });
+
+  it("gives no body a fingerprint of its own", () => {
+    const none = fingerprint(undefined);
+    expect(none).toMatch(/^[0-9a-f]{64}$/);
+    expect([fingerprint(null), fingerprint({}), fingerprint("")]).not.toContain(none);
+  });
+});
+
+describe("contentBytes", () => {
+  it("counts the text in UTF-8 and the options as JSON without white space", () => {
+    expect(contentBytes({ content: "aé한😀" })).toBe(10);
+    expect(contentBytes({ content: "", options: {} })).toBe(2);
+    expect(contentBytes({ content: "ab", options: { x: { title: "é" } } })).toBe(
+      2 + Buffer.byteLength('{"x":{"title":"é"}}'),
+    );
+    expect(contentBytes({ options: { x: {} }, accountIds: ["not counted"] })).toBe(8);
+  });
+
+  it.each([undefined, null, 1, "text", [], {}, { content: 5 }, { options: undefined }])(
+    "counts nothing in %j",
+    (body) => {
+      expect(contentBytes(body)).toBe(0);
+    },
+  );
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { ERROR_CODES } from "./error-codes.ts";
+import { errorCodeOf, httpStatusOf, toErrorBody } from "./error-table.ts";
+
+describe("httpStatusOf", () => {
+  it("lets the reason decide, not the kind", () => {
+    expect(httpStatusOf("precondition_failed", "conflict")).toBe(412);
+    expect(httpStatusOf("payload_too_large", "invalid")).toBe(413);
+    expect(httpStatusOf("unsupported_media_type", "invalid")).toBe(415);
+    expect(httpStatusOf("rate_limited", "conflict")).toBe(429);
+    expect(httpStatusOf("media_rejected", "conflict")).toBe(422);
+    expect(httpStatusOf("upstream_timeout", "timeout")).toBe(504);
+  });
+
+  it("has an error status for every code", () => {
+    const known = [400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429, 500, 503, 504];
+    for (const code of ERROR_CODES) expect(known, code).toContain(httpStatusOf(code));
+  });
+
+  it.each([
+    ["invalid", 400, "invalid_request"],
+    ["unauthenticated", 401, "unauthenticated"],
+    ["forbidden", 500, "internal"],
+    ["not_found", 404, "not_found"],
+    ["conflict", 500, "internal"],
+    ["unprocessable", 500, "internal"],
+    ["unavailable", 503, "unavailable"],
+    ["timeout", 504, "upstream_timeout"],
+    ["internal", 500, "internal"],
+  ] as const)("answers an unknown reason of kind %s with %i %s", (kind, status, code) => {
+    expect(httpStatusOf("nobody_knows", kind)).toBe(status);
+    expect(errorCodeOf("nobody_knows", kind)).toBe(code);
+    expect(httpStatusOf("toString", kind)).toBe(status);
+  });
+});
+
+describe("toErrorBody", () => {
+  it("has no details when there is nothing to name", () => {
+    expect(toErrorBody({ reason: "not_found", violations: [], locale: "en" })).toEqual({
+      error: { code: "not_found", message: "There is nothing here. Check the path and the id." },
+    });
+  });
+
+  it("names each fault with what is known of it and nothing else", () => {
+    const violations = [
+      {
+        $typeName: "postrider.errors.v1.Violation" as const,
+        code: "content_too_long",
+        path: "/options/x/content",
+        accountId: "0198b2a0-0000-7000-8000-000000000001",
+        platform: "x",
+        limit: 280,
+        actual: 0,
+      },
+      { code: "unknown_media", path: "/mediaIds/0", platform: undefined },
+    ];
+    expect(toErrorBody({ reason: "validation_failed", violations, locale: "en" })).toEqual({
+      error: {
+        code: "validation_failed",
+        message:
+          "The request cannot be carried out as it is. Correct what the details name and send it again.",
+        details: [
+          {
+            code: "content_too_long",
+            message: "The text is too long: it counts 0, at most 280 is allowed. Shorten it.",
+            path: "/options/x/content",
+            accountId: "0198b2a0-0000-7000-8000-000000000001",
+            platform: "x",
+            limit: 280,
+            actual: 0,
+          },
+          {
+            code: "unknown_media",
+            message: "This workspace has no such media. Check the id.",
+            path: "/mediaIds/0",
+          },
+        ],
+      },
+    });
+  });
+
+  it("writes quotas as numbers and RFC 3339 times", () => {
+    const violations = [
+      {
+        code: "monthly",
+        limit: 1000,
+        used: 900n,
+        reserved: 99n,
+        requested: 2n,
+        resetsAt: { seconds: 1_796_083_200n, nanos: 7_999_999 },
+      },
+    ];
+    expect(
+      toErrorBody({ reason: "quota_exceeded", violations, locale: "en" }).error.details,
+    ).toEqual([
+      {
+        code: "monthly",
+        message:
+          "The monthly quota does not allow this: the limit is 1000, used 900, reserved 99, requested 2.",
+        limit: 1000,
+        used: 900,
+        reserved: 99,
+        requested: 2,
+        resetsAt: "2026-12-01T00:00:00.007Z",
+      },
+    ]);
+  });
+
+  it("names the other post of a duplicate", () => {
+    const violations = [{ code: "duplicate_content", postId: "p", accountId: "a", platform: "x" }];
+    const { error } = toErrorBody({ reason: "duplicate_content", violations, locale: "ko" });
+    expect(error.details).toEqual([
+      {
+        code: "duplicate_content",
+        message: error.message,
+        accountId: "a",
+        platform: "x",
+        postId: "p",
+      },
+    ]);
+  });
+
+  it("explains a missing scope with the error's own text", () => {
+    const violations = [{ code: "posts:write" }];
+    const { error } = toErrorBody({ reason: "insufficient_scope", violations, locale: "en" });
+    expect(error.details).toEqual([{ code: "posts:write", message: error.message }]);
+  });
+
+  it("shows at most 100 details", () => {
+    const violations = Array.from({ length: 101 }, (_, index) => ({
+      code: "unknown_account",
+      path: `/accountIds/${index}`,
+    }));
+    const { error } = toErrorBody({ reason: "validation_failed", violations, locale: "en" });
+    expect(error.details?.length).toBe(100);
+    expect(error.details?.at(-1)?.path).toBe("/accountIds/99");
+  });
+
+  it("repeats no key of absurd length", () => {
+    const violations = [{ code: "additional_property", path: `/${"k".repeat(1_000)}` }];
+    const { error } = toErrorBody({ reason: "invalid_request", violations, locale: "en" });
+    expect(error.details?.[0]).not.toHaveProperty("path");
+  });
+
+  it("lets nothing of a failure of our own out", () => {
+    const violations = [{ code: "secret_table", path: "/host/db-1" }];
+    expect(toErrorBody({ reason: "select 1 from x", violations, locale: "en" })).toEqual({
+      error: {
+        code: "internal",
+        message:
+          "Something went wrong on our side. Try again, and report the request id if it persists.",
+      },
+    });
+  });
+
+  it("speaks Korean", () => {
+    expect(toErrorBody({ reason: "not_found", locale: "ko" }).error.message).toBe(
+      "찾을 수 없습니다. 경로와 id를 확인해 주세요.",
+    );
+  });
+});

@@ -1,0 +1,156 @@
+import type { ErrorKind, Violation } from "@postrider/shared/errors";
+import { defined } from "./defined.ts";
+import { isErrorCode, type ErrorCode } from "./error-codes.ts";
+import { hasMessage, messageFor, type Locale } from "./messages.ts";
+
+/** One fault as clients see it; `path` is a JSON Pointer, `limit` and `actual` share the unit of the code. */
+export interface ErrorDetail {
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+  readonly accountId?: string;
+  readonly platform?: string;
+  readonly limit?: number;
+  readonly actual?: number;
+  readonly postId?: string;
+  readonly used?: number;
+  readonly reserved?: number;
+  readonly requested?: number;
+  readonly resetsAt?: string;
+}
+
+/** The body of every answer that is not a success. */
+export interface ErrorBody {
+  readonly error: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+const MAX_DETAILS = 100;
+/** A path goes through the client's own keys: a hundred details must not repeat a key of half a megabyte each. */
+const MAX_PATH_LENGTH = 1_000;
+
+const STATUSES = {
+  invalid_request: 400,
+  workspace_required: 400,
+  invalid_cursor: 400,
+  unauthenticated: 401,
+  insufficient_scope: 403,
+  workspace_forbidden: 403,
+  verification_required: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  post_not_editable: 409,
+  upload_already_received: 409,
+  account_reconnect_required: 409,
+  post_publishing: 409,
+  nothing_to_retry: 409,
+  duplicate_content: 409,
+  no_queue_slot: 409,
+  media_in_use: 409,
+  media_not_uploaded: 409,
+  delivery_not_failed: 409,
+  invalid_transition: 409,
+  idempotency_conflict: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  validation_failed: 422,
+  quota_exceeded: 422,
+  idempotency_key_reused: 422,
+  media_rejected: 422,
+  import_failed: 422,
+  address_not_allowed: 422,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+  upstream_timeout: 504,
+} as const satisfies Record<ErrorCode, number>;
+
+/** What a reason that is not in the table leaves as: only kinds that need no further word keep their meaning. */
+const FALLBACKS = {
+  invalid: "invalid_request",
+  unauthenticated: "unauthenticated",
+  forbidden: "internal",
+  not_found: "not_found",
+  conflict: "internal",
+  unprocessable: "internal",
+  unavailable: "unavailable",
+  timeout: "upstream_timeout",
+  internal: "internal",
+} as const satisfies Record<ErrorKind, ErrorCode>;
+
+/** The `error.code` of a failure: its reason if clients may know it, else what its kind says, else `internal`. */
+export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): ErrorCode {
+  return isErrorCode(reason) ? reason : FALLBACKS[kind];
+}
+
+/** The HTTP status of a failure; it always belongs to the code that `errorCodeOf` gives. */
+export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
+  return STATUSES[errorCodeOf(reason, kind)];
+}
+
+/** What an error body is made from. */
+export interface ErrorBodyInput {
+  readonly reason: string;
+  readonly kind?: ErrorKind;
+  readonly violations?: readonly Violation[];
+  readonly locale: Locale;
+}
+
+/** The body of a failed request: no more than 100 details, and none for a failure of our own. */
+export function toErrorBody({
+  reason,
+  kind = "internal",
+  violations = [],
+  locale,
+}: ErrorBodyInput): ErrorBody {
+  const code = errorCodeOf(reason, kind);
+  const params = violations[0] === undefined ? {} : numbersOf(violations[0]);
+  const message = messageFor(locale, code, params);
+  if (violations.length === 0 || code === "internal") return { error: { code, message } };
+  const shown = violations.slice(0, MAX_DETAILS);
+  return { error: { code, message, details: shown.map((one) => toDetail(one, code, locale)) } };
+}
+
+function toDetail(violation: Violation, error: ErrorCode, locale: Locale): ErrorDetail {
+  const numbers = numbersOf(violation);
+  // A code without a text of its own, such as the name of a scope, is explained by the error itself.
+  const explained = hasMessage(violation.code) ? violation.code : error;
+  const { code } = violation;
+  const known = defined({
+    path: (violation.path?.length ?? 0) > MAX_PATH_LENGTH ? undefined : violation.path,
+    accountId: violation.accountId,
+    platform: violation.platform,
+    limit: numbers.limit,
+    actual: numbers.actual,
+    postId: violation.postId,
+    used: numbers.used,
+    reserved: numbers.reserved,
+    requested: numbers.requested,
+    resetsAt: toTime(violation.resetsAt),
+  });
+  return { code, message: messageFor(locale, explained, numbers), ...known };
+}
+
+function numbersOf(violation: Violation) {
+  return {
+    limit: violation.limit,
+    actual: violation.actual,
+    used: toNumber(violation.used),
+    reserved: toNumber(violation.reserved),
+    requested: toNumber(violation.requested),
+  };
+}
+
+function toNumber(value: bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+function toTime(time: Violation["resetsAt"]): string | undefined {
+  if (time === undefined) return undefined;
+  const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,175 @@
+import type { ErrorCode, TargetErrorCode, ViolationCode } from "./error-codes.ts";
+
+/**
+ * What an error or a detail says to an English reader, by code. A part in square brackets is left out when one of its
+ * parameters is not known.
+ */
+export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = {
+  invalid_request: "The request is not valid. Correct what the details name and send it again.",
+  workspace_required:
+    "This API key belongs to several workspaces. Name one in the X-Workspace-Id header.",
+  invalid_cursor:
+    "The cursor does not belong to this list. Start again without a cursor, or keep the filters it was made for.",
+  unauthenticated:
+    "No valid API key was sent. Send one in the header Authorization: Bearer <API_KEY>.",
+  insufficient_scope:
+    "This API key lacks the scope that the operation needs. Use a key that has it.",
+  workspace_forbidden:
+    "This API key does not belong to the workspace named in X-Workspace-Id. Name one that it belongs to.",
+  verification_required:
+    "This workspace is not verified yet. It can read and validate; ask the operator to verify it before posting.",
+  not_found: "There is nothing here. Check the path and the id.",
+  method_not_allowed:
+    "This path does not support the method. The Allow header lists the ones that it does.",
+  post_not_editable: "The post can no longer be changed. Only drafts and scheduled posts can.",
+  upload_already_received:
+    "The file for this upload has already arrived. Complete it, or ask for a new upload.",
+  account_reconnect_required:
+    "The account's access has ended. Connect the account again, then repeat the request.",
+  post_publishing:
+    "The post is being published right now. Wait until it has finished, then try again.",
+  nothing_to_retry: "The post has no failed target that could be sent again.",
+  duplicate_content:
+    "The same content was already sent to this account in the last 24 hours. Change it, or set force to send it all the same.",
+  no_queue_slot: "The queue has no free slot. Add or resume a rule, or choose a time yourself.",
+  media_in_use: "A post uses this media. Delete or change the post first.",
+  media_not_uploaded:
+    "The file has not been uploaded yet. Upload it first, then complete the upload.",
+  delivery_not_failed: "Only a failed delivery can be sent again.",
+  invalid_transition: "The current status does not allow this. Read the resource and try again.",
+  idempotency_conflict:
+    "A request with this Idempotency-Key is being processed. Wait a moment and send the same request again.",
+  precondition_failed:
+    "The resource has changed since it was read. Read it again and use its new ETag.",
+  payload_too_large:
+    "The request is too large[: {actual} bytes, at most {limit} are allowed]. Send less.",
+  unsupported_media_type:
+    "The content type is not supported. Send application/json in UTF-8, or with an upload the type that was declared.",
+  validation_failed:
+    "The request cannot be carried out as it is. Correct what the details name and send it again.",
+  quota_exceeded:
+    "The publication quota does not allow this. The details say which limit was reached and when it is renewed.",
+  idempotency_key_reused:
+    "This Idempotency-Key was used for a different request. Use a new key for a new request.",
+  media_rejected:
+    "The file is not what was declared or is not allowed. Check its type and its size and upload another.",
+  import_failed:
+    "The file could not be downloaded. Check that the URL is reachable and answers with the file itself.",
+  address_not_allowed: "The URL leads to an address that is not public. Use a public address.",
+  rate_limited: "Too many requests. Wait as long as Retry-After says and try again.",
+  internal:
+    "Something went wrong on our side. Try again, and report the request id if it persists.",
+  unavailable:
+    "The service cannot answer right now. Wait as long as Retry-After says and try again.",
+  upstream_timeout: "The answer took too long. Read the resource before you try again.",
+
+  content_required: "The post has neither text nor media. Add one of them.",
+  content_too_long:
+    "The text is too long[: it counts {actual}, at most {limit} is allowed]. Shorten it.",
+  too_many_hashtags:
+    "The text has too many hashtags[: {actual}, at most {limit} are allowed]. Remove some.",
+  too_many_mentions:
+    "The text has too many mentions[: {actual}, at most {limit} are allowed]. Remove some.",
+  media_required: "This platform does not accept a post without media. Add an image or a video.",
+  too_few_media: "There are too few media[: {actual}, at least {limit} are needed]. Add some.",
+  too_many_media: "There are too many media[: {actual}, at most {limit} are allowed]. Remove some.",
+  media_mix_unsupported:
+    "This platform does not accept these kinds of media in one post. Send one kind only.",
+  media_type_unsupported: "This type of file is not accepted here. Use another format.",
+  media_too_large:
+    "The file is too large[: {actual} bytes, at most {limit} are allowed]. Use a smaller one.",
+  media_dimensions:
+    "The width, height or shape of this media is not accepted[: {actual}, the limit is {limit}]. Resize or crop it.",
+  media_duration:
+    "The length of this video is not accepted[: {actual} s, the limit is {limit} s]. Cut it to fit.",
+  title_required: "This platform needs a title. Set it in the options.",
+  title_too_long:
+    "The title is too long[: it counts {actual}, at most {limit} is allowed]. Shorten it.",
+  title_unsupported: "This platform has no titles. Remove the title.",
+  privacy_required: "This platform needs a choice of privacy. Set it in the options.",
+  privacy_unsupported: "This platform does not offer this privacy. Choose another or leave it out.",
+  tags_unsupported:
+    "This platform has no field for tags. Remove them, or write hashtags into the text.",
+  tags_too_long:
+    "The tags are too long[: they count {actual}, at most {limit} is allowed]. Remove some.",
+  forbidden_characters: "The text has characters that this platform refuses. Remove them.",
+  unknown_account: "This workspace has no such connected account. Check the id.",
+  platform_unavailable: "This platform is not available here. The operator has not set it up.",
+  unknown_media: "This workspace has no such media. Check the id.",
+  media_not_ready: "The media is not ready yet. Complete its upload first.",
+  media_type_mismatch: "The file is of another type than was declared. Declare its real type.",
+  media_length_mismatch:
+    "The file has another length than was declared[: {actual} bytes instead of {limit}]. Send all of it.",
+  media_unreadable: "The file is damaged or cut off. Upload a complete one.",
+  unknown_option_key:
+    "This option belongs to no target of the post. Use a platform or the id of one of its accounts.",
+  schedule_in_past: "The time is in the past. Choose a later one, or leave it out to publish now.",
+  schedule_too_far:
+    "The time is too far away[: at most {limit} days ahead]. Choose an earlier one.",
+  monthly:
+    "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
+  daily:
+    "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
+  too_many_rules:
+    "The workspace has too many queue slot rules[: at most {limit}]. Revoke one first.",
+  too_many_subscriptions:
+    "The workspace has too many webhook subscriptions[: at most {limit}]. Revoke one first.",
+  platform_unsupported: "This feature does not exist on the account's platform.",
+  outcome_unknown:
+    "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+
+  required: "This field is missing. Add it.",
+  type: "This value has the wrong type.",
+  format: "This value does not have the expected form.",
+  additional_property: "This field does not exist here. Remove it.",
+  unique: "This item is there more than once. Remove the repetition.",
+  min_items: "There are too few items[: {actual}, at least {limit} are needed].",
+  max_items: "There are too many items[: {actual}, at most {limit} are allowed].",
+  too_long: "This text is too long[: {actual} characters, at most {limit} are allowed].",
+  too_short: "This text is too short[: {actual} characters, at least {limit} are needed].",
+  too_small: "This number is too small[: {actual}, at least {limit} is needed].",
+  too_large: "This number is too large[: {actual}, at most {limit} is allowed].",
+  min_properties: "There are too few fields[: {actual}, at least {limit} is needed].",
+  max_properties: "There are too many fields[: {actual}, at most {limit} are allowed].",
+  not_allowed: "This value is not one of those that are allowed.",
+  invalid: "This value is not valid.",
+  repeated_parameter: "This parameter is there more than once. Send it once.",
+  exclusive_fields: "These fields exclude each other. Send only one of them.",
+  range_reversed: "The range ends before it begins. Exchange the two values.",
+  unknown_timezone: "There is no such time zone. Use a name such as Europe/Berlin.",
+  ends_before_start: "The last date is before the first one. Correct one of them.",
+  invalid_json: "The body is not valid JSON.",
+  invalid_utf8: "The body is not valid UTF-8.",
+  nul_character: "The text has a NUL character. Remove it.",
+  unpaired_surrogate: "The text has half of a surrogate pair. Send complete characters.",
+  too_deep: "The body is nested too deeply[: at most {limit} levels are allowed].",
+  too_many_headers: "The request has too many headers[ (at most {limit})].",
+  invalid_header:
+    "This header does not have the form that it needs. An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
+};
+
+/** Why a target failed, for an English reader. */
+export const TARGET_MESSAGES_EN: Readonly<Record<TargetErrorCode, string>> = {
+  content_rejected: "The platform refused the content. Change it and publish a new post.",
+  media_rejected: "The platform refused the media. Use other files and publish a new post.",
+  media_fetch_failed: "The platform could not fetch the media. Try again.",
+  duplicate_on_platform: "The platform refused the content because the account already posted it.",
+  permission_missing:
+    "The account's connection lacks a permission. Connect it again and grant everything asked for.",
+  account_reconnect_required: "The account's access has ended. Connect the account again.",
+  account_disconnected: "The account was disconnected. Connect it again before you try again.",
+  account_action_needed:
+    "The platform asks the account's owner to act. Log in there and follow its instructions.",
+  app_configuration:
+    "The platform refused the operator's app. The operator has to correct its setup.",
+  platform_quota:
+    "The platform's limit for this account is used up. Try again after it is renewed.",
+  rate_limited: "The platform accepts no more requests for now. Try again later.",
+  platform_unavailable: "The platform did not answer as it should. Try again later.",
+  outcome_unknown:
+    "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+  duplicate_detected:
+    "The same content was found on the account, so it was not sent again. Look at the platform.",
+  missed: "The service was down when this was due, and it came too late to be sent.",
+  internal_error: "Something went wrong on our side. Try again.",
+};

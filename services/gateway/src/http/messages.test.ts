@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { ERROR_CODES, TARGET_ERROR_CODES, VIOLATION_CODES } from "./error-codes.ts";
+import { MESSAGES_EN, TARGET_MESSAGES_EN } from "./messages-en.ts";
+import { MESSAGES_KO, TARGET_MESSAGES_KO } from "./messages-ko.ts";
+import { chooseLocale, messageFor, targetMessageFor } from "./messages.ts";
+
+const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+
+describe("the catalogues", () => {
+  it("have exactly the codes that exist, in both languages", () => {
+    const codes = [...ERROR_CODES, ...VIOLATION_CODES].sort();
+    expect(Object.keys(MESSAGES_EN).sort()).toEqual(codes);
+    expect(Object.keys(MESSAGES_KO).sort()).toEqual(codes);
+    expect(Object.keys(TARGET_MESSAGES_EN).sort()).toEqual([...TARGET_ERROR_CODES].sort());
+    expect(Object.keys(TARGET_MESSAGES_KO).sort()).toEqual([...TARGET_ERROR_CODES].sort());
+  });
+
+  it("name each code once", () => {
+    const codes = [...ERROR_CODES, ...VIOLATION_CODES];
+    expect(new Set(codes).size).toBe(codes.length);
+  });
+
+  it("say the same in both languages, and end in a full stop", () => {
+    for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
+      expect(placeholders(MESSAGES_KO[code]), code).toEqual(placeholders(MESSAGES_EN[code]));
+      expect(MESSAGES_EN[code], code).toMatch(/^[A-Z].*\.$/);
+      expect(MESSAGES_KO[code], code).toMatch(/[가-힣].*\.$/);
+    }
+  });
+
+  it("leave no trace of a placeholder, with or without parameters", () => {
+    const all = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5 };
+    for (const locale of ["en", "ko"] as const) {
+      for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
+        for (const params of [{}, { limit: 1 }, all]) {
+          expect(messageFor(locale, code, params), code).not.toMatch(/[[\]{}]|undefined/);
+        }
+      }
+    }
+  });
+});
+
+describe("messageFor", () => {
+  it("fills a text with what is known", () => {
+    expect(messageFor("en", "too_many_media", { limit: 4, actual: 5 })).toBe(
+      "There are too many media: 5, at most 4 are allowed. Remove some.",
+    );
+    expect(messageFor("ko", "too_many_media", { limit: 4, actual: 5 })).toBe(
+      "미디어가 너무 많습니다(5개, 최대 4개). 줄여 주세요.",
+    );
+  });
+
+  it("leaves out the part that names something unknown", () => {
+    expect(messageFor("en", "too_many_media", { limit: 4 })).toBe(
+      "There are too many media. Remove some.",
+    );
+  });
+
+  it("shows a limit of zero", () => {
+    expect(messageFor("en", "too_many_hashtags", { limit: 0, actual: 1 })).toContain("at most 0");
+  });
+
+  it.each(["", "nobody_knows", "__proto__", "toString", "constructor"])(
+    "has a general text for the unknown code %j",
+    (code) => {
+      expect(messageFor("en", code)).toBe("This value is not valid.");
+      expect(messageFor("ko", code)).toBe("값이 올바르지 않습니다.");
+      expect(targetMessageFor("en", code)).toBe("Something went wrong on our side. Try again.");
+    },
+  );
+
+  it("tells a platform's limit from our own", () => {
+    expect(targetMessageFor("en", "rate_limited")).not.toBe(messageFor("en", "rate_limited"));
+    expect(targetMessageFor("ko", "rate_limited")).toMatch(/플랫폼/);
+  });
+});
+
+describe("chooseLocale", () => {
+  it.each([
+    [undefined, "en", "en"],
+    [undefined, "ko", "ko"],
+    ["", "ko", "ko"],
+    ["*", "en", "en"],
+    ["*", "ko", "ko"],
+    ["ko", "en", "ko"],
+    ["en", "ko", "en"],
+    ["KO-kr", "en", "ko"],
+    ["ko-KR,ko;q=0.9,en;q=0.8", "en", "ko"],
+    ["en-US,en;q=0.9,ko;q=0.8", "ko", "en"],
+    ["en;q=0.5, ko;q=0.6", "en", "ko"],
+    ["ko ; q=0.4 , en ; Q=0.5", "ko", "en"],
+    ["fr, de;q=0.9, ko;q=0.1", "en", "ko"],
+    ["fr, de", "ko", "ko"],
+    ["ko;q=0", "en", "en"],
+    ["ko;q=0, en;q=0.1", "ko", "en"],
+    ["ko, en", "en", "ko"],
+    ["kok, kos", "en", "en"],
+    ["ko;q=high, en;q=2, ;;,,=", "en", "en"],
+  ] as const)("of %j with %s as default is %s", (header, defaultLocale, expected) => {
+    expect(chooseLocale(header, defaultLocale)).toBe(expected);
+  });
+});

@@ -1,0 +1,82 @@
+import { MESSAGES_EN, TARGET_MESSAGES_EN } from "./messages-en.ts";
+import { MESSAGES_KO, TARGET_MESSAGES_KO } from "./messages-ko.ts";
+
+/** A language that texts for people exist in. */
+export type Locale = "en" | "ko";
+
+/** What a text may name; parts of a text whose parameters are missing are left out. */
+export type MessageParams = Readonly<Record<string, string | number | undefined>>;
+
+const CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
+  en: new Map(Object.entries(MESSAGES_EN)),
+  ko: new Map(Object.entries(MESSAGES_KO)),
+};
+
+const TARGET_CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
+  en: new Map(Object.entries(TARGET_MESSAGES_EN)),
+  ko: new Map(Object.entries(TARGET_MESSAGES_KO)),
+};
+
+const FALLBACKS: Readonly<Record<Locale, string>> = {
+  en: MESSAGES_EN.invalid,
+  ko: MESSAGES_KO.invalid,
+};
+
+/**
+ * The language of an answer: the one of ours that the reader likes best, the earlier one when two are liked equally,
+ * and `defaultLocale` when the header names none of ours.
+ */
+export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
+  if (acceptLanguage === undefined) return defaultLocale;
+  let best = { locale: defaultLocale, weight: 0 };
+  for (const range of acceptLanguage.split(",")) {
+    const candidate = parseRange(range, defaultLocale);
+    if (candidate !== undefined && candidate.weight > best.weight) best = candidate;
+  }
+  return best.locale;
+}
+
+function parseRange(range: string, any: Locale): { locale: Locale; weight: number } | undefined {
+  const [tag = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+  const locale = toLocale(tag, any);
+  if (locale === undefined) return undefined;
+  const quality = parameters.find((parameter) => parameter.startsWith("q="));
+  const weight = quality === undefined ? 1 : Number(quality.slice("q=".length));
+  return weight > 0 && weight <= 1 ? { locale, weight } : undefined;
+}
+
+function toLocale(tag: string, any: Locale): Locale | undefined {
+  if (tag === "*") return any;
+  const [language] = tag.split("-", 1);
+  return language === "en" || language === "ko" ? language : undefined;
+}
+
+/** Whether the catalogues have a text of its own for the code. */
+export function hasMessage(code: string): boolean {
+  return CATALOGUES.en.has(code);
+}
+
+/** The text of an error or of a detail. A code without one gets a general text: this never throws. */
+export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
+  return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
+}
+
+/** Why a target failed; a code without a text gets the one of `internal_error`. */
+export function targetMessageFor(locale: Locale, code: string): string {
+  const texts = TARGET_CATALOGUES[locale];
+  return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];
+}
+
+function fill(template: string, params: MessageParams): string {
+  return template.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => fillPart(part, params));
+}
+
+function fillPart(part: string, params: MessageParams): string {
+  let complete = true;
+  const text = part.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    complete &&= value !== undefined;
+    return String(value);
+  });
+  return complete ? text : "";
+}

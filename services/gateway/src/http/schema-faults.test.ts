@@ -1,0 +1,203 @@
+import type { Violation } from "@postrider/shared/errors";
+import fastify from "fastify";
+import { describe, expect, it } from "vitest";
+import { toSchemaViolations } from "./schema-faults.ts";
+
+interface Request {
+  readonly body?: unknown;
+  readonly query?: string;
+}
+
+/** What fastify's own ajv finds, so that these tests break when its words change. */
+async function faultsOf(schema: object, { body, query = "" }: Request): Promise<Violation[]> {
+  const found: Violation[] = [];
+  await using app = fastify({
+    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false } },
+  });
+  app.post("/", { schema }, () => "fits");
+  app.setErrorHandler<{ validation?: []; validationContext?: string }>((error, request) => {
+    const { validation = [], validationContext } = error;
+    const value = validationContext === "querystring" ? request.query : request.body;
+    found.push(...toSchemaViolations(validation, validationContext, value));
+    return "";
+  });
+  await app.inject({
+    method: "POST",
+    url: `/${query}`,
+    headers: { "content-type": "application/json" },
+    payload: JSON.stringify(body ?? {}),
+  });
+  return found;
+}
+
+const faultsOfBody = async (schema: object, body: unknown) =>
+  await faultsOf({ body: schema }, { body });
+
+const text = { type: "string" };
+const post = {
+  type: "object",
+  required: ["content", "accountIds"],
+  additionalProperties: false,
+  properties: {
+    content: { ...text, minLength: 1, maxLength: 3 },
+    accountIds: {
+      type: "array",
+      minItems: 1,
+      maxItems: 2,
+      uniqueItems: true,
+      items: { ...text, format: "uuid", pattern: "^[^A-F]+$" },
+    },
+    options: {
+      type: "object",
+      maxProperties: 1,
+      additionalProperties: {
+        type: "object",
+        additionalProperties: false,
+        properties: { privacy: { ...text, enum: ["public", "private"] } },
+      },
+    },
+    force: { const: true },
+    bytes: { type: "integer", minimum: 1, maximum: 10 },
+  },
+};
+const ID = "0198b2a0-0000-7000-8000-000000000001";
+const valid = { content: "abc", accountIds: [ID] };
+
+describe("toSchemaViolations", () => {
+  it("finds nothing in a body that fits", async () => {
+    expect(await faultsOfBody(post, valid)).toEqual([]);
+  });
+
+  it("names every fault with its place at once", async () => {
+    const body = {
+      content: 5,
+      accountIds: [],
+      options: { "a/b~": { privacy: "secret", extra: 1 }, x: {} },
+      force: false,
+      bytes: 0,
+      surprise: 1,
+    };
+    const faults = await faultsOfBody(post, body);
+    expect(faults.sort((a, b) => (a.path ?? "").localeCompare(b.path ?? ""))).toEqual([
+      { code: "min_items", path: "/accountIds", limit: 1, actual: 0 },
+      { code: "too_small", path: "/bytes", limit: 1, actual: 0 },
+      { code: "type", path: "/content" },
+      { code: "not_allowed", path: "/force" },
+      { code: "max_properties", path: "/options", limit: 1, actual: 2 },
+      { code: "additional_property", path: "/options/a~1b~0/extra" },
+      { code: "not_allowed", path: "/options/a~1b~0/privacy" },
+      { code: "additional_property", path: "/surprise" },
+    ]);
+  });
+
+  it.each([
+    [{}, "required", "/content"],
+    [[], "type", ""],
+    [{ ...valid, accountIds: [ID, "nonsense"] }, "format", "/accountIds/1"],
+    [{ ...valid, accountIds: [ID.toUpperCase()] }, "format", "/accountIds/0"],
+    [{ ...valid, accountIds: [ID, ID] }, "unique", "/accountIds/1"],
+    [{ ...valid, content: "😀😀😀é" }, "too_long", "/content"],
+    [{ ...valid, content: "" }, "too_short", "/content"],
+    [{ ...valid, bytes: 11 }, "too_large", "/bytes"],
+    [{ ...valid, bytes: 1.5 }, "type", "/bytes"],
+    [{ ...valid, options: null }, "type", "/options"],
+    [{ ...valid, accountIds: [ID, ID, ID] }, "max_items", "/accountIds"],
+  ])("says of %j: %s at %j", async (body, code, path) => {
+    expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
+  });
+
+  it("counts texts in code points, as the schema does", async () => {
+    expect(await faultsOfBody(post, { ...valid, content: "😀😀😀é" })).toEqual([
+      { code: "too_long", path: "/content", limit: 3, actual: 4 },
+    ]);
+  });
+
+  it("names a place and code once", async () => {
+    expect(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] })).toEqual([
+      { code: "format", path: "/accountIds/0" },
+    ]);
+  });
+
+  it("says no more of a value of the wrong type than that", async () => {
+    const body = { ...valid, options: { x: { privacy: 5 } }, force: "yes" };
+    const typed = {
+      ...post,
+      properties: { ...post.properties, force: { type: "boolean", const: true } },
+    };
+    expect(await faultsOfBody(typed, body)).toEqual([
+      { code: "type", path: "/options/x/privacy" },
+      { code: "type", path: "/force" },
+    ]);
+  });
+
+  it("says no more of a repeated parameter than that", async () => {
+    const querystring = { type: "object", properties: { status: { ...text, enum: ["draft"] } } };
+    expect(await faultsOf({ querystring }, { query: "?status=draft&status=draft" })).toEqual([
+      { code: "repeated_parameter", path: "/status" },
+    ]);
+  });
+
+  it("names at most 100 faults", async () => {
+    const body = { ...valid, accountIds: Array.from({ length: 200 }, (_, index) => `${index}`) };
+    expect((await faultsOfBody(post, body)).length).toBe(100);
+  });
+
+  it("says of a union what is wrong with the branch that was meant", async () => {
+    const nullable = {
+      type: "object",
+      properties: { at: { anyOf: [{ ...text, format: "date" }, { type: "null" }] } },
+    };
+    expect(await faultsOfBody(nullable, { at: "soon" })).toEqual([{ code: "format", path: "/at" }]);
+    expect(await faultsOfBody(nullable, { at: 5 })).toEqual([{ code: "type", path: "/at" }]);
+    expect(await faultsOfBody(nullable, { at: null })).toEqual([]);
+  });
+
+  it("says of a union of constants that the value is not allowed", async () => {
+    const choice = {
+      anyOf: [
+        { ...text, const: "a" },
+        { ...text, const: "b" },
+      ],
+    };
+    expect(await faultsOfBody(choice, "c")).toEqual([{ code: "not_allowed", path: "" }]);
+  });
+
+  it("names a property whose name is refused", async () => {
+    const schema = { type: "object", propertyNames: { pattern: "^[a-z]+$" } };
+    expect(await faultsOfBody(schema, { A: 1 })).toEqual([
+      { code: "additional_property", path: "/A" },
+    ]);
+  });
+
+  it("tells unknown from repeated query parameters", async () => {
+    const querystring = {
+      type: "object",
+      additionalProperties: false,
+      properties: { limit: { ...text, pattern: "^\\d+$" } },
+    };
+    expect(await faultsOf({ querystring }, { query: "?limit=1&limit=2" })).toEqual([
+      { code: "repeated_parameter", path: "/limit" },
+    ]);
+    expect(await faultsOf({ querystring }, { query: "?limit=x&other=1" })).toEqual([
+      { code: "additional_property", path: "/other" },
+      { code: "format", path: "/limit" },
+    ]);
+  });
+
+  it("says how far a number of a query is off", () => {
+    const error = {
+      keyword: "minimum",
+      instancePath: "/limit",
+      schemaPath: "#/properties/limit/minimum",
+      params: { limit: 1 },
+    };
+    expect(toSchemaViolations([error], "querystring", { limit: 0 })).toEqual([
+      { code: "too_small", path: "/limit", limit: 1, actual: 0 },
+    ]);
+  });
+
+  it("calls what it does not know invalid", () => {
+    const error = { keyword: "contains", instancePath: "/a", schemaPath: "#/a", params: {} };
+    expect(toSchemaViolations([error])).toEqual([{ code: "invalid", path: "/a" }]);
+  });
+});

@@ -1,0 +1,26 @@
+import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { findContext } from "@postrider/shared/telemetry/request-context";
+import { lockRequestedTargets, type RequestedTargetRow, type TargetKey } from "#src/db/targets.ts";
+import { postPublishRequested } from "#src/events.ts";
+
+/** Asks delivery for those of the targets that are still to be published at just that generation, with its times. */
+export async function requestPublishing(
+  tx: TransactionSql,
+  keys: readonly TargetKey[],
+): Promise<void> {
+  if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
+}
+
+/** One event for each post and time. Where no request asks for it now, whoever asked for the post does. */
+function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
+  const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
+    [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
+  );
+  return [...requests.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const event = postPublishRequested({ ...first, targets: group });
+    return [findContext() === undefined ? causedBy(event, first.cause) : event];
+  });
+}
