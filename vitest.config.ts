@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
-          // A slow machine is no failure: what may take only so long asserts that itself.
+          // Generous, because a slow machine must not fail a test: tests of a time limit assert it themselves.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },

@@ -14,7 +14,7 @@ const QUIET = [
   "--disable-dev-shm-usage",
 ];
 
-/** Launches a headless Chromium, and throws when there is none: a skipped test would prove nothing. */
+/** Launches a headless Chromium, and throws when it is missing: a skipped test would prove nothing. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The letter of the process in /proc: T is stopped. Undefined when there is no such process. */
+/** The letter of the process in /proc: T is stopped. Undefined when the process does not exist. */
 function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

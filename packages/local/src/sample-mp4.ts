@@ -119,7 +119,7 @@ function track(
   const size = u32(video.width << 16, video.height << 16);
   const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(video.rotation), size);
   const mediaHeader = box("mdhd", u32(0, 0, 0, 1000, duration), u16(0x55c4, 0));
-  const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Film\0"));
+  const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Video\0"));
   const place = box("dinf", box("dref", u32(0, 1), box("url ", u32(1))));
   const information = box(
     "minf",

@@ -18,11 +18,11 @@ export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
     return undefined;
   }
   const owner = statSync(dataDir, { throwIfNoEntry: false });
-  return owner === undefined || owner.uid === 0 ? nobody() : { uid: owner.uid, gid: owner.gid };
+  return owner === undefined || owner.uid === 0 ? readNobody() : { uid: owner.uid, gid: owner.gid };
 }
 
 /** Reads uid and gid of `nobody` from `/etc/passwd`; 65534 where it is not listed. */
-export function nobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
+export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
   const fields = passwd
     .split("\n")
     .find((line) => line.startsWith("nobody:"))
