@@ -16,7 +16,8 @@ const reserved = new Set<number>();
  * @returns False when another process that still runs has reserved it.
  */
 export function reservePort(port: number): boolean {
-  if (reserved.size === 0) prepareFolder();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (reserved.size === 0) process.once("exit", releaseAll);
   const file = join(folder, String(port));
   const own = join(folder, `own-${process.pid}`);
   writeJsonFile(own, identifyProcess(process.pid));
@@ -33,11 +34,8 @@ export function reservePort(port: number): boolean {
   return true;
 }
 
-function prepareFolder(): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  process.once("exit", () => {
-    for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
-  });
+function releaseAll(): void {
+  for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
 }
 
 /** A link is made whole or not at all: of two processes at once only one reserves the port. */
