@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ConfigError, describeSettings, loadConfig } from "./config.ts";
+import { describeSettings, loadConfig } from "./config.ts";
+import { ConfigError } from "./config/config-error.ts";
 
 test("loadConfig names every fault of an environment at once", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };

@@ -1,3 +1,4 @@
+import { ConfigError } from "#src/config/config-error.ts";
 import {
   describeChoice,
   describeRange,
@@ -7,19 +8,6 @@ import {
   type SettingLevel,
   type SettingNote,
 } from "#src/config/settings.ts";
-
-/** Lists every fault of an environment at once, so that an operator can fix them together. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
-    );
-    this.faults = faults;
-  }
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

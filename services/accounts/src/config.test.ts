@@ -8,14 +8,14 @@ const ENV = {
   CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
 };
 
-test("the credential keys are read newest first", () => {
+test("CREDENTIAL_KEYS is read as a list with the newest key first", () => {
   expect(readConfig(ENV).credentialKeys).toEqual([
     { id: "k2", secret: Buffer.alloc(32, 7) },
     { id: "k1", secret: Buffer.alloc(32, 7) },
   ]);
 });
 
-test("the service does not start without a credential key", () => {
+test("an empty CREDENTIAL_KEYS is rejected", () => {
   expect(() => readConfig({ ...ENV, CREDENTIAL_KEYS: "" })).toThrow("CREDENTIAL_KEYS is required");
 });
 
@@ -24,8 +24,11 @@ test.each([
   [`k1:${SECRET},${SECRET}`, "has no kid:base64 of 32 bytes at place 2"],
   [`k.1:${SECRET}`, "has no kid:base64 of 32 bytes at place 1"],
   [`k1:${SECRET},k1:${SECRET}`, "names two keys alike"],
-])("credential keys %j are refused without being repeated", (keys, message) => {
-  const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
-  expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);
-  expect(read).not.toThrow(SECRET);
-});
+])(
+  "CREDENTIAL_KEYS with the value %j is rejected with an error that does not contain the key",
+  (keys, message) => {
+    const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
+    expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);
+    expect(read).not.toThrow(SECRET);
+  },
+);

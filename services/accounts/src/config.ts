@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { readPlatformAddresses } from "@postrider/platforms/addresses";
-import type { PlatformSettings } from "@postrider/platforms/authorization/registry";
+import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
@@ -59,7 +59,7 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
 }
 
 /** Each address under the name that the platform's connector has for it. */
-function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): PlatformSettings {
+function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): AuthorizationSettings {
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   const { login } = at.instagram;
   return {

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { readPlatformAddresses } from "@postrider/platforms/addresses";
-import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/upload-time";
+import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/visible-call-time";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
@@ -17,17 +17,28 @@ export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url
 function readPlatforms(read: EnvReader) {
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   return {
-    xBaseUrl: at.x.api,
-    tiktokBaseUrl: at.tiktok.api,
-    telegramBaseUrl: at.telegram.api,
-    blueskyBaseUrl: at.bluesky.api,
-    youtubeBaseUrl: at.youtube.api,
-    outboundAllow: readOutboundAllow(read),
-    blueskyVideoBaseUrl: read
-      .about("Address of Bluesky's video service; accounts on every server use the same one.", {
-        level: "advanced",
-      })
-      .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    x: {
+      baseUrl: at.x.api,
+      mayResend:
+        read
+          .about(
+            "Whether a post on x whose answer was lost is sent once more after the account's timeline did not show it; `off` leaves it as `outcome_unknown`.",
+            { level: "advanced" },
+          )
+          .oneOf("X_RESEND", ["on", "off"], "on") === "on",
+    },
+    tiktok: { baseUrl: at.tiktok.api },
+    telegram: { baseUrl: at.telegram.api },
+    bluesky: {
+      baseUrl: at.bluesky.api,
+      outboundAllow: readOutboundAllow(read),
+      videoBaseUrl: read
+        .about("Address of Bluesky's video service; accounts on every server use the same one.", {
+          level: "advanced",
+        })
+        .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    },
+    youtube: { baseUrl: at.youtube.api },
     instagram: {
       baseUrl: at.instagram.api,
       loginBaseUrl: at.instagram.login.api,
@@ -46,13 +57,6 @@ function readPlatforms(read: EnvReader) {
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
     },
-    xMayResend:
-      read
-        .about(
-          "Whether a post on x whose answer was lost is sent once more after the account's timeline did not show it; `off` leaves it as `outcome_unknown`.",
-          { level: "advanced" },
-        )
-        .oneOf("X_RESEND", ["on", "off"], "on") === "on",
   };
 }
 

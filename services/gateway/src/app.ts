@@ -11,29 +11,29 @@ import { createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
 import { openProcess } from "@postrider/shared/process/service";
 import type { FastifyInstance } from "fastify";
-import { createAdmission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
+import { createAdmission } from "#src/operations/admission.ts";
 import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
-/** How long a request may take in all; every RPC that it makes gets what is left. */
+/** Maximum duration of a request; each RPC that it makes gets the time that is left. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** While it stops: what is not answered by then is answered `unavailable`, before the connection is cut. */
-const GIVE_UP_MS = 16_000;
+/** How long after the stop began requests in flight are answered with `unavailable`, before their connections are cut. */
+const ABORT_CALLS_MS = 16_000;
 
 function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposable {
   const giveUp = () => void Promise.all(peers.map((peer) => peer.giveUp()));
   return {
     [Symbol.asyncDispose]: async () => {
-      setTimeout(giveUp, GIVE_UP_MS).unref();
+      setTimeout(giveUp, ABORT_CALLS_MS).unref();
       await server.close();
     },
   };
 }
 
-/** Builds the gateway and starts it; disposing answers what is in flight and stops. */
+/** Builds and starts the gateway. Disposing answers the requests in flight, then stops. */
 export async function startApp(config: Config): Promise<App> {
   const { internalSecret } = config;
   const base = openProcess(config);

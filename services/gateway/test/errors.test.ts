@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -427,16 +427,34 @@ describe("paths and methods", () => {
     expect(errorOf(answer).details).toHaveLength(1);
   });
 
+  const range = { path: "/limit", minimum: 1, maximum: 100 };
+  const statuses = [
+    "draft",
+    "scheduled",
+    "publishing",
+    "published",
+    "partial",
+    "failed",
+    "cancelled",
+  ];
   test.each([
-    ["limit=0", { code: "too_small", path: "/limit", limit: 1, actual: 0 }],
-    ["limit=-7", { code: "too_small", path: "/limit", limit: 1, actual: -7 }],
-    ["limit=101", { code: "too_large", path: "/limit", limit: 100, actual: 101 }],
-    ["limit=ten", { code: "type", path: "/limit" }],
-    ["limit=05", { code: "type", path: "/limit" }],
+    ["limit=0", { code: "too_small", ...range, limit: 1, actual: 0 }],
+    ["limit=-7", { code: "too_small", ...range, limit: 1, actual: -7 }],
+    ["limit=101", { code: "too_large", ...range, limit: 100, actual: 101 }],
+    ["limit=ten", { code: "type", ...range }],
+    ["limit=05", { code: "type", ...range }],
+    ["limit=", { code: "type", ...range }],
+    ["limit=99999999999999999999", { code: "type", ...range }],
     ["limit=5&limit=5", { code: "repeated_parameter", path: "/limit" }],
-  ])("%s is told what is wrong with it", async (query, fault) => {
+    ["status=deleted", { code: "not_allowed", path: "/status", allowed: statuses }],
+    [
+      "createdVia=api",
+      { code: "not_allowed", path: "/createdVia", allowed: ["mcp", "rest", "dashboard"] },
+    ],
+    ["cursor=", { code: "too_short", path: "/cursor", limit: 1, actual: 0 }],
+  ])("GET /posts?%s is refused with what is allowed in the details", async (query, fault) => {
     const answer = await ask({ url: `/api/v1/posts?${query}` });
-    expect(errorOf(answer).details).toMatchObject([fault]);
+    expect(errorOf(answer).details).toEqual([{ ...fault, message: expect.any(String) }]);
   });
 
   test("a limit reaches the service as a number", async () => {

@@ -10,10 +10,10 @@ import { createHealth } from "@postrider/shared/process/health";
 import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import type { FastifyInstance } from "fastify";
-import type { Admission } from "#src/clients/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
-import type { AdmissionResult } from "#src/domain/admission.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { Admission } from "#src/operations/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 

@@ -6,7 +6,7 @@ import { setInterval as everyMs } from "node:timers/promises";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Admission } from "#src/clients/admission.ts";
+import type { Admission } from "#src/operations/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 

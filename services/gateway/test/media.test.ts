@@ -2,7 +2,7 @@ import { ServiceError, unprocessable, type ErrorKind } from "@postrider/shared/e
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import {
   admitted,
   createTestServer,

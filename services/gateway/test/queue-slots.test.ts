@@ -1,7 +1,7 @@
 import { notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";

@@ -1,7 +1,7 @@
 import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdmissionResult } from "#src/domain/admission.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import {
   ACCOUNT_ID,
   admitted,
@@ -634,7 +634,7 @@ describe("POST /posts/{id}/retry", () => {
           {
             code: "outcome_unknown",
             message:
-              "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+              "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
             accountId: ACCOUNT_ID,
             platform: "telegram",
           },

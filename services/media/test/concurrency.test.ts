@@ -1,14 +1,14 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload } from "./uploading.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload } from "./upload-client.ts";
 
 /** What the next checks do before the real one; counted. */
 const checking = { count: 0, before: (): Promise<unknown> => Promise.resolve() };
 const counted =
-  (real: CheckMedia): CheckMedia =>
+  (real: InspectFile): InspectFile =>
   async (path, declared) => {
     checking.count += 1;
     await checking.before();
@@ -18,7 +18,7 @@ const counted =
 let service: TestMedia;
 let replica: Awaited<ReturnType<TestMedia["startReplica"]>>;
 beforeAll(async () => {
-  service = await startMedia({ check: counted });
+  service = await startMedia({ inspect: counted });
   replica = await service.startReplica();
 });
 afterAll(async () => {
@@ -88,7 +88,7 @@ test("a check that takes longer than a request waits goes on, and the next reque
 
 test("a check without room is unavailable, and can be repeated at once", async () => {
   await using crowded = await service.startReplica({
-    check: () => () => Promise.resolve({ kind: "unavailable" }),
+    inspect: () => () => Promise.resolve({ kind: "unavailable" }),
   });
   const grant = await uploaded();
 

@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noise, png } from "./fixture.ts";
-import { startStage, type Stage } from "./process.ts";
-import { createGrant, openUpload, upload, type Grant } from "./uploading.ts";
+import { noise, png } from "./media-fixture.ts";
+import { startStage, type Stage } from "./media-process.ts";
+import { createGrant, openUpload, upload, type Grant } from "./upload-client.ts";
 
 let stage: Stage;
 beforeAll(async () => {

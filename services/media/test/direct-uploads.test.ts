@@ -3,8 +3,8 @@ import { loadConfig } from "@postrider/shared/config";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
-import { png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let s3: Awaited<ReturnType<typeof startTestS3>>;
 let store: ObjectStore;

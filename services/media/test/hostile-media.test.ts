@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
-import type { CheckMedia, CheckResult } from "#src/domain/checked-media.ts";
-import { createMediaChecker } from "#src/operations/check-media.ts";
-import { hostileFilms } from "./hostile-media/films.ts";
+import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
+import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
+import { hostileVideos } from "./hostile-media/videos.ts";
 
 /** What hostile files carry beside the media. */
 const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
@@ -23,14 +23,14 @@ test("no hostile file takes 5 s, 256 MB or the service's event loop, and the che
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
   const limits = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
-  await using checker = createMediaChecker({ limits, logger });
+  await using inspector = createFileInspector({ limits, logger });
   await using memory = watchMemory();
   await using loop = watchEventLoop();
-  const results: (Measured & { readonly result: CheckResult })[] = [];
+  const results: (Measured & { readonly result: InspectionResult })[] = [];
   for (const file of files) {
     const startedAt = performance.now();
     const declared = { contentType: file.declared, bytes: file.bytes };
-    const result = await checker.check(file.path, declared);
+    const result = await inspector.inspect(file.path, declared);
     results.push({ ...file, result, ms: performance.now() - startedAt });
   }
 
@@ -41,7 +41,7 @@ test("no hostile file takes 5 s, 256 MB or the service's event loop, and the che
   expect(memory.peakBytes()).toBeGreaterThan(0);
   expect(memory.peakBytes()).toBeLessThan(MAX_MEMORY_BYTES);
   expect(loop.longestMs()).toBeLessThan(MAX_BLOCKED_MS);
-  await expectGoodFilesPass(checker.check, folder.path);
+  await expectGoodFilesPass(inspector.inspect, folder.path);
 }, 240_000);
 
 interface WrittenFile extends Omit<HostileFile, "bytes"> {
@@ -64,7 +64,7 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   for (const { bytes, ...file } of [
     ...polyglots(),
     ...(await hostileImages()),
-    ...hostileFilms(),
+    ...hostileVideos(),
   ]) {
     const path = join(folder, String(written.length));
     await writeFile(path, bytes);
@@ -74,31 +74,31 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
 }
 
 /** What is taken must have been read in full; what platforms get must hold nothing that was put in beside the media. */
-function judge(file: WrittenFile, result: CheckResult): string {
+function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
-  const end = result.kind === "checked" ? "handled" : "rejected";
+  const end = result.kind === "accepted" ? "handled" : "rejected";
   if (file.ends !== "either" && file.ends !== end) {
     return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
   }
   return deliversHidden(file, result) ? "delivered with what was hidden" : "as expected";
 }
 
-function deliversHidden(file: WrittenFile, result: CheckResult): boolean {
-  if (result.kind !== "checked" || result.media.delivery.kind === "blanked") return false;
+function deliversHidden(file: WrittenFile, result: InspectionResult): boolean {
+  if (result.kind !== "accepted" || result.media.delivery.kind === "blanked") return false;
   const { delivery } = result.media;
   const delivered = delivery.kind === "same" ? file.path : delivery.path;
   return HIDDEN.some((hidden) => read(delivered, "latin1").includes(hidden));
 }
 
-async function expectGoodFilesPass(check: CheckMedia, folder: string): Promise<void> {
+async function expectGoodFilesPass(inspect: InspectFile, folder: string): Promise<void> {
   const path = join(folder, "good");
   for (const [contentType, bytes] of [
     ["image/jpeg", sampleJpeg()],
     ["video/mp4", sampleMp4()],
   ] as const) {
     await writeFile(path, bytes);
-    expect(await check(path, { contentType, bytes: bytes.length })).toMatchObject({
-      kind: "checked",
+    expect(await inspect(path, { contentType, bytes: bytes.length })).toMatchObject({
+      kind: "accepted",
     });
   }
 }
@@ -136,7 +136,9 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
 function checkingProcesses(): string[] {
   return readdirSync("/proc/self/task")
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
-    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection-child.ts"));
+    .filter(
+      (pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection/child/main.ts"),
+    );
 }
 
 function peakOf(pid: string): number {

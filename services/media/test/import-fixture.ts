@@ -11,12 +11,12 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { check, LIMITS } from "./import-checks.ts";
+import { inspectFake, LIMITS } from "./fake-inspection.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -37,7 +37,7 @@ async function resolve(hostname: string): Promise<readonly string[]> {
 }
 
 export interface ImporterOptions {
-  readonly check?: CheckMedia;
+  readonly inspect?: InspectFile;
   readonly totalMs?: number;
 }
 
@@ -54,9 +54,9 @@ export async function startImporter(options: ImporterOptions = {}) {
   const store = await openDiskStore(objects);
   const started: AsyncDisposable[] = [];
   const startReplica = (change: ImporterOptions = {}) => {
-    const { totalMs = 10_000, check: checkMedia = check } = { ...options, ...change };
+    const { totalMs = 10_000, inspect = inspectFake } = { ...options, ...change };
     const client = new OutboundClient({ allow: ALLOW, resolve });
-    const imports = new Imports({ client, check: checkMedia, limits: LIMITS, totalMs, tempDir });
+    const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, tempDir });
     started.push(imports);
     const deps = {
       sql,

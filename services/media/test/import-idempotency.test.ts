@@ -1,8 +1,8 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { deleteDeadImportClaims } from "#src/db/import-claims.ts";
-import { check } from "./import-checks.ts";
+import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
+import { inspectFake } from "./fake-inspection.ts";
 import { startHost, startImporter, type Importer } from "./import-fixture.ts";
 
 let importer: Importer;
@@ -151,9 +151,9 @@ test("who loses the claim while it downloads makes nothing, and leaves no object
 test("a claim is held as long as the import takes, and given back with it", async () => {
   const { promise: checked, resolve: finish } = Promise.withResolvers<void>();
   const replica = importer.startReplica({
-    check: async (path, declared) => {
+    inspect: async (path, declared) => {
       await checked;
-      return await check(path, declared);
+      return await inspectFake(path, declared);
     },
   });
   await using host = await startHost((_request, response) => response.end(PNG));
@@ -181,7 +181,7 @@ test("what dead processes claimed is deleted", async () => {
       insert into import_claims (workspace_id, key, token, lease_until)
       values (${workspaceId}, 'key', ${newId()}, now() - ${age}::interval)`;
   }
-  expect(await deleteDeadImportClaims(importer.sql, 1000)).toBe(1);
+  expect(await deleteExpiredImportClaims(importer.sql, 1000)).toBe(1);
   const left = await importer.sql<
     { workspaceId: string }[]
   >`select workspace_id from import_claims`;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeEach(async () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { noise } from "./fixture.ts";
-import { startStage } from "./process.ts";
-import { createGrant, uploadChunked } from "./uploading.ts";
+import { noise } from "./media-fixture.ts";
+import { startStage } from "./media-process.ts";
+import { createGrant, uploadChunked } from "./upload-client.ts";
 
 const MB = 1_000_000;
 const BYTES = 256 * MB;

@@ -5,8 +5,8 @@ import { newId } from "@postrider/shared/ids";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, SECRET, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { noise, png, SECRET, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeAll(async () => {
@@ -168,7 +168,7 @@ test("bytes that platforms must not see are replaced as they pass, in any part",
   await service.sql.begin((tx) =>
     insertReadyMedia(
       tx,
-      { id, workspaceId, fileName: "film.mp4" },
+      { id, workspaceId, fileName: "video.mp4" },
       {
         kind: "video",
         contentType: "video/mp4",

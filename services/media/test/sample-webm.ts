@@ -70,7 +70,7 @@ export interface WebmParts {
   readonly live: boolean;
 }
 
-/** A film of 320 x 240 and two seconds; its frames hold no picture, which no reader of ours decodes. */
+/** A video of 320 x 240 and two seconds; its frames hold no picture, which no reader of ours decodes. */
 export function sampleWebm(parts: Partial<WebmParts> = {}): Buffer {
   const live = parts.live ?? false;
   const info = parts.info ?? [unsigned(ID.timestampScale, 1_000_000), float(ID.duration, 2000)];

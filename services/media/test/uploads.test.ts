@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, openUpload, upload, uploadChunked } from "./uploading.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, openUpload, upload, uploadChunked } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeAll(async () => {

@@ -16,8 +16,8 @@ const noonInDays = (days: number) =>
 
 test("a daily limit counts a post on the UTC day on which it is due", async () => {
   const workspaceId = newWorkspace();
-  posts.neighbours.limits.set(workspaceId, { dailyQuota: 2 });
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "bluesky")];
+  posts.peers.limits.set(workspaceId, { dailyQuota: 2 });
+  const accountIds = [posts.peers.connectAccount(workspaceId, "bluesky")];
   const schedule = (content: string, days: number) =>
     posts.createPost({ workspaceId, accountIds, content, scheduledAt: noonInDays(days) });
 

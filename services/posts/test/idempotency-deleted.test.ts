@@ -12,7 +12,7 @@ test("a repeated request is answered like the first one after its post was delet
   const workspaceId = newWorkspace();
   const request = {
     workspaceId,
-    accountIds: [posts.neighbours.connectAccount(workspaceId, "bluesky")],
+    accountIds: [posts.peers.connectAccount(workspaceId, "bluesky")],
     content: "deleted",
     scheduledAt: timestampFromDate(new Date(Date.now() + 86_400_000)),
     createdVia: "rest",

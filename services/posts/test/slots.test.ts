@@ -14,7 +14,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 let count = 0;
 function queue() {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   return () => ({
     workspaceId,
     accountIds,
@@ -43,7 +43,7 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
   return id;
 }
 
-test("posts of the same moment never share a slot, and leave none out", async () => {
+test("concurrent posts get consecutive queue slots without sharing one", async () => {
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, ["09:00", "21:00"]);
@@ -65,7 +65,7 @@ test("posts of the same moment never share a slot, and leave none out", async ()
   expect(await posts.getPost(workspaceId, first?.id ?? "")).toEqual(first);
 });
 
-test("without a free slot a post is refused, and its key is still good", async () => {
+test("a post without a free queue slot is refused and does not use up its idempotency key", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
   await expect(posts.createPost(keyed)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ test("without a free slot a post is refused, and its key is still good", async (
   expect(taken).toHaveLength(1);
 });
 
-test("requests with one key at the same time take one slot", async () => {
+test("concurrent requests with one idempotency key take one queue slot", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
   await addRule(keyed.workspaceId, ["09:00", "21:00"]);
@@ -99,11 +99,11 @@ test("requests with one key at the same time take one slot", async () => {
   expect(taken).toHaveLength(1);
 });
 
-test("the first reason in the order of checks answers: validation, duplicate, slot, quota", async () => {
+test("a refused post reports the first of: violations, duplicate, missing slot, quota", async () => {
   const next = queue();
   const same = next();
   const { workspaceId } = same;
-  posts.neighbours.limits.set(workspaceId, { monthlyQuota: 1 });
+  posts.peers.limits.set(workspaceId, { monthlyQuota: 1 });
   await posts.createPost({ ...same, queueSlot: false });
   const reasonOf = async (change: object) =>
     await posts.createPost({ ...same, ...change }).then(
@@ -119,7 +119,7 @@ test("the first reason in the order of checks answers: validation, duplicate, sl
   expect(await reasonOf({})).toBe("duplicate_content");
 
   const other = queue();
-  posts.neighbours.limits.set(other().workspaceId, { monthlyQuota: 0 });
+  posts.peers.limits.set(other().workspaceId, { monthlyQuota: 0 });
   await addRule(other().workspaceId, ["09:00"]);
   await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
   const taken = await posts.sql`

@@ -7,7 +7,7 @@ import {
 } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, describe, expect, test } from "vitest";
-import { callPlatform } from "./http.ts";
+import { callPlatform } from "./call-platform.ts";
 import { multipartBody } from "./multipart.ts";
 import { bytesBody, formBody, jsonBody, type ByteSource } from "./request-body.ts";
 import { sendOnce } from "./send-once.ts";

@@ -1,6 +1,12 @@
 import { domainToASCII } from "node:url";
-import type { TextRange } from "./domains.ts";
-import { domainsIn, LATIN_ACCENTS, latinDomains, mayBegin, nextRun } from "./domains.ts";
+import {
+  domainsIn,
+  LATIN_ACCENTS,
+  latinDomains,
+  mayBegin,
+  nextRun,
+  type TextRange,
+} from "./domains.ts";
 
 // The grammar of paths and queries is that of twitter-text 3.1.
 const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;

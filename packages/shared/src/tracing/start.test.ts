@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ConfigError, loadConfig } from "#src/config.ts";
+import { loadConfig } from "#src/config.ts";
+import { ConfigError } from "#src/config/config-error.ts";
 import { readTracingConfig } from "#src/tracing/start.ts";
 
 function read(env: Readonly<Record<string, string>>) {

@@ -5,15 +5,16 @@ import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/prot
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
-import { putBody } from "#src/clients/media-bytes/put-body.ts";
+import { putBody } from "#src/clients/put-body.ts";
 
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
   readonly requestId: string;
-  /** The client's request, of which nothing has been read yet. */
+  /** The client's request; nothing of its body has been read yet. */
   readonly source: IncomingMessage;
 }
 
@@ -22,24 +23,24 @@ export interface ObjectRequest {
   readonly mediaId: string;
   readonly rendition: string;
   readonly requestId: string;
-  /** `bytes=…`; absent = all of it. */
+  /** `bytes=…`; undefined for the whole file. */
   readonly range: string | undefined;
 }
 
 export interface ObjectAnswer {
-  /** 200, 206, or 416 for a range that is not there. */
+  /** 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** For the caller to read at once: left alone it holds a connection. Nothing with 416. */
+  /** The caller must read it without delay, because it occupies a connection. Empty with 416. */
   readonly body: Readable;
 }
 
-/** The bytes of media, on their way through the gateway: see services/media/README.md. */
+/** Uploads to and downloads from the media service; its README describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * Passes the body of the client's request on as it comes, no faster than media takes it.
+   * Streams the body of the client's request to media, no faster than media reads it.
    *
-   * @throws ServiceError What media says, `invalid_request` when the client broke off, `unavailable` when media did.
+   * @throws ServiceError The error of media; `invalid_request` when the client disconnects, `unavailable` when media does.
    */
   upload(upload: Upload): Promise<void>;
   /** @throws ServiceError `not_found`, `unavailable`. */
@@ -50,41 +51,25 @@ export interface MediaBytesOptions {
   /** The media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Uploads, and as many downloads, at the same time. Default 256: more would be served too slowly to be of use. */
+  /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Between two pieces of an object. */
+/** Maximum time between two chunks of an object. */
 const STALL_TIMEOUT_MS = 30_000;
-const PASSED_ON = ["content-type", "content-length", "content-digest"];
-const ANSWERED = new Set([200, 206, 416]);
+const FORWARDED = ["content-type", "content-length", "content-digest"];
+const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
-  readonly slots: Slots;
+  /** Every transfer holds a permit. A transfer does not wait for one, because those before it may be slow. */
+  readonly permits: Semaphore;
 }
 
 interface Peer extends UploadPeer {
   readonly dispatcher: Dispatcher;
-}
-
-/** One direction's exchanges. */
-interface Slots {
-  readonly max: number;
-  taken: number;
-}
-
-/** Nobody is kept waiting for a slow stranger: who comes when all is taken hears so at once. */
-function takeSlot(slots: Slots): () => void {
-  if (slots.taken >= slots.max) throw unavailable();
-  slots.taken++;
-  let isTaken = true;
-  return () => {
-    if (isTaken) slots.taken--;
-    isTaken = false;
-  };
 }
 
 export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
@@ -96,8 +81,9 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
-  const up = { baseUrl, authorization, slots: { max, taken: 0 } };
-  const down = { baseUrl, authorization, dispatcher: downloads, slots: { max, taken: 0 } };
+  const up = { baseUrl, authorization, permits: new Semaphore({ total: max }) };
+  const permits = new Semaphore({ total: max });
+  const down = { baseUrl, authorization, dispatcher: downloads, permits };
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
@@ -105,14 +91,14 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   };
 }
 
-async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
+async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
   const { source } = one;
-  const release = takeSlot(slots);
+  using _permit = await permits.acquire();
   try {
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
       headers: {
-        ...passedOn(source),
+        ...forwardedHeaders(source),
         ...outgoingHeaders(),
         authorization,
         "x-upload-token": one.token,
@@ -122,42 +108,40 @@ async function upload({ slots, baseUrl, authorization }: UploadPeer, one: Upload
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {
-    // Nobody is there to read it.
+    // The client has disconnected, so this error is only logged.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
-  } finally {
-    release();
   }
 }
 
 async function open(
-  { baseUrl, authorization, dispatcher, slots }: Peer,
+  { baseUrl, authorization, dispatcher, permits }: Peer,
   { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
   const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
-  const release = takeSlot(slots);
+  const permit = await permits.acquire();
   try {
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
-    if (!ANSWERED.has(answer.statusCode)) {
+    if (!EXPECTED_STATUSES.has(answer.statusCode)) {
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
     }
-    answer.body.once("close", release);
+    answer.body.once("close", () => permit[Symbol.dispose]());
     if (answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   } catch (error) {
-    release();
+    permit[Symbol.dispose]();
     throw toKnownError(error);
   }
 }
 
-/** Without a length there would be no telling a request without a body from one in chunks. */
-function passedOn({ headers }: IncomingMessage): Record<string, string> {
+/** The headers that media needs. Without a length, media could not tell an absent body from a chunked one. */
+function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;
-  const found = PASSED_ON.map((name) => [name, headers[name]]);
+  const found = FORWARDED.map((name) => [name, headers[name]]);
   return {
     ...(isChunked ? {} : { "content-length": "0" }),
     ...Object.fromEntries(found.filter(([, value]) => typeof value === "string")),

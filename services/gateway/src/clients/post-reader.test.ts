@@ -6,7 +6,7 @@ import {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { expect, test } from "vitest";
-import { createPostReader } from "./post-reader.ts";
+import { createPostReader } from "#src/clients/post-reader.ts";
 
 type Answer = (
   refs: BatchGetPostsRequest["refs"],

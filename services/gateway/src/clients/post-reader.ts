@@ -3,7 +3,7 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { notFound } from "@postrider/shared/errors";
 
-/** Reads single posts. */
+/** Reads posts one by one. */
 export interface PostReader {
   /** @throws ServiceError `not_found`, also for a post of another workspace. */
   get(workspaceId: string, id: string): Promise<Post>;
@@ -19,8 +19,9 @@ interface Waiting {
 const MAX_REFS = 100;
 
 /**
- * Asks posts for all reads of one turn of the event loop with one call. A hop costs more than the statement behind it, so
- * under load many reads share one, and a lone read waits for nobody. The call runs in the context of its first request.
+ * Combines all reads of one turn of the event loop into one call to posts. A call costs more than its SQL statement, so
+ * that sharing calls raises the throughput under load without delaying a single read. The call runs in the context of its
+ * first request.
  */
 export function createPostReader(
   client: Pick<Client<typeof PostService>, "batchGetPosts">,
@@ -45,7 +46,7 @@ export function createPostReader(
 
   function flush(): void {
     const batch = waiting;
-    // A full batch has left before its turn came.
+    // A full batch has been sent already.
     if (batch.length === 0) return;
     waiting = [];
     void ask(batch);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRange } from "./byte-range.ts";
+import { parseRange } from "#src/http/byte-range.ts";
 
 test.each([
   ["bytes=0-", "bytes=0-"],

@@ -1,9 +1,9 @@
-/** First to last, both included; without the last it goes to the end; without the first it is that many at the end. */
+/** First and last byte, both inclusive. Without the last, up to the end; without the first, a number of bytes at the end. */
 const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/i;
 
 /**
- * The one range that a `Range` header asks for, in the form that our own services read; undefined when the whole file is
- * to be sent: no header, several ranges, another unit, or what is no range (RFC 9110, section 14.2, lets us ignore it).
+ * The single range of a `Range` header. Undefined when the whole file is to be sent: without a header, and for several
+ * ranges, another unit or a malformed value, which a server may ignore (RFC 9110, section 14.2).
  */
 export function parseRange(header: string | undefined): string | undefined {
   const [, first = "", last = ""] = SINGLE.exec(header ?? "") ?? [];

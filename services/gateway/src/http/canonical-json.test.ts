@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { contentBytes, fingerprint } from "./canonical-json.ts";
+import { contentBytes, fingerprint } from "#src/http/canonical-json.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const same = (a: string, b: string) => fingerprint(JSON.parse(a)) === fingerprint(JSON.parse(b));

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they mean
- * the same JSON, however they were written. No body at all has one of its own.
+ * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they are the
+ * same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of its own.
  */
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
@@ -23,8 +23,8 @@ function canonicalObject(value: object): string {
 }
 
 /**
- * Bytes that a post's text takes: `content` in UTF-8, plus `options` as JSON without white space. A body of another
- * shape counts what it has; the schema refuses it later.
+ * The size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without white space. Works for any JSON
+ * value, because the schema has not been checked yet.
  */
 export function contentBytes(body: unknown): number {
   if (typeof body !== "object" || body === null) return 0;

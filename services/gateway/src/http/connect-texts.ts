@@ -1,6 +1,6 @@
-import type { Locale } from "./messages.ts";
+import type { Locale } from "#src/http/messages.ts";
 
-/** Ways in which connecting an account can end, and the one page before. */
+/** The page of an open connect link, and a page for each outcome of connecting an account. */
 export const CONNECT_PAGES = [
   "open",
   "connected",
@@ -16,16 +16,16 @@ export const CONNECT_PAGES = [
 
 export type ConnectPage = (typeof CONNECT_PAGES)[number];
 
-/** What a page says; `{platform}` and `{workspace}` are filled in. */
+/** The texts of a page; `{platform}` and `{workspace}` are replaced. */
 export interface ConnectText {
   readonly title: string;
   readonly text: string;
 }
 
 interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
-  /** On the button that goes to the platform. */
+  /** The label of the button that leads to the platform. */
   readonly button: string;
-  /** Under every page that is an end. */
+  /** The last line of every page that shows an outcome. */
   readonly close: string;
 }
 
@@ -124,7 +124,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
   },
 };
 
-/** The page for an outcome of the authorization; one that nobody knows is told as unavailable. */
+/** The page for an outcome of the authorization; `unavailable` for an unknown one. */
 export function toConnectPage(outcome: string): ConnectPage {
   if (outcome === "unknown_state") return "unknown";
   return CONNECT_PAGES.find((page) => page === outcome) ?? "unavailable";

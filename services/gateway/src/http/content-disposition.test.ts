@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { toContentDisposition } from "./content-disposition.ts";
+import { toContentDisposition } from "#src/http/content-disposition.ts";
 
 test.each([
   ["cat.jpg", 'inline; filename="cat.jpg"'],

@@ -1,13 +1,13 @@
 const NOT_PLAIN = /[^ !#$&+\-.^_`|~0-9A-Za-z()[\]{}@,;=']/g;
-/** What `encodeURIComponent` leaves as it is although RFC 8187 does not. */
+/** Characters that `encodeURIComponent` keeps but RFC 8187 requires to be encoded. */
 const NOT_ATTR_CHAR = /['()*]/g;
-/** Separators of folders, and what a file system, a shell or a reader could take for something else: no name needs them. */
+/** Path separators, control characters and characters with a meaning for file systems or shells. */
 const UNSAFE = /[\\/:*?"<>|\p{Cc}\p{Cf}\u2028\u2029]/gu;
 const MAX_LENGTH = 150;
 
 /**
- * `inline` with a name to save the file under (RFC 6266): in ASCII for old readers, and in full. The name is a client's
- * text, so nothing in it may end the header, name a folder, hide the file or turn its extension around.
+ * The value `inline` with a file name (RFC 6266): in ASCII for old clients, and in full. The name comes from a client, so
+ * it must not end the header, name a folder, hide the file or disguise its extension.
  */
 export function toContentDisposition(fileName: string): string {
   const name = safeName(fileName);
@@ -25,7 +25,7 @@ function safeName(fileName: string): string {
   return name === "" ? "file" : shorten(name);
 }
 
-/** By characters, not by halves of them; the end of a name is its extension and stays. */
+/** Cuts a name between characters, never inside of a surrogate pair, and keeps its extension. */
 function shorten(name: string): string {
   const characters = Array.from(name);
   if (characters.length <= MAX_LENGTH) return name;

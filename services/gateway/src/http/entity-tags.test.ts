@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { matchesAny } from "./entity-tags.ts";
+import { matchesAny } from "#src/http/entity-tags.ts";
 
 test.each(['"a"', 'W/"a"', '"b", "a"', '"b",W/"a"', "*"])("%s names the tag", (header) => {
   expect(matchesAny(header, '"a"')).toBe(true);

@@ -39,7 +39,7 @@ export const ERROR_CODES = [
 /** A code of `error.code`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Every code that `error.details[].code` can have, apart from scopes and codes that are error codes as well. */
+/** Every code that `error.details[].code` can have, except scopes and codes that are also error codes. */
 export const VIOLATION_CODES = [
   // A post that a platform would refuse.
   "content_required",
@@ -66,7 +66,7 @@ export const VIOLATION_CODES = [
   "platform_unavailable",
   "unknown_media",
   "media_not_ready",
-  // A file that is not what was declared.
+  // A file that differs from its declaration.
   "media_type_mismatch",
   "media_length_mismatch",
   "media_unreadable",
@@ -138,7 +138,7 @@ export type TargetErrorCode = (typeof TARGET_ERROR_CODES)[number];
 
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);
 
-/** Whether the text may leave as `error.code`. */
+/** Whether the text is a public `error.code`. */
 export function isErrorCode(text: string): text is ErrorCode {
   return KNOWN_ERRORS.has(text);
 }

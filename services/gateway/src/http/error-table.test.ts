@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ERROR_CODES } from "./error-codes.ts";
-import { errorCodeOf, httpStatusOf, toErrorBody } from "./error-table.ts";
+import { ERROR_CODES } from "#src/http/error-codes.ts";
+import { errorCodeOf, httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 
 describe("httpStatusOf", () => {
   it("lets the reason decide, not the kind", () => {
@@ -37,7 +37,7 @@ describe("httpStatusOf", () => {
 describe("toErrorBody", () => {
   it("has no details when there is nothing to name", () => {
     expect(toErrorBody({ reason: "not_found", violations: [], locale: "en" })).toEqual({
-      error: { code: "not_found", message: "There is nothing here. Check the path and the id." },
+      error: { code: "not_found", message: "This does not exist. Check the path and the id." },
     });
   });
 

@@ -1,9 +1,10 @@
 import type { ErrorKind, Violation } from "@postrider/shared/errors";
-import { defined } from "./defined.ts";
-import { isErrorCode, type ErrorCode } from "./error-codes.ts";
-import { hasMessage, messageFor, type Locale } from "./messages.ts";
+import { defined } from "#src/http/defined.ts";
+import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
+import { hasMessage, type Locale, messageFor } from "#src/http/messages.ts";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** One fault as clients see it; `path` is a JSON Pointer, `limit` and `actual` share the unit of the code. */
+/** A fault as clients see it. `path` is a JSON Pointer; `limit` and `actual` are in the unit of the code. */
 export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
@@ -12,6 +13,10 @@ export interface ErrorDetail {
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
+  /** The smallest and the largest allowed number, and the allowed texts, of a query parameter. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly allowed?: readonly string[];
   readonly postId?: string;
   readonly used?: number;
   readonly reserved?: number;
@@ -19,7 +24,7 @@ export interface ErrorDetail {
   readonly resetsAt?: string;
 }
 
-/** The body of every answer that is not a success. */
+/** The body of every error answer. */
 export interface ErrorBody {
   readonly error: {
     readonly code: ErrorCode;
@@ -29,7 +34,7 @@ export interface ErrorBody {
 }
 
 const MAX_DETAILS = 100;
-/** A path goes through the client's own keys: a hundred details must not repeat a key of half a megabyte each. */
+/** A path contains keys of the client's body: 100 details must not each repeat a key of half a megabyte. */
 const MAX_PATH_LENGTH = 1_000;
 
 const STATUSES = {
@@ -69,7 +74,7 @@ const STATUSES = {
   upstream_timeout: 504,
 } as const satisfies Record<ErrorCode, number>;
 
-/** What a reason that is not in the table leaves as: only kinds that need no further word keep their meaning. */
+/** The code of a reason that is not in the table. Kinds that need a specific code become `internal`. */
 const FALLBACKS = {
   invalid: "invalid_request",
   unauthenticated: "unauthenticated",
@@ -82,25 +87,25 @@ const FALLBACKS = {
   internal: "internal",
 } as const satisfies Record<ErrorKind, ErrorCode>;
 
-/** The `error.code` of a failure: its reason if clients may know it, else what its kind says, else `internal`. */
+/** The `error.code` of a failure: its reason if that is a public code, else the code of its kind. */
 export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): ErrorCode {
   return isErrorCode(reason) ? reason : FALLBACKS[kind];
 }
 
-/** The HTTP status of a failure; it always belongs to the code that `errorCodeOf` gives. */
+/** The HTTP status of a failure: the one of the code that `errorCodeOf` returns. */
 export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
   return STATUSES[errorCodeOf(reason, kind)];
 }
 
-/** What an error body is made from. */
+/** A failure, and the language in which it is explained. */
 export interface ErrorBodyInput {
   readonly reason: string;
   readonly kind?: ErrorKind;
-  readonly violations?: readonly Violation[];
+  readonly violations?: readonly RequestViolation[];
   readonly locale: Locale;
 }
 
-/** The body of a failed request: no more than 100 details, and none for a failure of our own. */
+/** The body of a failed request, with at most 100 details, and without any for an internal error. */
 export function toErrorBody({
   reason,
   kind = "internal",
@@ -115,9 +120,9 @@ export function toErrorBody({
   return { error: { code, message, details: shown.map((one) => toDetail(one, code, locale)) } };
 }
 
-function toDetail(violation: Violation, error: ErrorCode, locale: Locale): ErrorDetail {
+function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
-  // A code without a text of its own, such as the name of a scope, is explained by the error itself.
+  // A code without a message, such as the name of a scope, gets the message of the error.
   const explained = hasMessage(violation.code) ? violation.code : error;
   const { code } = violation;
   const known = defined({
@@ -126,6 +131,9 @@ function toDetail(violation: Violation, error: ErrorCode, locale: Locale): Error
     platform: violation.platform,
     limit: numbers.limit,
     actual: numbers.actual,
+    minimum: violation.minimum,
+    maximum: violation.maximum,
+    allowed: violation.allowed,
     postId: violation.postId,
     used: numbers.used,
     reserved: numbers.reserved,

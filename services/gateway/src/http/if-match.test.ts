@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseIfMatch } from "./if-match.ts";
+import { parseIfMatch } from "#src/http/if-match.ts";
 
 describe("parseIfMatch", () => {
   it("has no condition without a header", () => {

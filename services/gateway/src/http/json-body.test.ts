@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseJsonBody } from "./json-body.ts";
+import { parseJsonBody } from "#src/http/json-body.ts";
 
 const parse = (text: string) => parseJsonBody(Buffer.from(text));
 const refused = (...violations: object[]) => ({ ok: false, violations });

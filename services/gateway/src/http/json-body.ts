@@ -1,30 +1,30 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** A request body that is fit for schema validation, or what is wrong with it. */
+/** The value of a request body, ready for schema validation, or its faults. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** More members than any field of ours may have, in one list or object and in the whole body. */
+/** Maximum number of members of one list or object, and of all together; no field needs as many. */
 const MAX_MEMBERS = 1_000;
 const MAX_MEMBERS_IN_ALL = 12_000;
 
-// A byte order mark is kept as a character, which JSON does not allow: it is refused like any other stray character.
+// A byte order mark is kept as a character and therefore refused: JSON does not allow it.
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The value of a JSON body in strict UTF-8. Refused are NUL and unpaired surrogates in any text or key, more than 64
- * levels, and the key `__proto__`, which no schema knows and which some code would take for a prototype. So are lists
- * and objects longer than any schema of ours allows: naming every fault of half a million items would take seconds.
+ * The value of a JSON body in strict UTF-8. It refuses NUL characters and unpaired surrogates in any text or key, more than
+ * 64 levels, and the key `__proto__`, which some code would take for a prototype. It also refuses lists and objects that
+ * are longer than any schema allows, because listing every fault of half a million items would take seconds.
  */
 export function parseJsonBody(bytes: Buffer): ParsedBody {
   const text = decode(bytes);
   if (text === undefined) return { ok: false, violations: [{ code: "invalid_utf8", path: "" }] };
   const parsed = parse(text);
   if (parsed === undefined) return { ok: false, violations: [{ code: "invalid_json", path: "" }] };
-  const walk: Walk = { faults: [], texts: mayHideBadText(text), members: 0 };
+  const walk: Walk = { faults: [], checksTexts: needsTextCheck(text), members: 0 };
   inspect(parsed.value, "", 1, walk);
   if (walk.faults.length > 0) return { ok: false, violations: walk.faults };
   return { ok: true, value: parsed.value };
@@ -48,26 +48,26 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 /**
- * JSON refuses a raw NUL and UTF-8 a raw surrogate, so both can only come from an escape. Without one, and without the
- * word `__proto__`, texts and keys need no look.
+ * Whether texts and keys have to be checked. JSON does not allow a raw NUL, nor UTF-8 a raw surrogate: both can only be
+ * written as an escape.
  */
-function mayHideBadText(text: string): boolean {
+function needsTextCheck(text: string): boolean {
   return text.includes("\\u") || text.includes("__proto__");
 }
 
 interface Walk {
   readonly faults: Violation[];
-  readonly texts: boolean;
+  readonly checksTexts: boolean;
   members: number;
 }
 
 function inspect(value: unknown, path: string, level: number, walk: Walk): void {
   if (typeof value === "string") {
-    if (walk.texts) inspectText(value, path, walk);
+    if (walk.checksTexts) inspectText(value, path, walk);
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // Naming the place of such a body would repeat all of it.
+  // Without the path, which would repeat most of the body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;
@@ -83,10 +83,10 @@ function tooManyMembers(value: object, path: string, actual: number): Violation 
 
 function inspectMembers(value: object, path: string, level: number, walk: Walk): void {
   for (const [key, member] of Object.entries(value)) {
-    // Most members are plain texts in a body that can hide nothing: they need no look, and no path.
-    if (!walk.texts && (typeof member !== "object" || member === null)) continue;
+    // Without texts to check, only lists and objects are visited.
+    if (!walk.checksTexts && (typeof member !== "object" || member === null)) continue;
     const memberPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (walk.texts) inspectText(key, path, walk);
+    if (walk.checksTexts) inspectText(key, path, walk);
     if (key === "__proto__") addFault(walk, { code: "additional_property", path: memberPath });
     inspect(member, memberPath, level + 1, walk);
   }

@@ -1,8 +1,8 @@
-import type { ErrorCode, TargetErrorCode, ViolationCode } from "./error-codes.ts";
+import type { ErrorCode, TargetErrorCode, ViolationCode } from "#src/http/error-codes.ts";
 
 /**
- * What an error or a detail says to an English reader, by code. A part in square brackets is left out when one of its
- * parameters is not known.
+ * English messages of errors and details, by code. A part in square brackets is omitted if one of its parameters is
+ * missing.
  */
 export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = {
   invalid_request: "The request is not valid. Correct what the details name and send it again.",
@@ -18,7 +18,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "This API key does not belong to the workspace named in X-Workspace-Id. Name one that it belongs to.",
   verification_required:
     "This workspace is not verified yet. It can read and validate; ask the operator to verify it before posting.",
-  not_found: "There is nothing here. Check the path and the id.",
+  not_found: "This does not exist. Check the path and the id.",
   method_not_allowed:
     "This path does not support the method. The Allow header lists the ones that it does.",
   post_not_editable: "The post can no longer be changed. Only drafts and scheduled posts can.",
@@ -30,7 +30,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The post is being published right now. Wait until it has finished, then try again.",
   nothing_to_retry: "The post has no failed target that could be sent again.",
   duplicate_content:
-    "The same content was already sent to this account in the last 24 hours. Change it, or set force to send it all the same.",
+    "The same content was already sent to this account in the last 24 hours. Change it, or set force to send it anyway.",
   no_queue_slot: "The queue has no free slot. Add or resume a rule, or choose a time yourself.",
   media_in_use: "A post uses this media. Delete or change the post first.",
   media_not_uploaded:
@@ -46,13 +46,13 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   unsupported_media_type:
     "The content type is not supported. Send application/json in UTF-8, or with an upload the type that was declared.",
   validation_failed:
-    "The request cannot be carried out as it is. Correct what the details name and send it again.",
+    "The request cannot be carried out. Correct what the details name and send it again.",
   quota_exceeded:
-    "The publication quota does not allow this. The details say which limit was reached and when it is renewed.",
+    "The publication quota does not allow this. The details say which limit was reached and when it resets.",
   idempotency_key_reused:
     "This Idempotency-Key was used for a different request. Use a new key for a new request.",
   media_rejected:
-    "The file is not what was declared or is not allowed. Check its type and its size and upload another.",
+    "The file differs from its declaration or is not allowed. Check its type and its size and upload another.",
   import_failed:
     "The file could not be downloaded. Check that the URL is reachable and answers with the file itself.",
   address_not_allowed: "The URL leads to an address that is not public. Use a public address.",
@@ -61,7 +61,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "Something went wrong on our side. Try again, and report the request id if it persists.",
   unavailable:
     "The service cannot answer right now. Wait as long as Retry-After says and try again.",
-  upstream_timeout: "The answer took too long. Read the resource before you try again.",
+  upstream_timeout: "A service took too long to answer. Read the resource before you try again.",
 
   content_required: "The post has neither text nor media. Add one of them.",
   content_too_long:
@@ -79,7 +79,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   media_too_large:
     "The file is too large[: {actual} bytes, at most {limit} are allowed]. Use a smaller one.",
   media_dimensions:
-    "The width, height or shape of this media is not accepted[: {actual}, the limit is {limit}]. Resize or crop it.",
+    "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}]. Resize or crop it.",
   media_duration:
     "The length of this video is not accepted[: {actual} s, the limit is {limit} s]. Cut it to fit.",
   title_required: "This platform needs a title. Set it in the options.",
@@ -87,7 +87,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The title is too long[: it counts {actual}, at most {limit} is allowed]. Shorten it.",
   title_unsupported: "This platform has no titles. Remove the title.",
   privacy_required: "This platform needs a choice of privacy. Set it in the options.",
-  privacy_unsupported: "This platform does not offer this privacy. Choose another or leave it out.",
+  privacy_unsupported: "This platform does not offer this privacy. Choose another or omit it.",
   tags_unsupported:
     "This platform has no field for tags. Remove them, or write hashtags into the text.",
   tags_too_long:
@@ -97,13 +97,13 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   platform_unavailable: "This platform is not available here. The operator has not set it up.",
   unknown_media: "This workspace has no such media. Check the id.",
   media_not_ready: "The media is not ready yet. Complete its upload first.",
-  media_type_mismatch: "The file is of another type than was declared. Declare its real type.",
+  media_type_mismatch: "The type of the file differs from the declared one. Declare its real type.",
   media_length_mismatch:
-    "The file has another length than was declared[: {actual} bytes instead of {limit}]. Send all of it.",
+    "The length of the file differs from the declared one[: {actual} bytes instead of {limit}]. Send all of it.",
   media_unreadable: "The file is damaged or cut off. Upload a complete one.",
   unknown_option_key:
     "This option belongs to no target of the post. Use a platform or the id of one of its accounts.",
-  schedule_in_past: "The time is in the past. Choose a later one, or leave it out to publish now.",
+  schedule_in_past: "The time is in the past. Choose a later one, or omit it to publish now.",
   schedule_too_far:
     "The time is too far away[: at most {limit} days ahead]. Choose an earlier one.",
   monthly:
@@ -111,18 +111,18 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   daily:
     "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
   too_many_rules:
-    "The workspace has too many queue slot rules[: at most {limit}]. Revoke one first.",
+    "The workspace has too many queue slot rules[: at most {limit}]. Delete one first.",
   too_many_subscriptions:
     "The workspace has too many webhook subscriptions[: at most {limit}]. Revoke one first.",
   platform_unsupported: "This feature does not exist on the account's platform.",
   outcome_unknown:
-    "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+    "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
 
   required: "This field is missing. Add it.",
   type: "This value has the wrong type.",
   format: "This value does not have the expected form.",
   additional_property: "This field does not exist here. Remove it.",
-  unique: "This item is there more than once. Remove the repetition.",
+  unique: "This item occurs more than once. Remove the duplicates.",
   min_items: "There are too few items[: {actual}, at least {limit} are needed].",
   max_items: "There are too many items[: {actual}, at most {limit} are allowed].",
   too_long: "This text is too long[: {actual} characters, at most {limit} are allowed].",
@@ -133,9 +133,9 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   max_properties: "There are too many fields[: {actual}, at most {limit} are allowed].",
   not_allowed: "This value is not one of those that are allowed.",
   invalid: "This value is not valid.",
-  repeated_parameter: "This parameter is there more than once. Send it once.",
-  exclusive_fields: "These fields exclude each other. Send only one of them.",
-  range_reversed: "The range ends before it begins. Exchange the two values.",
+  repeated_parameter: "This parameter occurs more than once. Send it once.",
+  exclusive_fields: "These fields cannot be used together. Send only one of them.",
+  range_reversed: "The range ends before it begins. Swap the two values.",
   unknown_timezone: "There is no such time zone. Use a name such as Europe/Berlin.",
   ends_before_start: "The last date is before the first one. Correct one of them.",
   invalid_json: "The body is not valid JSON.",
@@ -145,10 +145,10 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   too_deep: "The body is nested too deeply[: at most {limit} levels are allowed].",
   too_many_headers: "The request has too many headers[ (at most {limit})].",
   invalid_header:
-    "This header does not have the form that it needs. An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
+    "This header is malformed. An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
 };
 
-/** Why a target failed, for an English reader. */
+/** English messages for the failure of a target, by code. */
 export const TARGET_MESSAGES_EN: Readonly<Record<TargetErrorCode, string>> = {
   content_rejected: "The platform refused the content. Change it and publish a new post.",
   media_rejected: "The platform refused the media. Use other files and publish a new post.",
@@ -162,14 +162,13 @@ export const TARGET_MESSAGES_EN: Readonly<Record<TargetErrorCode, string>> = {
     "The platform asks the account's owner to act. Log in there and follow its instructions.",
   app_configuration:
     "The platform refused the operator's app. The operator has to correct its setup.",
-  platform_quota:
-    "The platform's limit for this account is used up. Try again after it is renewed.",
+  platform_quota: "The platform's limit for this account is used up. Try again after it resets.",
   rate_limited: "The platform accepts no more requests for now. Try again later.",
-  platform_unavailable: "The platform did not answer as it should. Try again later.",
+  platform_unavailable: "The platform did not answer correctly. Try again later.",
   outcome_unknown:
-    "It is not known whether this was published. Look at the platform, then let the operator settle it.",
+    "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
   duplicate_detected:
-    "The same content was found on the account, so it was not sent again. Look at the platform.",
-  missed: "The service was down when this was due, and it came too late to be sent.",
+    "The same content was found on the account, so it was not sent again. Check on the platform.",
+  missed: "The service was down when this was due, and it is too late to send it.",
   internal_error: "Something went wrong on our side. Try again.",
 };

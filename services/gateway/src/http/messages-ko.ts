@@ -1,6 +1,6 @@
-import type { ErrorCode, TargetErrorCode, ViolationCode } from "./error-codes.ts";
+import type { ErrorCode, TargetErrorCode, ViolationCode } from "#src/http/error-codes.ts";
 
-/** What an error or a detail says to a Korean reader, by code; the form is that of the English catalogue. */
+/** Korean messages of errors and details by code, in the form of the English ones. */
 export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = {
   invalid_request: "요청이 올바르지 않습니다. 세부 항목을 고친 뒤 다시 보내 주세요.",
   workspace_required:
@@ -94,7 +94,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   schedule_too_far: "시각이 너무 멉니다[(최대 {limit}일 뒤)]. 더 이른 시각을 골라 주세요.",
   monthly: "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
   daily: "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
-  too_many_rules: "예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 취소해 주세요.",
+  too_many_rules: "예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 삭제해 주세요.",
   too_many_subscriptions: "웹훅 구독이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 취소해 주세요.",
   platform_unsupported: "이 계정의 플랫폼에는 없는 기능입니다.",
   outcome_unknown:
@@ -130,7 +130,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "헤더의 형식이 올바르지 않습니다. Idempotency-Key는 공백이 없는 ASCII 문자 1자에서 255자, X-Workspace-Id는 소문자 UUID입니다.",
 };
 
-/** Why a target failed, for a Korean reader. */
+/** Korean messages for the failure of a target, by code. */
 export const TARGET_MESSAGES_KO: Readonly<Record<TargetErrorCode, string>> = {
   content_rejected: "플랫폼이 내용을 거부했습니다. 내용을 바꿔 새로 게시해 주세요.",
   media_rejected: "플랫폼이 미디어를 거부했습니다. 다른 파일로 새로 게시해 주세요.",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ERROR_CODES, TARGET_ERROR_CODES, VIOLATION_CODES } from "./error-codes.ts";
-import { MESSAGES_EN, TARGET_MESSAGES_EN } from "./messages-en.ts";
-import { MESSAGES_KO, TARGET_MESSAGES_KO } from "./messages-ko.ts";
-import { chooseLocale, messageFor, targetMessageFor } from "./messages.ts";
+import { ERROR_CODES, TARGET_ERROR_CODES, VIOLATION_CODES } from "#src/http/error-codes.ts";
+import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
+import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
+import { chooseLocale, messageFor, targetMessageFor } from "#src/http/messages.ts";
 
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 

@@ -1,10 +1,10 @@
-import { MESSAGES_EN, TARGET_MESSAGES_EN } from "./messages-en.ts";
-import { MESSAGES_KO, TARGET_MESSAGES_KO } from "./messages-ko.ts";
+import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
+import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
 
-/** A language that texts for people exist in. */
+/** A language of the messages for people. */
 export type Locale = "en" | "ko";
 
-/** What a text may name; parts of a text whose parameters are missing are left out. */
+/** The parameters of a message. A bracketed part of a message is omitted if one of its parameters is missing. */
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
 const CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
@@ -23,45 +23,48 @@ const FALLBACKS: Readonly<Record<Locale, string>> = {
 };
 
 /**
- * The language of an answer: the one of ours that the reader likes best, the earlier one when two are liked equally,
- * and `defaultLocale` when the header names none of ours.
+ * The language of an answer: the supported one with the highest weight in `Accept-Language`, of two equal ones the first,
+ * and `defaultLocale` when no supported one is listed.
  */
 export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
   if (acceptLanguage === undefined) return defaultLocale;
   let best = { locale: defaultLocale, weight: 0 };
   for (const range of acceptLanguage.split(",")) {
-    const candidate = parseRange(range, defaultLocale);
+    const candidate = parseLanguageRange(range, defaultLocale);
     if (candidate !== undefined && candidate.weight > best.weight) best = candidate;
   }
   return best.locale;
 }
 
-function parseRange(range: string, any: Locale): { locale: Locale; weight: number } | undefined {
+function parseLanguageRange(
+  range: string,
+  wildcard: Locale,
+): { locale: Locale; weight: number } | undefined {
   const [tag = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-  const locale = toLocale(tag, any);
+  const locale = toLocale(tag, wildcard);
   if (locale === undefined) return undefined;
   const quality = parameters.find((parameter) => parameter.startsWith("q="));
   const weight = quality === undefined ? 1 : Number(quality.slice("q=".length));
   return weight > 0 && weight <= 1 ? { locale, weight } : undefined;
 }
 
-function toLocale(tag: string, any: Locale): Locale | undefined {
-  if (tag === "*") return any;
+function toLocale(tag: string, wildcard: Locale): Locale | undefined {
+  if (tag === "*") return wildcard;
   const [language] = tag.split("-", 1);
   return language === "en" || language === "ko" ? language : undefined;
 }
 
-/** Whether the catalogues have a text of its own for the code. */
+/** Whether there is a message for the code. */
 export function hasMessage(code: string): boolean {
   return CATALOGUES.en.has(code);
 }
 
-/** The text of an error or of a detail. A code without one gets a general text: this never throws. */
+/** The message of an error or of a detail. A code without a message gets a general one. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
   return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
 }
 
-/** Why a target failed; a code without a text gets the one of `internal_error`. */
+/** The message for the failure of a target. A code without a message gets the one of `internal_error`. */
 export function targetMessageFor(locale: Locale, code: string): string {
   const texts = TARGET_CATALOGUES[locale];
   return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];

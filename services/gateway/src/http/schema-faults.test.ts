@@ -1,7 +1,7 @@
 import type { Violation } from "@postrider/shared/errors";
 import fastify from "fastify";
 import { describe, expect, it } from "vitest";
-import { toSchemaViolations } from "./schema-faults.ts";
+import { toSchemaViolations } from "#src/http/schema-faults.ts";
 
 interface Request {
   readonly body?: unknown;

@@ -1,6 +1,29 @@
 import type { Violation } from "@postrider/shared/errors";
+import { defined } from "#src/http/defined.ts";
 
-/** What ajv says about one fault, as fastify hands it on in `error.validation`. */
+/** A fault of a request. For a query parameter it also says which values are allowed. */
+export type RequestViolation = Violation & {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly allowed?: readonly string[];
+};
+
+/** The rules of query parameters, as far as a client is told about them. */
+export interface QuerySchema {
+  readonly properties?: Readonly<
+    Record<
+      string,
+      {
+        readonly type?: unknown;
+        readonly minimum?: number;
+        readonly maximum?: number;
+        readonly enum?: readonly string[];
+      }
+    >
+  >;
+}
+
+/** One fault that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -38,17 +61,17 @@ const CODES: ReadonlyMap<string, string> = new Map([
 const UNIONS = new Set(["anyOf", "oneOf"]);
 
 /**
- * The faults of a value that did not fit its schema, at most 100, one for each place and code.
+ * The faults of a value that does not match its schema, at most 100, one for each path and code.
  *
- * @param context Which part of the request it was, in fastify's words.
- * @param value What was validated; from it comes `actual` of faults that have a limit.
+ * @param context The part of the request, as fastify calls it.
+ * @param value The value that was validated; `actual` of faults with a limit is taken from it.
  */
 export function toSchemaViolations(
   errors: readonly SchemaError[],
   context = "body",
   value?: unknown,
-): Violation[] {
-  const faults = new Map<string, Violation>();
+): RequestViolation[] {
+  const faults = new Map<string, RequestViolation>();
   for (const error of dropConsequences(settleUnions(errors))) {
     const fault = toViolation(error, context, value);
     faults.set(`${fault.code} ${fault.path}`, fault);
@@ -57,12 +80,25 @@ export function toSchemaViolations(
   return [...faults.values()];
 }
 
+/** The faults of query parameters, each with the values that the schema allows. */
+export function toQueryViolations(
+  errors: readonly SchemaError[],
+  query: unknown,
+  { properties = {} }: QuerySchema,
+): RequestViolation[] {
+  return toSchemaViolations(errors, "querystring", query).map((fault) => {
+    const { minimum, maximum, enum: allowed } = properties[fault.path?.slice(1) ?? ""] ?? {};
+    if (fault.code === "repeated_parameter") return fault;
+    return { ...fault, ...defined({ minimum, maximum, allowed }) };
+  });
+}
+
 /**
- * ajv reports every branch of a union and the union itself. The branches that have the right type say what is wrong;
- * when there is none, the union is reported as one fault.
+ * ajv reports every branch of a union and the union itself. The branches of the right type
+ * say what is wrong; without such a branch the union is reported as one fault.
  */
 function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
-  // The fault of the name itself is followed by one of `propertyNames`, which says where.
+  // The fault of a property's name is followed by one of `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
   for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword))) {
     settled = settleUnion(settled, union);
@@ -70,7 +106,7 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   return settled;
 }
 
-/** What is more wrong with a value of the wrong type is not worth a word. */
+/** Drops further faults of values that have the wrong type. */
 function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
   const mistyped = new Set(
     errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),
@@ -93,7 +129,7 @@ function settleUnion(errors: readonly SchemaError[], union: SchemaError): Schema
   return [...others, { ...first, instancePath: union.instancePath }];
 }
 
-/** A wrong constant is a better word than a wrong type: some branch has the right one. */
+/** Prefers the fault of a constant to that of a type: its branch has the right type. */
 function rank(error: SchemaError): number {
   return error.keyword === "const" ? 0 : 1;
 }
@@ -108,7 +144,7 @@ function toViolation(error: SchemaError, context: string, value: unknown): Viola
   return actual === undefined ? { code, path, limit } : { code, path, limit, actual };
 }
 
-/** A header has a form, whatever the keyword that says it. */
+/** All faults of a header have one code. */
 function codeOf({ keyword }: SchemaError, context: string): string {
   return context === "headers" ? "invalid_header" : (CODES.get(keyword) ?? "invalid");
 }
@@ -139,7 +175,7 @@ function valueAt(value: unknown, path: string): unknown {
   return found;
 }
 
-/** Numbers count as they are, texts in code points as JSON Schema does, lists and objects by their members. */
+/** The size that a limit applies to: of a number itself, of a text its code points, of a list or object its members. */
 function measure(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value === "string") return Array.from(value).length;

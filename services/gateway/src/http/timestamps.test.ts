@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDate, parseTimestamp } from "./timestamps.ts";
+import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 
 describe("parseTimestamp", () => {
   it.each([

@@ -1,3 +1,6 @@
+import { timestampDate, timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { invalidRequest } from "@postrider/shared/errors";
+
 const RFC_3339 =
   /^(?<date>\d{4}-\d{2}-\d{2})[Tt](?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d+))?(?<offset>[Zz]|[+-]\d{2}:\d{2})$/;
 
@@ -5,13 +8,13 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 type TimeParts = { date: string; time: string; fraction?: string; offset: string };
 
-/** What Postgres, protobuf and RFC 3339 can all write. */
+/** The range that Postgres, protobuf and RFC 3339 can all represent. */
 const EARLIEST_MS = Date.parse("0001-01-01T00:00:00.000Z");
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * The instant of an RFC 3339 time, which must have an offset. More than three decimals are cut; dates and times that do
- * not exist, leap seconds among them, are undefined.
+ * The instant of an RFC 3339 time with an offset, cut to milliseconds. Undefined for any other text, and for dates and
+ * times that do not exist; leap seconds count as such.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
@@ -23,7 +26,7 @@ export function parseTimestamp(text: string): Date | undefined {
   return isInRange(instant.getTime()) ? instant : undefined;
 }
 
-/** Whether the text is a calendar date, `2026-11-20`, that exists; there is no year 0. */
+/** Whether the text is a date that exists, such as `2026-11-20`. Year 0 does not exist. */
 export function isDate(text: string): boolean {
   return DATE.test(text) && !text.startsWith("0000") && isDay(text);
 }
@@ -32,7 +35,7 @@ function isInRange(ms: number): boolean {
   return ms >= EARLIEST_MS && ms <= LATEST_MS;
 }
 
-/** Node turns February 30 into March 2; a date exists only if it comes back unchanged. */
+/** Node reads February 30 as March 2, so a date exists only if it is written back unchanged. */
 function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
@@ -45,4 +48,22 @@ function isTime(time: string): boolean {
 
 function isOffset(offset: string): boolean {
   return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
+}
+
+/** RFC 3339 in UTC with milliseconds. */
+export function toInstant(timestamp: Timestamp): string {
+  return timestampDate(timestamp).toISOString();
+}
+
+/** RFC 3339 in UTC with milliseconds, or null for an absent timestamp. */
+export function toOptionalInstant(timestamp: Timestamp | undefined): string | null {
+  return timestamp === undefined ? null : toInstant(timestamp);
+}
+
+/** The timestamp of a request's field. @throws `invalid_request` for a text that the schema should have refused. */
+export function fromOptionalInstant(path: string, text: string | undefined): Timestamp | undefined {
+  if (text === undefined) return undefined;
+  const instant = parseTimestamp(text);
+  if (instant === undefined) throw invalidRequest([{ code: "format", path }]);
+  return timestampFromDate(instant);
 }

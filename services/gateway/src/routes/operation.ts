@@ -1,10 +1,10 @@
 import { Type, type TProperties, type TSchema } from "typebox";
-import type { Scope } from "#src/routes/deps.ts";
-import { ErrorBody, ref } from "#src/routes/schema.ts";
+import type { Scope } from "#src/routes/dependencies.ts";
+import { ErrorBody, ref } from "#src/routes/schemas.ts";
 
 interface Answer {
   readonly description: string;
-  /** Absent where there is nothing to show. */
+  /** Absent for an answer without a body. */
   readonly body?: TSchema;
   readonly headers?: Readonly<Record<string, object>>;
 }
@@ -15,7 +15,7 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
-  /** For operations that take longer than a request usually may. */
+  /** Maximum duration, where it differs from the default. */
   readonly timeoutMs?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;
@@ -33,11 +33,18 @@ const WORKSPACE_HEADER = {
   ),
 };
 
-/** On every answer, errors too. */
+/** Headers of every answer, also of errors. */
 const ANSWER_HEADERS = {
-  "X-Request-Id": { type: "string", description: "Names the request; record it." },
-  RateLimit: { type: "string", description: "What is left of the limit, and when it is whole." },
-  "RateLimit-Policy": { type: "string", description: "Which limit it is." },
+  "X-Request-Id": {
+    type: "string",
+    description: "Id of the request; quote it when you report a problem.",
+  },
+  RateLimit: {
+    type: "string",
+    description:
+      "Requests that are left, and the seconds until the whole limit is available again.",
+  },
+  "RateLimit-Policy": { type: "string", description: "The limit that applies, and its window." },
 };
 
 const RETRY_AFTER = { type: "integer", minimum: 1, description: "Seconds to wait." };
@@ -50,24 +57,24 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
   return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
-/** Every operation may answer that there were too many requests, and with any other error. */
+/** Error answers that every operation can give. */
 const ERRORS = {
   429: describeAnswer({
-    description: "The workspace used up its requests of this minute.",
+    description: "The workspace has used up its requests for this minute.",
     body: ErrorBody,
     headers: { "Retry-After": RETRY_AFTER },
   }),
   default: describeAnswer({ description: "Any other error.", body: ErrorBody }),
 };
 
-/** Route options of one operation: its schema, its place in the API description and the scope that it needs. */
+/** Route options of an operation: its schemas, its entry in the API description and the scope that it requires. */
 export function operation(options: Operation) {
   const { scope, timeoutMs, response, tags, headers, description, ...schema } = options;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),
   ]);
-  const needs = `Needs the scope \`${scope}\`.`;
+  const needs = `Requires the scope \`${scope}\`.`;
   return {
     config: timeoutMs === undefined ? { scope } : { scope, timeoutMs },
     schema: {

@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig } from "@postrider/shared/config";
+import { loadConfig } from "@postrider/shared/config";
+import { ConfigError } from "@postrider/shared/config/config-error";
 import { expect, test } from "vitest";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
 

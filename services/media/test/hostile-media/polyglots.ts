@@ -29,7 +29,7 @@ export function polyglots(): HostileFile[] {
       ]),
       "a PNG called a JPEG": png,
       "an executable called a JPEG": Buffer.concat([ascii("\x7fELF"), Buffer.alloc(200)]),
-      "a film called a JPEG": mp4,
+      "a video called a JPEG": mp4,
       "no bytes called a JPEG": Buffer.alloc(0),
       "one byte called a JPEG": Buffer.from([0xff]),
       "HTML with a JPEG behind it": Buffer.concat([ascii(HTML), jpeg]),
@@ -37,7 +37,7 @@ export function polyglots(): HostileFile[] {
     ...hostile("image/jpeg", "handled", {
       "a JPEG with a ZIP behind it": Buffer.concat([jpeg, ZIP]),
       "a JPEG with HTML behind it": Buffer.concat([jpeg, ascii(HTML)]),
-      "a JPEG with a film behind it": Buffer.concat([jpeg, mp4]),
+      "a JPEG with a video behind it": Buffer.concat([jpeg, mp4]),
     }),
     ...hostile("image/png", "handled", {
       "a PNG with JavaScript behind it": Buffer.concat([png, ascii("*/=1;alert(1);//")]),
@@ -63,7 +63,7 @@ export function polyglots(): HostileFile[] {
       ]),
       "an MP4 with HTML behind it": Buffer.concat([mp4, ascii(HTML)]),
       "a WebM called an MP4": sampleWebm(),
-      "a QuickTime film called an MP4": Buffer.from(sampleMp4({ brand: "qt  " })),
+      "a QuickTime video called an MP4": Buffer.from(sampleMp4({ brand: "qt  " })),
       "a HEIC picture called an MP4": Buffer.concat([
         box("ftyp", ascii("heic\0\0\0\0heic")),
         Buffer.alloc(99),
@@ -71,7 +71,7 @@ export function polyglots(): HostileFile[] {
       "a playlist called an MP4": ascii("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"),
     }),
     ...hostile("video/webm", "rejected", {
-      "a Matroska film called a WebM": sampleWebm({ docType: "matroska" }),
+      "a Matroska video called a WebM": sampleWebm({ docType: "matroska" }),
       "a WebM with HTML behind it": Buffer.concat([sampleWebm(), ascii(HTML)]),
     }),
   ];

@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callPlatform } from "#src/http/http.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
 import { sendOnce } from "#src/http/send-once.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 import { lookForRecord, toRequest } from "./xrpc.ts";
 
 /** Something inside our network. */

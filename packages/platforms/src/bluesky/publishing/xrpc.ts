@@ -1,9 +1,14 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { header, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { describeStatus, header, type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import { jsonBody } from "#src/http/request-body.ts";
-import type { AccountAccess, Failure } from "#src/publishing/connector.ts";
+import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
+/** Wait after a rate limit that names no time. */
+const DEFAULT_WAIT_MS = 60_000;
 const TOKEN_ERRORS = new Set([
   "ExpiredToken",
   "InvalidToken",
@@ -12,22 +17,27 @@ const TOKEN_ERRORS = new Set([
   "AuthRequired",
 ]);
 const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
-/** The texts are no contract; "blob" in one is all that tells what a validation error is about. */
+/** Error texts may change, but only the word "blob" or "mime type" in one shows that a validation error is about media. */
 const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
-/** The file was dropped before the record named it: it is uploaded again with a later try. */
+/** The server deleted a blob before the record referenced it; a later attempt uploads it again. */
 const BLOB_GONE = "BlobNotFound";
 
-/** Where the account's repository answers. */
+/** The link to a post. It contains the DID, which stays the same when the handle changes. */
+export function toPermalink({ externalId }: AccountAccess, rkey: string): string {
+  return `https://bsky.app/profile/${externalId}/post/${rkey}`;
+}
+
+/** The host of the account's repository. */
 export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
-/** The owner of an account says in its DID document where its repository is. */
+/** Whether the owner of the account chose the host, with the account's DID document. */
 export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
-/** A call of a procedure in the account's name. */
+/** A request to a procedure, in the name of the account. */
 export function toRequest(
   baseUrl: string,
   account: AccountAccess,
@@ -38,50 +48,41 @@ export function toRequest(
     method: "POST",
     url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
     isForeign: isForeign(account),
-    headers: { authorization: `Bearer ${account.accessToken}` },
+    headers: bearer(account.accessToken),
     body: jsonBody(body),
   };
 }
 
-/** What an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is a plain wait. */
+/** The failure that an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is only a wait. */
 export function toFailure(answer: PlatformAnswer, name: string): Failure {
   const message = shorten(text(answer.json, "message") ?? name);
   if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
   if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
   if (answer.status === 429) {
     const seconds = Number(header(answer, "retry-after"));
-    return {
-      kind: "retryable",
-      code: "rate_limited",
-      message,
-      retryAfterMs: seconds > 0 ? seconds * 1000 : 60_000,
-      isLimit: true,
-    };
+    return limitReached("rate_limited", message, seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_MS);
   }
-  if (name === BLOB_GONE) return { kind: "retryable", code: "platform_unavailable", message };
+  if (name === BLOB_GONE) return platformUnavailable(message);
   if (answer.status === 413 || ABOUT_MEDIA.test(message))
     return { kind: "refused", code: "media_rejected", message };
   if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
   return { kind: "refused", code: "content_rejected", message };
 }
 
-/** Nothing is visible because of an upload, so what is not definite is tried again. */
+/** The failure of an upload. An upload makes nothing visible, so an unclear answer is retried. */
 export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
-  if (answer.kind === "no_answer")
-    return { kind: "retryable", code: "platform_unavailable", message: answer.message };
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   const { status } = answer;
   const name = text(answer.json, "error") ?? (status === 413 ? "PayloadTooLarge" : undefined);
-  if (name === undefined || status < 400 || status >= 500) {
-    const message = name ?? `HTTP ${status} without a readable answer`;
-    return { kind: "retryable", code: "platform_unavailable", message };
-  }
+  if (name === undefined || status < 400 || status >= 500)
+    return platformUnavailable(name ?? describeStatus(answer));
   const failure = toFailure(answer, name);
   return failure.kind === "refused" && failure.code === "content_rejected"
     ? { ...failure, code: "media_rejected" }
     : failure;
 }
 
-/** Whether the record is there. Nobody else knows our keys, so what is there is ours. */
+/** Whether the record exists. Only Postrider knows its key, so a record that exists is ours. */
 export async function lookForRecord(
   baseUrl: string,
   account: AccountAccess,

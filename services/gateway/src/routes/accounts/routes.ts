@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { toAccount } from "#src/routes/accounts/mapping.ts";
 import { AccountList, REVOCATION_HEADERS } from "#src/routes/accounts/schemas.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { IdParams, NoQuery } from "#src/routes/schema.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "accounts">): void {
   const list = operation({
@@ -25,7 +25,7 @@ export function registerAccounts(api: FastifyInstance, deps: Pick<ServerDeps, "a
     operationId: "disconnectAccount",
     summary: "Disconnect an account",
     description:
-      "The account's tokens are destroyed at once, and its scheduled posts fail when they are due. A 204 does not mean that the permission at the platform is gone: the headers say whether the platform was asked.",
+      "The account's tokens are deleted immediately, and its scheduled posts fail when they are due. A 204 does not mean that the platform has revoked the permission: the headers say whether it was asked to.",
     tags: ["accounts"],
     scope: "accounts:write",
     params: IdParams,

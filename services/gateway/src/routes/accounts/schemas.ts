@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, nullable, ref } from "#src/routes/schema.ts";
+import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
 
 export const Account = Type.Object(
   {
@@ -22,16 +22,16 @@ export const AccountList = Type.Object(
   { $id: "AccountList" },
 );
 
-/** What became of our permission at the platform. */
+/** Headers that say whether the platform was asked to revoke our permission. */
 export const REVOCATION_HEADERS = {
   "X-Provider-Revocation": {
     type: "string",
     enum: ["not_attempted", "unconfirmed"],
-    description: "Whether the platform was asked to take the permission back.",
+    description: "Whether the platform was asked to revoke the permission.",
   },
   "X-Provider-Revocation-Reason": {
     type: "string",
     enum: ["app_wide_grant", "not_verified", "not_configured", "already_disconnected"],
-    description: "Why not; only with not_attempted.",
+    description: "Why the platform was not asked; only with not_attempted.",
   },
 };

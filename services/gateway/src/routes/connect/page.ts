@@ -3,13 +3,13 @@ import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import { CONNECT_TEXTS, type ConnectPage } from "#src/http/connect-texts.ts";
 import type { Locale } from "#src/http/messages.ts";
 
-/** What a page is made of; everything here is escaped. */
+/** The contents of a page. Texts are escaped when the page is rendered. */
 export interface PageContent {
   readonly page: ConnectPage;
   readonly locale: Locale;
   readonly platform?: string;
   readonly workspace?: string;
-  /** What was connected. */
+  /** The names of the accounts that were connected. */
   readonly usernames?: readonly string[];
 }
 
@@ -27,10 +27,10 @@ small { opacity: .7; }
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * Nothing but this one style: no script, no picture, nothing from elsewhere.
+ * The content security policy of a page: one inline style, and no script, image or other host.
  *
- * @param formOrigin Where the form's redirects lead: the policy holds for them too. Platforms go on to pages of their
- *   own on other hosts, hence https.
+ * @param formOrigin The origin to which the form is redirected, which the policy restricts as well. Platforms redirect to
+ *   further hosts of their own, therefore any https origin is allowed in addition.
  */
 export function toPolicy(formOrigin: string | undefined): string {
   const form = formOrigin === undefined ? "'none'" : `'self' https: ${formOrigin}`;
@@ -59,7 +59,7 @@ function nameOf(platform: string): string {
   return isPlatformId(platform) ? PLATFORMS[platform].displayName : "Postrider";
 }
 
-/** The page as HTML. */
+/** Renders the page as HTML. */
 export function renderPage({
   page,
   locale,

@@ -1,11 +1,15 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { toConnectPage, type ConnectPage } from "#src/http/connect-texts.ts";
-import { newBrowser, readBrowser, toCookie } from "#src/routes/connect/browser-cookie.ts";
-import { renderPage, toPolicy, type PageContent } from "#src/routes/connect/page.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import { type ConnectPage, toConnectPage } from "#src/http/connect-texts.ts";
+import {
+  newBrowserSecret,
+  readBrowserSecret,
+  toCookie,
+} from "#src/routes/connect/browser-cookie.ts";
+import { type PageContent, renderPage, toPolicy } from "#src/routes/connect/page.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
 
@@ -30,11 +34,11 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
   unavailable: 503,
 };
 
-/** Secrets of links have this form; what has another one was never made by us. */
+/** The form of the secret in a connect link; any other text was never issued. */
 const TICKET = /^[A-Za-z0-9_-]{43}$/;
-/** Codes of platforms are far shorter. */
+/** Maximum length of a query parameter. The codes of platforms are far shorter. */
 const MAX_VALUE_LENGTH = 4_096;
-/** An exchange asks the platform up to three times. */
+/** Exchanging the code takes up to three calls to the platform. */
 const CALLBACK_TIMEOUT_MS = 35_000;
 
 function sendPage(
@@ -50,7 +54,7 @@ function sendPage(
     .send(renderPage({ ...content, locale: reply.request.locale }));
 }
 
-/** A query parameter; absent, repeated and endless ones are empty. */
+/** A query parameter; "" when it is absent, repeated or too long. */
 function valueOf(query: Callback["Querystring"], name: string): string {
   const value = query[name];
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH ? value : "";
@@ -66,7 +70,7 @@ async function showLink(
   const found = await authorizations.findTicket({ ticket });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
-  const browser = readBrowser(request.headers.cookie) ?? newBrowser();
+  const browser = readBrowserSecret(request.headers.cookie) ?? newBrowserSecret();
   reply.header("set-cookie", toCookie(browser, publicUrl));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
@@ -78,7 +82,7 @@ async function openLink(
 ): Promise<FastifyReply> {
   const { ticket } = request.params;
   if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
-  const browser = readBrowser(request.headers.cookie);
+  const browser = readBrowserSecret(request.headers.cookie);
   if (browser === undefined) return sendPage(reply, { page: "other_browser" });
   const { outcome, authorizeUrl } = await authorizations.openTicket({ ticket, browser });
   return outcome === "opened"
@@ -96,7 +100,7 @@ async function finish(
     state: valueOf(query, "state"),
     code: valueOf(query, "code"),
     error: valueOf(query, "error"),
-    browser: readBrowser(headers.cookie) ?? "",
+    browser: readBrowserSecret(headers.cookie) ?? "",
   };
   const { outcome, platform, accounts } = await authorizations.finishAuthorization(back, {
     timeoutMs: CALLBACK_TIMEOUT_MS,
@@ -106,20 +110,20 @@ async function finish(
 }
 
 /**
- * The pages that connect an account: `GET /connect/{ticket}` shows what will happen and spends nothing, so that programs
- * which preview links do no harm; its button sends the browser to the platform, and that sends it back to
- * `/connect/callback`. No page has a script, and no secret is logged: the log names routes, not addresses.
+ * The pages that connect an account. `GET /connect/{ticket}` only explains what will happen, so that programs that preview
+ * links do not use up the link. Its button sends the browser to the platform, which sends it back to `/connect/callback`.
+ * No page has a script, and no secret is logged, because the log contains routes instead of URLs.
  */
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
     config: { timeoutMs: CALLBACK_TIMEOUT_MS, isOpen: true },
-    // People read these answers: a failure is a page too.
+    // People read these answers in a browser, so a failure is a page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      // Who asks so often is no person.
+      // A person does not reach the rate limit, so that error stays JSON.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
-      deps.logger.warn({ err: error, requestId: request.id }, "connecting an account failed");
+      deps.logger.warn({ err: error, requestId: request.id }, "an account could not be connected");
       sendPage(reply, { page: "unavailable" });
     },
   };

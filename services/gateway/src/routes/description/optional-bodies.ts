@@ -7,8 +7,8 @@ type Schemas = Record<string, object>;
 const SCHEMA = /"#\/components\/schemas\/(\w+)"/;
 
 /**
- * A body that the framework is to accept as null is one that may be left out: the description says so, and that null
- * itself is not to be sent.
+ * Describes bodies that the framework accepts as null as optional ones that are not null: an absent body reaches the
+ * validator as null, and clients must not send null itself.
  */
 export const describeOptionalBodies: Describe = (found) => {
   if (!("openapiObject" in found)) return found.swaggerObject;

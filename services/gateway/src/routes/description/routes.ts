@@ -1,16 +1,16 @@
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
-import { API_PATH } from "#src/routes/hooks/open-paths.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
 import { QUOTA_SCHEMAS } from "#src/routes/quota/schemas.ts";
-import { ErrorBody, HIDDEN } from "#src/routes/schema.ts";
+import { ErrorBody, HIDDEN } from "#src/routes/schemas.ts";
 
 const SCHEMAS = [
   ErrorBody,
@@ -26,11 +26,11 @@ const SCHEMAS = [
   ...QUEUE_SLOT_SCHEMAS,
 ];
 
-const INTRODUCTION = `Publish one piece of content to many social accounts and read the outcome per account.
+const INTRODUCTION = `Publish the same content to several social accounts and read the result for each account.
 
-Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; record the \`X-Request-Id\` of an answer when you ask for help.`;
+Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; quote the \`X-Request-Id\` of the answer when you report a problem.`;
 
-/** `GET /api/v1/openapi.json` is made from the route schemas and needs no key. */
+/** Serves `GET /api/v1/openapi.json`, which is generated from the schemas of the routes and needs no API key. */
 export async function registerDescription(
   app: FastifyInstance,
   deps: Pick<ServerDeps, "publicUrl">,

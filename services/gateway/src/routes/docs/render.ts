@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fastify from "fastify";
-import { API_PATH } from "#src/routes/hooks/open-paths.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
 
-/** Path of the page; its script is looked for beside it. */
+/** Path of the page. The page loads its script relative to it. */
 export const DOCS_PATH = "/docs/";
 export const SCRIPT_PATH = `${DOCS_PATH}js/scalar.js`;
 
@@ -15,7 +15,7 @@ export interface Docs {
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** The page runs the package's script and its own few lines, and talks to this host only. */
+/** The page may run the package's script and its own inline scripts, and connect to this host only. */
 function toPolicy(page: string): string {
   const hashes = [...page.matchAll(INLINE_SCRIPT)].map(
     ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
@@ -23,7 +23,7 @@ function toPolicy(page: string): string {
   return [
     "default-src 'none'",
     ["script-src 'self'", ...hashes].join(" "),
-    // Styles are made by the script.
+    // The script generates styles.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
@@ -36,8 +36,8 @@ function toPolicy(page: string): string {
 }
 
 /**
- * Asks the package for its page and its script. It is loaded here and not with the process, because it costs more memory
- * than all of the gateway's own code.
+ * Renders the documentation page with the Scalar package and returns it with its script. The package is imported on first
+ * use, because it needs more memory than all of the gateway's own code.
  */
 export async function renderDocs(): Promise<Docs> {
   const { default: scalar } = await import("@scalar/fastify-api-reference");

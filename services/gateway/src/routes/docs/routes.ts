@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { DOCS_PATH, renderDocs, SCRIPT_PATH, type Docs } from "#src/routes/docs/render.ts";
+import { type Docs, DOCS_PATH, renderDocs, SCRIPT_PATH } from "#src/routes/docs/render.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
 
-/** `GET /docs` shows the API description with a package of our own server: nothing comes from elsewhere. */
+/** Serves `GET /docs`, the API reference. Page and script come from this server, so that no other host is contacted. */
 export function registerDocs(app: FastifyInstance): void {
   let docs: Promise<Docs> | undefined;
   const load = async (): Promise<Docs> => await (docs ??= renderDocs());
@@ -21,7 +21,7 @@ export function registerDocs(app: FastifyInstance): void {
   });
   app.get(SCRIPT_PATH, OPTIONS, async (_request, reply) => {
     const { script } = await load();
-    // Four megabytes that change with a release only.
+    // The script has 4 MB and changes only with a release.
     return await reply
       .header("cache-control", "public, max-age=3600")
       .type("application/javascript; charset=utf-8")

@@ -1,14 +1,14 @@
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { AdmissionResult } from "#src/domain/admission.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { API_PATH, isOpenPath } from "#src/routes/hooks/open-paths.ts";
-import { setRateLimit } from "#src/routes/hooks/rate-limit-headers.ts";
+import { setRateLimit } from "#src/http/rate-limit.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** What keeps the request out, or undefined when it may go on; then the caller is known. */
+/** The error that refuses the request, or undefined when it is admitted; its caller is known from then on. */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
@@ -31,7 +31,7 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
   }
 }
 
-/** A repeated or malformed header names no workspace; it is refused before it can be compared with anything. */
+/** The workspace that the request names. A repeated or malformed header is an error. */
 function workspaceHeader(request: FastifyRequest): string | undefined | ServiceError {
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
@@ -39,19 +39,23 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   return invalidRequest([{ code: "invalid_header", path: "X-Workspace-Id" }]);
 }
 
-/** Only who has a key learns what is wrong with the rest of the request. */
+/** Only a caller with a working key is told what is wrong with the rest of the request. */
 function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
-/** The order of the interface: 401, workspace, 429; then (for a known route) scope and verification. */
+/** Whether the request needs a key: every path of the API, also an unknown one, but not the API description. */
+function needsKey({ url, routeOptions }: FastifyRequest): boolean {
+  if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
+  // A path may be written with escapes, so the route that was found counts as well.
+  return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
+}
+
+/** Checks in the order that the contract fixes: key, workspace, rate limit; then, on a known route, the permissions. */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
-    // The path may be written with escapes; what was matched counts as well.
-    const isApi =
-      request.url.startsWith(API_PATH) || request.routeOptions.config?.scope !== undefined;
-    if (!isApi || isOpenPath(request.url)) {
+    if (!needsKey(request)) {
       done();
       return;
     }
@@ -70,7 +74,7 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   });
 }
 
-/** After the route is known: the key's scope, then the workspace's verification, which only writing posts needs. */
+/** Checks the scope of the key, then that the workspace is verified, which only writing posts requires. */
 export function checkPermission(request: FastifyRequest): ServiceError | undefined {
   const { scope } = request.routeOptions.config;
   if (scope === undefined || request.caller === undefined) return undefined;

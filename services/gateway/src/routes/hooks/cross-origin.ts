@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const ALLOWED = {
   "access-control-allow-methods": "PUT",
@@ -14,8 +14,8 @@ function allow(reply: FastifyReply, origin: string, isPreflight: boolean): void 
 }
 
 /**
- * Lets pages of the configured origins call the routes that are made for browsers, errors included. No cookie or other
- * credential of the browser is ever asked for. A browser that gets no such header refuses by itself.
+ * Allows pages of the configured origins to call the routes with `isCrossOrigin` and to read the answers, also errors.
+ * Cookies are not allowed. For any other origin the headers are absent, and the browser blocks the answer.
  */
 export function addCrossOrigin(
   app: FastifyInstance,

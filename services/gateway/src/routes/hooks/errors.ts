@@ -1,8 +1,13 @@
-import { invalidRequest, ServiceError, type Violation } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
-import { toSchemaViolations } from "#src/http/schema-faults.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import {
+  type QuerySchema,
+  type RequestViolation,
+  toQueryViolations,
+  toSchemaViolations,
+} from "#src/http/schema-faults.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
   if (status === 401) reply.header("www-authenticate", "Bearer");
@@ -11,21 +16,25 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
 }
 
-/** The faults of all parts of a request at once; fastify itself stops at the first part that has one. */
-function findSchemaViolations(request: FastifyRequest): Violation[] {
-  const { body, query, headers } = request;
-  // An absent body is null to a validator, as fastify shows it.
-  const parts = { body: body ?? null, querystring: query, headers };
-  return Object.entries(parts).flatMap(([part, value]) => {
-    const validate = request.getValidationFunction(part as keyof typeof parts);
-    if (validate === undefined || validate(value)) return [];
-    return toSchemaViolations(validate.errors ?? [], part, value);
-  });
+/** The faults of all parts of a request; fastify itself stops at the first part that has one. */
+function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
+  const { body, query, headers, routeOptions } = request;
+  const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {
+    const validate = request.getValidationFunction(part);
+    return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
+  };
+  // Fastify passes an absent body to the validator as null.
+  const content = body ?? null;
+  const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
+  return [
+    ...toSchemaViolations(faultsOf("body", content), "body", content),
+    ...toQueryViolations(faultsOf("querystring", query), query, schema),
+    ...toSchemaViolations(faultsOf("headers", headers), "headers", headers),
+  ];
 }
 
-/** What fastify itself refuses, in our words; undefined for what nobody expected. */
-function fromFastify(error: FastifyError, request: FastifyRequest): ServiceError | undefined {
-  if (error.validation !== undefined) return invalidRequest(findSchemaViolations(request));
+/** The error for a request that fastify itself refused; undefined when the error is unexpected. */
+function fromFastify(error: FastifyError): ServiceError | undefined {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ServiceError("invalid", "payload_too_large");
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
@@ -35,24 +44,29 @@ function fromFastify(error: FastifyError, request: FastifyRequest): ServiceError
   return isClientFault ? invalidRequest() : undefined;
 }
 
-/** One error body for everything that can go wrong; no text of a library, stack or query leaves. */
+/** Answers every failure with the common error body; texts of libraries, stack traces and queries are never sent. */
 export function addErrorAnswers(
   app: FastifyInstance,
   { logger }: Pick<ServerDeps, "logger">,
 ): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
-    const known = error instanceof ServiceError ? error : fromFastify(error, request);
+    const known = error instanceof ServiceError ? error : fromFastify(error);
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
-        "request failed",
+        "a request failed unexpectedly",
       );
     const answer = known ?? new ServiceError("internal", "internal");
     const status = httpStatusOf(answer.reason, answer.kind);
     if (answer.kind === "internal")
-      logger.error({ err: answer, requestId: request.id }, "internal error");
+      logger.error(
+        { err: answer, requestId: request.id },
+        "a request ended with an internal error",
+      );
     setErrorHeaders(reply, answer, status);
-    const { reason, kind, violations } = answer;
+    const { reason, kind } = answer;
+    const isSchemaFault = !(error instanceof ServiceError) && error.validation !== undefined;
+    const violations = isSchemaFault ? findSchemaViolations(request) : answer.violations;
     const body = toErrorBody({ reason, kind, violations, locale: request.locale });
     request.errorCode = body.error.code;
     return reply

@@ -1,22 +1,22 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { unavailable } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
-/** Fewer turns of the loop than these say nothing yet. */
-const MIN_TURNS = 3;
+/** Minimum number of samples for a mean that means something. */
+const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
-/** A process that sheds load is alive: restarting it, or taking it out of service, would only move the load. */
+/** Probes are answered under load: restarting the process, or taking it out of service, would only move the load. */
 const PROBES = new Set(["/livez", "/readyz"]);
 
-/** The longest turn is left out: when it is seen it is over, and shedding would not undo it. */
+/** The mean delay without the longest one, which is over when it is measured: shedding load would not undo it. */
 function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDelay>): number {
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;
 }
 
-/** Watches the event loop from the moment the server listens: starting up is slow and no overload. */
+/** Measures the delay of the event loop once the server listens: a slow start is not an overload. */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let isOverloaded = false;
@@ -24,7 +24,7 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   app.addHook("onListen", (done) => {
     delay.enable();
     timer = setInterval(() => {
-      if (delay.count < MIN_TURNS) return;
+      if (delay.count < MIN_SAMPLES) return;
       isOverloaded = meanDelayMs(delay) > maxDelayMs;
       delay.reset();
     }, SAMPLE_MS);
@@ -39,7 +39,7 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   return () => isOverloaded;
 }
 
-/** While the event loop is late, new requests are refused at once: answering late would make everybody late. */
+/** Refuses new requests while the event loop is overloaded, so that the accepted ones are answered in time. */
 export function addLoadShedding(
   app: FastifyInstance,
   { maxLoopDelayMs = MAX_DELAY_MS }: Pick<ServerDeps, "maxLoopDelayMs">,

@@ -5,19 +5,19 @@ import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/t
 import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
-/** A request's part in a trace: the client's, or one that begins here. Whether it is recorded we say ourselves. */
+/** The request's place in a trace: the client's, or a new one. The client does not decide whether it is recorded. */
 interface RequestTrace {
   readonly span: Span;
-  /** What goes on from here names it, also while nobody records: the trace's id is in every log line. */
+  /** Sent with every call, also when the trace is not recorded, because log lines contain the id of the trace. */
   readonly traceparent: string;
 }
 
 const durations = createDurationHistogram(
   "gateway_request_duration_seconds",
-  "From the request's first byte to the answer's last one, by route.",
+  "Time from the first byte of a request to the last byte of its answer, by route.",
   ["method", "route", "status"],
 );
 
@@ -30,17 +30,17 @@ function beginTrace(request: FastifyRequest): RequestTrace {
 }
 
 /**
- * Gives each request its id, on the answer and in everything that works on it, its place in a trace, and one log line at
- * its end. The context begins right before the handler: reading the body in between would lose it.
+ * Gives each request an id, which its answer and its RPCs carry, a place in a trace, and one log line when it ends. The
+ * context begins right before the handler, because it would be lost while the body is read.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();
 
-  const safety = securityHeaders(deps.publicUrl);
+  const safeHeaders = securityHeaders(deps.publicUrl);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     request.locale = chooseLocale(request.headers["accept-language"], deps.defaultLocale);
-    reply.headers(safety);
+    reply.headers(safeHeaders);
     traces.set(request, beginTrace(request));
     done();
   });

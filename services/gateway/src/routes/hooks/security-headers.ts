@@ -1,12 +1,12 @@
-/** A year. Other hosts of the domain are not ours to decide about. */
+/** One year, without `includeSubDomains`: other hosts of the domain may belong to other services. */
 const TRANSPORT_SECURITY = "max-age=31536000";
 
-/** With pages of our own, besides what every answer has: no other window may reach into theirs. */
+/** Additional headers of HTML pages: windows of other origins get no access to them. */
 export const PAGE_HEADERS = { "cross-origin-opener-policy": "same-origin" };
 
 /**
- * Sent with every answer: nothing of ours is to be framed, sniffed, cached by somebody in between, or made part of
- * another site's page. Only where people reach us by https are they told to come by nothing else.
+ * Headers of every answer: it must not be framed, sniffed, stored by a cache, or embedded by another site. Browsers are
+ * told to use only https if the public URL is https.
  */
 export function securityHeaders(publicUrl: string): Readonly<Record<string, string>> {
   const isSecure = publicUrl.startsWith("https:");
@@ -16,7 +16,7 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
-    // JSON needs nothing; pages replace it.
+    // JSON loads nothing; pages set a policy of their own.
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     ...(isSecure ? { "strict-transport-security": TRANSPORT_SECURITY } : {}),
   };

@@ -3,10 +3,10 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { FastifyInstance } from "fastify";
 
-/** How long a body that nobody wants may still come, so that its sender gets to read why. */
-const LINGER_MS = 5_000;
+/** How long the rest of a refused body is read and discarded, so that its sender receives the answer. */
+const DISCARD_MS = 5_000;
 
-/** A request that is answered before all of it has come gets to its answer all the same. */
+/** Makes sure that a client receives the answer to a request whose body was not read completely. */
 export function addUnreadBodies(app: FastifyInstance): void {
   app.addHook("onSend", (request, reply, text, sent) => {
     const isUnread = !request.raw.complete && !request.raw.destroyed;
@@ -20,16 +20,15 @@ export function addUnreadBodies(app: FastifyInstance): void {
 }
 
 /**
- * An answer to a request of which not everything has come. The sender reads all of it at once, but the exchange ends only
- * when the rest is here and thrown away, or takes too long: a connection that is closed on bytes nobody has read is reset,
- * and the answer is lost with it.
+ * An answer that ends only when the rest of the request's body has been received and discarded, or takes too long. Closing
+ * a connection with unread bytes resets it, and the client would lose the answer.
  */
 function answerUnread(request: IncomingMessage, text: string): Readable {
   async function* answer(): AsyncGenerator<string> {
     yield text;
     request.resume();
     try {
-      await finished(request, { signal: AbortSignal.timeout(LINGER_MS) });
+      await finished(request, { signal: AbortSignal.timeout(DISCARD_MS) });
     } catch {
       request.socket.destroy();
     }

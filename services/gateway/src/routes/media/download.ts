@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseRange } from "#src/http/byte-range.ts";
 import { toContentDisposition } from "#src/http/content-disposition.ts";
 import { matchesAny } from "#src/http/entity-tags.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { openFailureLimit } from "#src/routes/hooks/failure-limit.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { openFailureLimit } from "#src/routes/hooks/address-limits.ts";
 import type { MediaClaims } from "#src/routes/media/links.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 
 interface Download {
   readonly Params: { readonly token: string };
@@ -15,7 +15,7 @@ interface Download {
 
 type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links">;
 
-/** What there is behind an address. */
+/** The file that a download URL leads to. */
 interface File {
   readonly contentType: string;
   readonly bytes: bigint;
@@ -23,7 +23,7 @@ interface File {
   readonly fileName: string;
 }
 
-/** A reader that takes nothing for so long has gone. */
+/** A client that reads nothing for this long is disconnected. */
 const STALL_MS = 60_000;
 
 function toFile(media: Media, rendition: string): File {
@@ -40,7 +40,7 @@ function toFile(media: Media, rendition: string): File {
   return { contentType: media.deliveryContentType, bytes: media.deliveryBytes, etag, fileName };
 }
 
-/** Media that is not ready yet, or is being deleted, is not there. */
+/** @throws `not_found`, also for media that is not ready or is being deleted. */
 async function getFile({ media }: Pick<Deps, "media">, claims: MediaClaims): Promise<File> {
   const { workspaceId, mediaId, rendition } = claims;
   const answer = await media.batchGetMedia({ workspaceId, ids: [mediaId] });
@@ -55,14 +55,14 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
     "content-type": contentType,
     "content-disposition": toContentDisposition(fileName),
     "accept-ranges": "bytes",
-    // It may be kept, but is asked for again each time: what is deleted must not be seen any more.
+    // A cache must ask each time before it reuses its copy, so that deleted media is not shown any more.
     "cache-control": "private, no-cache",
-    // Pages of the client's own show it.
+    // Clients embed media into their own pages.
     "cross-origin-resource-policy": "cross-origin",
   });
 }
 
-/** What to ask media for; undefined is all of it. A part of another version than the client has the rest of is no use. */
+/** The range to request from media; undefined for the whole file, also when `If-Range` names another version. */
 function rangeOf({ headers }: FastifyRequest, { etag }: File): string | undefined {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? parseRange(headers.range) : undefined;
@@ -83,9 +83,9 @@ async function sendBytes(
 }
 
 /**
- * `GET /media/{token}` sends the bytes of media to who has its address, without a key, cookie or redirect and beside the
- * request budget. Whatever is wrong with the address, there is nothing here, and who comes with too many wrong ones waits;
- * right ones are sent all the same.
+ * `GET /media/{token}` sends the bytes of media to anyone who has its URL: without API key, cookie or redirect, and outside
+ * the rate limit of the workspace. Every fault of the URL is answered with `not_found`. An address that sent too many wrong
+ * tokens is rate-limited, but valid tokens still work.
  */
 export function registerDownload(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);

@@ -1,23 +1,23 @@
 import { signToken, verifyToken } from "@postrider/shared/secrets/signed-token";
 
-/** Which bytes of which media: as they were uploaded, or as platforms get them. */
+/** A file of media: as it was uploaded, or as platforms receive it. */
 export interface MediaClaims {
   readonly workspaceId: string;
   readonly mediaId: string;
   readonly rendition: string;
 }
 
-/** Addresses at which media can be fetched without a key. */
+/** URLs from which media can be downloaded without an API key. */
 export interface MediaLinks {
-  /** The address of what was uploaded, good for a while from now. */
+  /** The URL of the file as it was uploaded, valid for a limited time from now. */
   urlOf(workspaceId: string, mediaId: string): string;
-  /** What the token of an address stands for; undefined when it is forged, damaged or expired. */
+  /** The file that a URL's token stands for; undefined when the token is forged, damaged or expired. */
   read(token: string): MediaClaims | undefined;
 }
 
 export interface MediaLinkOptions {
   readonly publicUrl: string;
-  /** The first signs, all are accepted. Delivery signs addresses for platforms with the same. */
+  /** The first key signs, all are accepted. Delivery signs URLs for platforms with the same keys. */
   readonly mediaKeys: readonly [string, ...string[]];
   readonly mediaUrlMs: number;
 }

@@ -1,9 +1,9 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
-import { toOptionalInstant } from "#src/routes/instant.ts";
+import { toOptionalInstant } from "#src/http/timestamps.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
-/** Media of a workspace, with an address that is good from now on. */
+/** Ready media with a URL that is signed now. */
 export function toReadyMedia(
   workspaceId: string,
   media: Media,
@@ -25,7 +25,7 @@ export function toReadyMedia(
   };
 }
 
-/** A grant whose address is the store's own, or ours where the store takes no bytes from clients. */
+/** An upload grant. Its URL is that of the object store, or ours if clients cannot upload to the store. */
 export function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
   const { id, uploadPath, uploadToken, uploadUrl } = grant;
   const ours = `${publicUrl}/uploads/${encodeURIComponent(uploadPath)}?token=${encodeURIComponent(uploadToken)}`;

@@ -2,9 +2,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { IDEMPOTENCY_HEADERS, readIdempotency, REPLAYED_HEADER } from "#src/routes/idempotency.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 import { toReadyMedia, toUploadGrant } from "#src/routes/media/mapping.ts";
 import {
@@ -15,19 +13,26 @@ import {
   UploadGrant,
 } from "#src/routes/media/schemas.ts";
 import { operation } from "#src/routes/operation.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
+import {
+  IDEMPOTENCY_HEADERS,
+  IdParams,
+  NoQuery,
+  ref,
+  REPLAYED_HEADER,
+} from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
 type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
 type ImportBody = Static<typeof ImportMedia>;
 
-/** Media gives a check up after 120 s and says so: its answer is to be heard. */
+/** Media gives up a check after 120 s; the gateway waits longer, to receive that answer. */
 const CHECK_TIMEOUT_MS = 125_000;
-/** Some seconds until its turn, 60 s for the download, then the check. */
+/** Up to 15 s of waiting, 60 s for the download, then the check. */
 const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
 
-/** Every operation on media under the API's prefix; the bytes themselves travel beside it. */
+/** The operations on media. Uploads and downloads of bytes have routes of their own. */
 export function registerMedia(api: FastifyInstance, deps: Deps): void {
   registerPresign(api, deps);
   registerComplete(api, deps);
@@ -35,8 +40,8 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
   registerDelete(api, deps);
 }
 
-/** An answer of ours without its media is a bug of the service, not of the caller. */
-function theMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
+/** @throws `internal` for an answer without media, which is a fault of the service, not of the caller. */
+function requireMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
   if (media === undefined) throw new ServiceError("internal", "internal");
   return toReadyMedia(workspaceId, media, links);
 }
@@ -44,19 +49,19 @@ function theMedia(workspaceId: string, media: Media | undefined, links: MediaLin
 function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void {
   const presign = operation({
     operationId: "presignUpload",
-    summary: "Get an address to upload a file to",
+    summary: "Get a URL to upload a file to",
     description:
-      "Send the bytes with a PUT to `uploadUrl`, then complete the upload. A cut upload can be repeated until the grant expires.",
+      "Send the bytes with a PUT to `uploadUrl`, then complete the upload. An interrupted upload can be repeated until the grant expires.",
     tags: ["media"],
     scope: "posts:write",
     querystring: NoQuery,
     body: ref(PresignUpload),
-    response: { 201: { description: "The grant; it is shown once.", body: UploadGrant } },
+    response: { 201: { description: "The grant. It cannot be read again.", body: UploadGrant } },
   });
   api.post<{ Body: PresignBody }>("/media/presign", presign, async (request, reply) => {
     const { workspaceId } = callerOf(request);
     const { fileName, contentType, bytes } = request.body;
-    // Whatever an int64 cannot hold is beyond every limit all the same.
+    // A number that does not fit into an int64 exceeds every limit anyway.
     const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
     const upload = { workspaceId, fileName, contentType, bytes: length };
     const grant = await media.createUpload(upload);
@@ -68,8 +73,8 @@ function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void
 function registerComplete(api: FastifyInstance, { media, links }: Deps): void {
   const complete = operation({
     operationId: "completeUpload",
-    summary: "Complete an upload and check the file",
-    description: "Repeating it is harmless. Posts may use the media afterwards.",
+    summary: "Complete an upload and check its file",
+    description: "It can be repeated safely. Posts can use the media afterwards.",
     tags: ["media"],
     scope: "posts:write",
     params: IdParams,
@@ -81,7 +86,7 @@ function registerComplete(api: FastifyInstance, { media, links }: Deps): void {
     const { workspaceId } = callerOf(request);
     const upload = { workspaceId, id: pathId(request) };
     const answer = await media.completeUpload(upload, { timeoutMs: CHECK_TIMEOUT_MS });
-    return theMedia(workspaceId, answer.media, links);
+    return requireMedia(workspaceId, answer.media, links);
   });
 }
 
@@ -116,7 +121,7 @@ function registerImport(api: FastifyInstance, { media, links }: Deps): void {
     );
     if (answer.replayed) reply.header("idempotent-replayed", "true");
     reply.status(201);
-    return theMedia(workspaceId, answer.media, links);
+    return requireMedia(workspaceId, answer.media, links);
   });
 }
 
@@ -125,14 +130,14 @@ function registerDelete(api: FastifyInstance, { media }: Deps): void {
     operationId: "deleteMedia",
     summary: "Delete unused media",
     description:
-      "What never became ready is gone at once: 204. Ready media is removed after the answer, and cannot be fetched any more from now on: 202.",
+      "Media that never became ready is deleted immediately: 204. Ready media can no longer be downloaded, and is deleted after the answer: 202.",
     tags: ["media"],
     scope: "posts:write",
     params: IdParams,
     querystring: NoQuery,
     response: {
       202: { description: "The media is being deleted.", body: MediaDeletion },
-      204: { description: "The media is gone." },
+      204: { description: "The media is deleted." },
     },
   });
   api.delete<{ Params: Params }>("/media/:id", remove, async (request, reply) => {

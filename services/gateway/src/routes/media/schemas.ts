@@ -1,14 +1,14 @@
 import { Type } from "typebox";
-import { Id, Instant, nullable } from "#src/routes/schema.ts";
+import { Id, Instant, nullable } from "#src/routes/schemas.ts";
 
-/** Long enough for any file system's names; it is shown to people only. */
+/** Longer than any file system allows. The name is only shown to people. */
 const MAX_FILE_NAME_LENGTH = 1_000;
 const MAX_URL_LENGTH = 8_192;
 
 export const PresignUpload = Type.Object(
   {
     fileName: Type.String({ maxLength: MAX_FILE_NAME_LENGTH }),
-    contentType: Type.String({ description: "The media type that the bytes really have." }),
+    contentType: Type.String({ description: "The actual media type of the file." }),
     bytes: Type.Integer({ minimum: 1, description: "The exact length of the file." }),
   },
   { $id: "PresignUpload", additionalProperties: false },
@@ -30,7 +30,8 @@ export const UploadGrant = Type.Object(
     id: Id,
     uploadUrl: Type.String({
       format: "uri",
-      description: "Takes a bare PUT of the bytes until the grant expires. A secret.",
+      description:
+        "Accepts a PUT of the bytes, without further headers, until the grant expires. A secret.",
     }),
     uploadPath: Type.String({
       description: "For a PUT to /uploads/{uploadPath} with the token as a bearer token.",
@@ -55,7 +56,7 @@ export const ReadyMedia = Type.Object(
     fileName: Type.String(),
     url: Type.String({
       format: "uri",
-      description: "Signed anew at each read; needs no key and expires.",
+      description: "Signed at each read, valid for a limited time, and usable without an API key.",
     }),
     createdAt: Instant,
   },
@@ -67,5 +68,5 @@ export const MediaDeletion = Type.Object(
   { $id: "MediaDeletion" },
 );
 
-/** All schemas of media with a name of their own in the API description. */
+/** The schemas that the API description lists by name. */
 export const MEDIA_SCHEMAS = [PresignUpload, ImportMedia, UploadGrant, ReadyMedia, MediaDeletion];

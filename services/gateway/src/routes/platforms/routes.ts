@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { toPlatforms } from "#src/routes/platforms/mapping.ts";
 import { PlatformList } from "#src/routes/platforms/schemas.ts";
-import { NoQuery } from "#src/routes/schema.ts";
+import { NoQuery } from "#src/routes/schemas.ts";
 
 export function registerPlatforms(api: FastifyInstance, deps: Pick<ServerDeps, "platforms">): void {
   const list = operation({
     operationId: "listPlatforms",
-    summary: "Platform rules and availability",
+    summary: "List the platforms with their rules and availability",
     tags: ["platforms"],
     scope: "accounts:read",
     querystring: NoQuery,

@@ -1,6 +1,6 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { Type } from "typebox";
-import { nullable, ref } from "#src/routes/schema.ts";
+import { nullable, ref } from "#src/routes/schemas.ts";
 
 export const PlatformIdSchema = Type.Unsafe<string>({
   $id: "PlatformId",
@@ -18,7 +18,8 @@ export const Platform = Type.Object(
       {},
       {
         additionalProperties: true,
-        description: "Limits in bytes, seconds and the unit that each text limit names.",
+        description:
+          "Limits in bytes, in seconds and, for texts, in the unit that is given with each limit.",
       },
     ),
   },

@@ -11,9 +11,11 @@ import type {
   DeletePostResponse,
   ValidatePostResponse,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyReply } from "fastify";
 import type { Static } from "typebox";
-import { targetMessageFor, type Locale } from "#src/http/messages.ts";
-import { toOptionalInstant } from "#src/routes/instant.ts";
+import { type Locale, targetMessageFor } from "#src/http/messages.ts";
+import { toOptionalInstant } from "#src/http/timestamps.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 import { toReadyMedia } from "#src/routes/media/mapping.ts";
 import type { CreatePost } from "#src/routes/posts/request-schemas.ts";
@@ -42,7 +44,7 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
   };
 }
 
-/** The platform's own words where it said some, else ours. */
+/** The platform's own message if it sent one, else ours. */
 function toTargetError(error: TargetError | undefined, locale: Locale) {
   if (error === undefined) return null;
   const { code, message, retryable } = error;
@@ -93,7 +95,7 @@ function toCommon(post: Post) {
   };
 }
 
-/** One row of a list. */
+/** A post in a list. */
 export function toPostSummary(post: Post) {
   const targets = post.targets.map((target) => ({
     accountId: target.accountId,
@@ -105,8 +107,8 @@ export function toPostSummary(post: Post) {
   return { ...toCommon(post), targets };
 }
 
-/** A post with everything that is known of its targets. */
-export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
+/** A post with its targets, attempts and media. */
+function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toCommon(post),
     options: Object.fromEntries(
@@ -132,7 +134,7 @@ export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
   };
 }
 
-/** What is left of a post that was published: its status and what becomes of each target. */
+/** The answer to deleting a published post: its status, and whether each publication is deleted. */
 export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
   return {
     id: post.id,
@@ -144,4 +146,11 @@ export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"
       error: toTargetError(error, locale),
     })),
   };
+}
+
+/** Sends the whole post with its ETag; the URLs of its media are signed anew. */
+export function sendPost(reply: FastifyReply, post: Post | undefined, links: MediaLinks) {
+  // The posts service answers with the post; an answer without one is a fault of the service, not of the caller.
+  if (post === undefined) throw new ServiceError("internal", "internal");
+  return reply.header("etag", toETag(post)).send(toPostDetail(post, links, reply.request.locale));
 }

@@ -2,22 +2,22 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { parseIfMatch } from "#src/http/if-match.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
 
-/** Headers of operations that may be bound to what the client has seen. */
+/** Headers of operations that can be limited to the version that the client saw. */
 export const IF_MATCH_HEADERS = {
   "If-Match": Type.Optional(
     Type.String({ description: "The ETag that the post must still have, or several." }),
   ),
 };
 
-/** Versions count from 1, so no post ever has this one: posts finds out that it exists before it refuses it. */
+/** A version that no post has, because they start at 1. Posts answers with `not_found` first if the post does not exist. */
 const NO_VERSION = 0n;
 
 /**
- * The version that `If-Match` asks for, undefined when any will do. Of several only the current one can be meant; if the
- * post changes between this look and the operation, the condition fails, which is always safe.
+ * The version that `If-Match` requires; undefined when any will do. Of several versions the current one is chosen: if the
+ * post changes before the operation, the condition fails, which is safe.
  */
 export async function readIfVersion(
   { posts }: Pick<ServerDeps, "posts">,

@@ -2,26 +2,25 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { ETAG, sendPost } from "#src/routes/posts/answer.ts";
-import { toPostSummary } from "#src/routes/posts/mapping.ts";
+import { sendPost, toPostSummary } from "#src/routes/posts/mapping.ts";
 import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
-import { PostDetail, PostList } from "#src/routes/posts/schemas.ts";
-import { IdParams, NoQuery } from "#src/routes/schema.ts";
+import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** One post, and pages of them. */
-export function registerReads(
+/** Reading one post, and listing posts page by page. */
+export function registerReadRoutes(
   api: FastifyInstance,
   { posts, links }: Pick<ServerDeps, "posts" | "links">,
 ): void {
   const reader = createPostReader(posts);
   const get = operation({
     operationId: "getPost",
-    summary: "A post and the result on each account",
+    summary: "Read a post and its result on each account",
     tags: ["posts"],
     scope: "posts:read",
     params: IdParams,
@@ -36,7 +35,8 @@ export function registerReads(
   const list = operation({
     operationId: "listPosts",
     summary: "List posts, latest first",
-    description: "Filters combine. A cursor belongs to the filters that it was made for.",
+    description:
+      "Filters can be combined. A cursor is valid only with the filters of the request that returned it.",
     tags: ["posts"],
     scope: "posts:read",
     querystring: ListPostsQuery,

@@ -1,7 +1,7 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { Type } from "typebox";
 import { CreatedVia, PostOption, PostStatus } from "#src/routes/posts/schemas.ts";
-import { Id, LocalDate, ref, Time } from "#src/routes/schema.ts";
+import { Id, LocalDate, ref, Time } from "#src/routes/schemas.ts";
 
 type OptionBody = { content?: string; title?: string; privacy?: string; tags?: string[] };
 
@@ -12,10 +12,10 @@ const Options = Type.Unsafe<Record<string, OptionBody>>({
   type: "object",
   maxProperties: 100,
   additionalProperties: ref(PostOption),
-  description: "Overrides per platform id or account id; the account wins.",
+  description: "Overrides per platform id or account id; those of the account take precedence.",
 });
 
-/** What a post says and where it goes. */
+/** The content of a post and its accounts. */
 const POST = {
   content: Content,
   accountIds: AccountIds,
@@ -33,10 +33,10 @@ export const CreatePost = Type.Object(
       }),
     ),
     isDraft: Type.Optional(
-      Type.Boolean({ description: "Keep it as a draft; scheduledAt is then only a plan." }),
+      Type.Boolean({ description: "Keep it as a draft, which is not published at scheduledAt." }),
     ),
     force: Type.Optional(
-      Type.Boolean({ description: "Send it although the same content was sent recently." }),
+      Type.Boolean({ description: "Publish it even if the same content was published recently." }),
     ),
   },
   { $id: "CreatePost", additionalProperties: false },
@@ -59,11 +59,11 @@ export const UpdatePost = Type.Object(
     $id: "UpdatePost",
     additionalProperties: false,
     minProperties: 1,
-    description: "Each field that is sent replaces the whole field.",
+    description: "Each field that is sent replaces the previous value of the field.",
   },
 );
 
-/** The framework shows its validators an absent body as null; the handler tells it from a null that was sent. */
+/** The framework passes an absent body to the validator as null; the handler refuses a null that was really sent. */
 export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
   $id: "PublishPost",
   type: ["object", "null"],
@@ -71,7 +71,7 @@ export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
     force: {
       type: "boolean",
       const: true,
-      description: "Send it although the same content was sent recently.",
+      description: "Publish it even if the same content was published recently.",
     },
   },
   required: ["force"],
@@ -84,14 +84,18 @@ export const ListPostsQuery = Type.Object(
       Type.Integer({ minimum: 1, maximum: 100, description: "1 to 100, default 20." }),
     ),
     cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the page before." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: "nextCursor of the previous page.",
+      }),
     ),
     status: Type.Optional(PostStatus),
     platform: Type.Optional(
       Type.Unsafe<string>({
         type: "string",
         enum: [...PLATFORM_IDS],
-        description: "Posts with at least one target on it.",
+        description: "Posts with at least one target on this platform.",
       }),
     ),
     from: Type.Optional({
@@ -104,5 +108,5 @@ export const ListPostsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** All schemas of requests with a name of their own in the API description. */
+/** The schemas of requests that the API description lists by name. */
 export const POST_REQUEST_SCHEMAS = [CreatePost, ValidatePost, UpdatePost, PublishPost];

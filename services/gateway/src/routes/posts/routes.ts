@@ -1,17 +1,17 @@
 import type { FastifyInstance } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { registerAccept } from "#src/routes/posts/accept-routes.ts";
-import { registerChanges } from "#src/routes/posts/change-routes.ts";
-import { registerCommands } from "#src/routes/posts/command-routes.ts";
-import { registerReads } from "#src/routes/posts/read-routes.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { registerCreateRoutes } from "#src/routes/posts/create-routes.ts";
+import { registerEditRoutes } from "#src/routes/posts/edit-routes.ts";
+import { registerPublishRoutes } from "#src/routes/posts/publish-routes.ts";
+import { registerReadRoutes } from "#src/routes/posts/read-routes.ts";
 
-/** Every operation on posts. */
+/** The operations on posts. */
 export function registerPosts(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
 ): void {
-  registerAccept(api, deps);
-  registerReads(api, deps);
-  registerChanges(api, deps);
-  registerCommands(api, deps);
+  registerCreateRoutes(api, deps);
+  registerReadRoutes(api, deps);
+  registerEditRoutes(api, deps);
+  registerPublishRoutes(api, deps);
 }

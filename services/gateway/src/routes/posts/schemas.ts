@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { ReadyMedia } from "#src/routes/media/schemas.ts";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, nullable, ref } from "#src/routes/schema.ts";
+import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
 
 export const PostStatus = Type.Unsafe<string>({
   type: "string",
@@ -29,7 +29,7 @@ const TargetStatus = Type.Unsafe<string>({
 
 export const PostOption = Type.Object(
   {
-    content: Type.Optional(Type.String({ description: "Replaces the text." })),
+    content: Type.Optional(Type.String({ description: "Replaces the content." })),
     title: Type.Optional(Type.String()),
     privacy: Type.Optional(
       Type.Unsafe<string>({ type: "string", enum: ["public", "unlisted", "private"] }),
@@ -44,7 +44,7 @@ const TargetError = Type.Object(
     code: Type.String(),
     message: Type.String(),
     retryable: Type.Boolean({
-      description: "Whether a retry can help without a person changing something.",
+      description: "Whether a retry can succeed without anything being changed first.",
     }),
   },
   { $id: "TargetError" },
@@ -153,7 +153,7 @@ const DeleteTarget = Type.Object(
       type: "string",
       enum: ["deleting", "deleted", "delete_failed", "not_supported", "not_published"],
       description:
-        "not_supported: the platform has no way to delete, so the publication stays. not_published: there was none.",
+        "not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.",
     }),
     error: OptionalTargetError,
   },
@@ -165,7 +165,12 @@ export const PostDeletion = Type.Object(
   { $id: "PostDeletion" },
 );
 
-/** All schemas of answers with a name of their own in the API description. */
+/** Header of every answer that contains one post. */
+export const ETAG = {
+  ETag: { type: "string", description: "Changes with every visible change of the post." },
+};
+
+/** The schemas of answers that the API description lists by name. */
 export const POST_SCHEMAS = [
   PostOption,
   TargetError,

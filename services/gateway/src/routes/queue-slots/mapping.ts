@@ -1,10 +1,10 @@
 import type { QueueSlotRule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { toInstant, toOptionalInstant } from "#src/routes/instant.ts";
+import { toInstant, toOptionalInstant } from "#src/http/timestamps.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 
-/** A rule that is to be made has no date where null was sent. */
+/** The fields of a new rule. For it, a date of null means the same as an absent one. */
 export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;
   return {
@@ -13,7 +13,7 @@ export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
   };
 }
 
-/** What is to change of a rule; a date is removed by an empty text. */
+/** The changed fields of a rule. An empty text removes a date. */
 export function fromRuleChanges(body: Static<typeof UpdateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;
   return defined({

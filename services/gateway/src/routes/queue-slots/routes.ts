@@ -2,9 +2,7 @@ import type { QueueSlotRule as Rule } from "@postrider/contracts/posts/v1/queue_
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { callerOf, pathId } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, readIdempotency } from "#src/routes/idempotency.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { fromNewRule, fromRuleChanges, toQueueSlotRule } from "#src/routes/queue-slots/mapping.ts";
 import {
@@ -13,14 +11,21 @@ import {
   QueueSlotRuleList,
   UpdateQueueSlotRule,
 } from "#src/routes/queue-slots/schemas.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schema.ts";
+import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
+import {
+  CREATED_HEADERS,
+  IDEMPOTENCY_HEADERS,
+  IdParams,
+  NoQuery,
+  ref,
+} from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "queueSlots">;
 type Params = Static<typeof IdParams>;
 type CreateBody = Static<typeof CreateQueueSlotRule>;
 type UpdateBody = Static<typeof UpdateQueueSlotRule>;
 
-/** Every operation on the rules that fill the queue. */
+/** The operations on queue slot rules. */
 export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);
   registerCreate(api, deps);
@@ -28,8 +33,8 @@ export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
   registerDelete(api, deps);
 }
 
-/** An answer of ours without its rule is a bug of the service, not of the caller. */
-function theRule(rule: Rule | undefined) {
+/** @throws `internal` for an answer without a rule, which is a fault of the service, not of the caller. */
+function requireRule(rule: Rule | undefined) {
   if (rule === undefined) throw new ServiceError("internal", "internal");
   return toQueueSlotRule(rule);
 }
@@ -69,7 +74,7 @@ function registerCreate(api: FastifyInstance, { queueSlots }: Deps): void {
       ...fromNewRule(request.body),
       ...(idempotency === undefined ? {} : { idempotency }),
     });
-    const rule = theRule(answer.rule);
+    const rule = requireRule(answer.rule);
     if (answer.replayed) reply.header("idempotent-replayed", "true");
     reply.status(201).header("location", `/api/v1/queue-slots/${rule.id}`);
     return rule;
@@ -80,7 +85,7 @@ function registerUpdate(api: FastifyInstance, { queueSlots }: Deps): void {
   const update = operation({
     operationId: "updateQueueSlotRule",
     summary: "Change, pause or resume a queue slot rule",
-    description: "Posts already placed keep their time.",
+    description: "Posts that are already scheduled keep their time.",
     tags: ["queue-slots"],
     scope: "posts:write",
     params: IdParams,
@@ -93,20 +98,20 @@ function registerUpdate(api: FastifyInstance, { queueSlots }: Deps): void {
     const id = pathId(request);
     const changes = fromRuleChanges(request.body);
     const { rule } = await queueSlots.updateQueueSlotRule({ workspaceId, id, ...changes });
-    return theRule(rule);
+    return requireRule(rule);
   });
 }
 
 function registerDelete(api: FastifyInstance, { queueSlots }: Deps): void {
   const remove = operation({
     operationId: "deleteQueueSlotRule",
-    summary: "Revoke a queue slot rule",
-    description: "Posts already placed keep their time.",
+    summary: "Delete a queue slot rule",
+    description: "Posts that are already scheduled keep their time.",
     tags: ["queue-slots"],
     scope: "posts:write",
     params: IdParams,
     querystring: NoQuery,
-    response: { 204: { description: "The rule is gone." } },
+    response: { 204: { description: "The rule is deleted." } },
   });
   api.delete<{ Params: Params }>("/queue-slots/:id", remove, async (request, reply) => {
     const { workspaceId } = callerOf(request);

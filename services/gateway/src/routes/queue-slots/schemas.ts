@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Id, Instant, LocalDate, nullable, ref } from "#src/routes/schema.ts";
+import { Id, Instant, LocalDate, nullable, ref } from "#src/routes/schemas.ts";
 
 const Weekday = Type.Unsafe<string>({
   type: "string",
@@ -16,7 +16,7 @@ const Times = Type.Array(TimeOfDay, { minItems: 1, maxItems: 48, uniqueItems: tr
 const Timezone = Type.String({
   minLength: 1,
   maxLength: 100,
-  description: "IANA zone; the rule keeps its local time when the clocks change.",
+  description: "IANA time zone. The rule keeps its local time across daylight saving changes.",
 });
 const StartsOn = nullable({ ...LocalDate, description: "First local date, inclusive." });
 const EndsOn = nullable({ ...LocalDate, description: "Last local date, inclusive." });
@@ -32,7 +32,7 @@ export const QueueSlotRule = Type.Object(
     endsOn: EndsOn,
     status: Type.Unsafe<string>({ type: "string", enum: ["active", "paused", "revoked"] }),
     nextSlots: Type.Array(Instant, {
-      description: "Up to three next free instants; empty unless active.",
+      description: "The next free slots, at most three; empty unless the rule is active.",
     }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -71,11 +71,11 @@ export const UpdateQueueSlotRule = Type.Object(
     $id: "UpdateQueueSlotRule",
     additionalProperties: false,
     minProperties: 1,
-    description: "Each field that is sent replaces the whole field.",
+    description: "Each field that is sent replaces the previous value of the field.",
   },
 );
 
-/** All schemas with a name of their own in the API description. */
+/** The schemas that the API description lists by name. */
 export const QUEUE_SLOT_SCHEMAS = [
   QueueSlotRule,
   QueueSlotRuleList,

@@ -1,16 +1,16 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
-import { callerOf } from "#src/routes/caller.ts";
-import type { ServerDeps } from "#src/routes/deps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { toDailyQuota, toMonthlyQuota } from "#src/routes/quota/mapping.ts";
 import { Quota } from "#src/routes/quota/schemas.ts";
-import { NoQuery } from "#src/routes/schema.ts";
+import { callerOf } from "#src/routes/request.ts";
+import { NoQuery } from "#src/routes/schemas.ts";
 
 export function registerQuota(api: FastifyInstance, deps: Pick<ServerDeps, "quota">): void {
   const get = operation({
     operationId: "getQuota",
-    summary: "What is left of the monthly quota and the daily limits",
+    summary: "Read the monthly quota and the daily limits",
     tags: ["quota"],
     scope: "posts:read",
     querystring: NoQuery,

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, ref } from "#src/routes/schema.ts";
+import { Id, Instant, ref } from "#src/routes/schemas.ts";
 
 const COUNTS = {
   limit: Type.Integer(),
-  used: Type.Integer({ description: "Publications made, unknown outcomes included." }),
-  reserved: Type.Integer({ description: "Publications accepted and not yet made." }),
+  used: Type.Integer({
+    description: "Publications made, including those with an unknown outcome.",
+  }),
+  reserved: Type.Integer({ description: "Publications accepted and not made yet." }),
   remaining: Type.Integer({ minimum: 0 }),
   resetsAt: Instant,
 };
@@ -22,11 +24,11 @@ const DailyQuota = Type.Object(
     scope: Type.Unsafe<string>({
       type: "string",
       enum: ["account", "app", "project"],
-      description: "Whose counter it is; accounts of one app or project share it.",
+      description: "Who shares the limit: accounts of one app or project may share it.",
     }),
     ...COUNTS,
   },
-  { $id: "DailyQuota", description: "A forecast of the UTC day: the platform itself decides." },
+  { $id: "DailyQuota", description: "An estimate for the current UTC day; the platform decides." },
 );
 
 export const Quota = Type.Object(
@@ -34,5 +36,5 @@ export const Quota = Type.Object(
   { $id: "Quota" },
 );
 
-/** All schemas with a name of their own in the API description. */
+/** The schemas that the API description lists by name. */
 export const QUOTA_SCHEMAS = [MonthlyQuota, DailyQuota, Quota];

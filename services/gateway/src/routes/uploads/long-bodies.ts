@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Patience } from "#src/routes/deps.ts";
+import type { Patience } from "#src/routes/dependencies.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
-/** Requests whose body may take as long as it needs, as long as it comes. */
+/** Requests whose body may take any time to arrive, as long as it arrives at a minimum rate. */
 export interface LongBodies {
-  /** The server's limit on the time of a whole request is not for them. */
-  spare(answer: ClientErrorHandler): ClientErrorHandler;
+  /** Exempts these requests from the server's limit on the duration of a request. */
+  exempt(answer: ClientErrorHandler): ClientErrorHandler;
   add(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -16,25 +16,25 @@ export function createLongBodies(
 ): LongBodies {
   const receiving = new WeakSet<Socket>();
   return {
-    spare: (answer) => (error, socket) => {
-      const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-      if (!isLate || !receiving.has(socket)) answer(error, socket);
+    exempt: (answer) => (error, socket) => {
+      const isTimeout = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+      if (!isTimeout || !receiving.has(socket)) answer(error, socket);
     },
     add: (request, response) => {
       const { socket } = request;
       receiving.add(socket);
       response.once("close", () => receiving.delete(socket));
-      endWhenSlow(request, patience);
+      enforceMinimumRate(request, patience);
     },
   };
 }
 
 /**
- * Ends the connection of a body of which nothing, or too little, came in a stretch of `stallMs`: a byte now and then would
- * keep one of the few places for uploads for ever. A stretch at whose end it is us who do not read, because media does
- * not, says nothing about the sender. Once the body is here, media may take its time.
+ * Closes the connection when fewer bytes than the minimum rate requires arrived during an interval of `stallMs`: otherwise
+ * a client that sends single bytes would hold a permit for uploads forever. An interval does not count if the gateway does
+ * not read at its end, because then media is the slow side. Once the body has arrived, media may take its time.
  */
-function endWhenSlow(
+function enforceMinimumRate(
   request: IncomingMessage,
   { stallMs, minBytesPerSecond }: Pick<Patience, "stallMs" | "minBytesPerSecond">,
 ): void {

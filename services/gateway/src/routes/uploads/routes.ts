@@ -1,8 +1,8 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ServerDeps } from "#src/routes/deps.ts";
-import { openFailureLimit, type FailureLimit } from "#src/routes/hooks/failure-limit.ts";
-import { HIDDEN } from "#src/routes/schema.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { type FailureLimit, openFailureLimit } from "#src/routes/hooks/address-limits.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
 interface Upload {
@@ -15,7 +15,7 @@ type Deps = Pick<ServerDeps, "mediaBytes"> & { readonly longBodies: LongBodies }
 const BEARER = /^Bearer +([!-~]+) *$/i;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
 
-/** The grant as a bearer token, or in the address, for clients that only have that. */
+/** The grant's token: as a bearer token, or in the URL for clients that cannot send headers. */
 function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   const bearer = BEARER.exec(headers.authorization ?? "")?.[1];
   if (bearer !== undefined) return bearer;
@@ -23,7 +23,7 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   return query.token;
 }
 
-/** Whether it says that nobody may upload here; who breaks off leaves before media could have said so. */
+/** Whether the grant is unknown to media, or the client disconnected before media could say so. */
 function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
   const isUnknown = error instanceof ServiceError && error.reason === "not_found";
   return isUnknown || (raw.destroyed && !raw.complete);
@@ -34,7 +34,7 @@ async function receive(
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // A connection that has ended has no address any more.
+  // Read now, because a closed connection has no remote address any more.
   const address = request.ip;
   failures.check(address, reply);
   try {
@@ -50,9 +50,9 @@ async function receive(
 }
 
 /**
- * `PUT /uploads/{uploadPath}` takes the bytes of an upload, without a key and beside the request budget: the grant says
- * who may. Whether it does only media knows, which is not asked for an address that came with too many invented ones.
- * Nothing is collected here: what media does not take, the client cannot send.
+ * `PUT /uploads/{uploadPath}` receives the bytes of an upload. It needs a grant instead of an API key and does not count
+ * towards the rate limit of the workspace. Only media can check the grant; an address that sent too many unknown ones is
+ * refused without asking it. The body is not buffered: the client can send only as fast as media reads.
  */
 export function registerUploads(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);

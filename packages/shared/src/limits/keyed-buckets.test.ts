@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { KeyedBuckets } from "./keyed-buckets.ts";
+
+const OPTIONS = { capacity: 3, windowMs: 3_000, maxKeys: 10 };
+
+test("a key that used its tokens is refused until one is refilled, and other keys are not", () => {
+  const buckets = new KeyedBuckets(OPTIONS);
+  expect([1, 2, 3, 4].map(() => buckets.tryTake("a", 0))).toEqual([true, true, true, false]);
+  expect(buckets.tryTake("b", 0)).toBe(true);
+  expect(buckets.tryTake("a", 999)).toBe(false);
+  expect(buckets.tryTake("a", 1_000)).toBe(true);
+});
+
+test("tokens taken on credit have to be refilled first", () => {
+  const buckets = new KeyedBuckets(OPTIONS);
+  for (let count = 0; count < 5; count++) buckets.takeOnCredit("a", 0);
+  expect(buckets.tokensOf("a", 0)).toBe(-2);
+  expect(buckets.tryTake("a", 2_999)).toBe(false);
+  expect(buckets.tryTake("a", 3_000)).toBe(true);
+});
+
+test("beyond the maximum number of keys, the one that was used longest ago is forgotten", () => {
+  const buckets = new KeyedBuckets({ ...OPTIONS, maxKeys: 2 });
+  for (const key of ["a", "b", "a", "c"]) buckets.takeOnCredit(key, 0);
+  expect(["a", "b", "c"].map((key) => buckets.tokensOf(key, 0))).toEqual([1, 3, 2]);
+});
+
+test("over any span, a key takes at most its capacity plus what is refilled in that span", () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 100 });
+  fc.assert(
+    fc.property(gaps, fc.boolean(), (waits, isSwept) => {
+      const buckets = new KeyedBuckets(OPTIONS);
+      let [now, taken] = [0, 0];
+      for (const waitMs of waits) {
+        now += waitMs;
+        if (isSwept) buckets.sweep(now);
+        if (buckets.tryTake("a", now)) taken += 1;
+        expect(taken).toBeLessThanOrEqual(OPTIONS.capacity + now / 1_000);
+      }
+    }),
+  );
+});

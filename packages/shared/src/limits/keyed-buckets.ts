@@ -1,0 +1,49 @@
+import { BoundedMap } from "#src/limits/bounded-map.ts";
+import {
+  msUntilTokens,
+  tokensAt,
+  type BucketLevel,
+  type BucketSize,
+} from "#src/limits/token-bucket.ts";
+
+interface KeyedBucketsOptions extends BucketSize {
+  /** Maximum number of keys that are remembered. Beyond it the key that was used longest ago has a full bucket again. */
+  readonly maxKeys: number;
+}
+
+/** A token bucket for each key, in the memory of this process. Every call takes the time in milliseconds. */
+export class KeyedBuckets {
+  readonly #size: BucketSize;
+  /** Keys that are absent have a full bucket. */
+  readonly #levels: BoundedMap<string, BucketLevel>;
+
+  constructor({ capacity, windowMs, maxKeys }: KeyedBucketsOptions) {
+    this.#size = { capacity, windowMs };
+    this.#levels = new BoundedMap(maxKeys);
+  }
+
+  /** The tokens of the key, with fractions; below zero after takes on credit. */
+  tokensOf(key: string, now: number): number {
+    const level = this.#levels.get(key);
+    return level === undefined ? this.#size.capacity : tokensAt(level, this.#size, now);
+  }
+
+  /** Takes a token. Returns false, and takes nothing, when the key has less than one. */
+  tryTake(key: string, now: number): boolean {
+    const isThere = this.tokensOf(key, now) >= 1;
+    if (isThere) this.takeOnCredit(key, now);
+    return isThere;
+  }
+
+  /** Takes a token also when there is none: for what is known only after it has happened. */
+  takeOnCredit(key: string, now: number): void {
+    this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
+  }
+
+  /** Forgets keys whose bucket is full again. */
+  sweep(now: number): void {
+    this.#levels.deleteOldestWhile(
+      ({ tokens, at }) => at + msUntilTokens(tokens, this.#size.capacity, this.#size) <= now,
+    );
+  }
+}

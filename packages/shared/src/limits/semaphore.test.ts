@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { Semaphore, type AcquireOptions } from "./semaphore.ts";
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Asks for permits; `permit` is set once they are granted. */
+function request(semaphore: Semaphore, options?: AcquireOptions) {
+  const asked: { permit?: Disposable; refused?: unknown } = {};
+  semaphore.acquire(options).then(
+    (permit) => (asked.permit = permit),
+    (error: unknown) => (asked.refused = error),
+  );
+  return asked;
+}
+
+test("a semaphore never runs more work than it has permits, also after work that failed", async () => {
+  const semaphore = new Semaphore({ total: 3, maxWaiting: 10 });
+  let [running, most] = [0, 0];
+  const work = async () => {
+    most = Math.max(most, (running += 1));
+    await settle();
+    running -= 1;
+  };
+  await Promise.all(Array.from({ length: 10 }, () => semaphore.run(work)));
+  expect(most).toBe(3);
+  await expect(semaphore.run(() => Promise.reject(new RangeError("failed")))).rejects.toThrow(
+    RangeError,
+  );
+  await Promise.all(Array.from({ length: 10 }, () => semaphore.run(work)));
+  expect(most).toBe(3);
+});
+
+test("requests of other keys pass a request whose key has used its share", async () => {
+  const semaphore = new Semaphore({ total: 3, perKey: 2, maxWaiting: 10 });
+  const a = Array.from({ length: 4 }, () => request(semaphore, { key: "a" }));
+  const b = request(semaphore, { key: "b" });
+  await settle();
+  expect(a.map(({ permit }) => permit !== undefined)).toEqual([true, true, false, false]);
+  expect(b.permit).toBeDefined();
+  const c = request(semaphore, { key: "c" });
+  a[0]?.permit?.[Symbol.dispose]();
+  await settle();
+  expect([a[2]?.permit !== undefined, c.permit !== undefined]).toEqual([true, false]);
+  b.permit?.[Symbol.dispose]();
+  await settle();
+  expect([a[3]?.permit !== undefined, c.permit !== undefined]).toEqual([false, true]);
+});
+
+test("small requests do not overtake one that waits for a large amount", async () => {
+  const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
+  const first = request(semaphore, { amount: 5 });
+  const large = request(semaphore, { amount: 8 });
+  const small = request(semaphore, { amount: 1 });
+  await settle();
+  expect([large.permit, small.permit, semaphore.tryAcquire()]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  first.permit?.[Symbol.dispose]();
+  await settle();
+  expect([large.permit, small.permit]).toEqual([expect.anything(), expect.anything()]);
+});
+
+test("a request for more than all permits waits until it has all of them", async () => {
+  const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
+  using _all = await semaphore.acquire({ amount: 1_000 });
+  expect(semaphore.tryAcquire()).toBeUndefined();
+});
+
+test("a request is refused immediately when the maximum number already waits", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 1 });
+  const permit = await semaphore.acquire();
+  const waiting = request(semaphore);
+  await expect(semaphore.acquire()).rejects.toMatchObject({ reason: "unavailable" });
+  permit[Symbol.dispose]();
+  await settle();
+  expect(waiting.permit).toBeDefined();
+});
+
+test("a request that waits too long is refused and uses no permit afterwards", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 1, maxWaitMs: 5 });
+  const permit = await semaphore.acquire();
+  await expect(semaphore.acquire()).rejects.toMatchObject({ reason: "unavailable" });
+  permit[Symbol.dispose]();
+  expect(semaphore.tryAcquire()).toBeDefined();
+});
+
+test("an aborted request fails with the signal's reason and lets those behind it pass", async () => {
+  const semaphore = new Semaphore({ total: 2, maxWaiting: 2 });
+  using _one = await semaphore.acquire();
+  const controller = new AbortController();
+  const large = request(semaphore, { amount: 2, signal: controller.signal });
+  const small = request(semaphore);
+  await settle();
+  expect(small.permit).toBeUndefined();
+  controller.abort(new RangeError("stopped"));
+  await settle();
+  expect([large.refused, small.permit]).toEqual([new RangeError("stopped"), expect.anything()]);
+  await expect(semaphore.acquire({ signal: controller.signal })).rejects.toThrow(RangeError);
+});
+
+test("releasing a permit twice frees it once", async () => {
+  const semaphore = new Semaphore({ total: 2 });
+  const first = await semaphore.acquire();
+  using _second = await semaphore.acquire();
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  using _third = await semaphore.acquire();
+  expect(semaphore.tryAcquire()).toBeUndefined();
+});
+
+/** A request, the end of the n-th granted one, or the abortion of the n-th that waits. */
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant("request" as const),
+    key: fc.constantFrom("a", "b", "c"),
+    amount: fc.integer({ min: 1, max: 8 }),
+  }),
+  fc.record({ kind: fc.constant("release" as const), nth: fc.nat(20) }),
+  fc.record({ kind: fc.constant("abort" as const), nth: fc.nat(20) }),
+);
+
+test("whatever the order of events, limits hold, no permit lies idle and every request is granted", async () => {
+  const limits = { total: 7, perKey: 4, maxWaiting: Infinity };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const semaphore = new Semaphore(limits);
+      const all: {
+        readonly key: string;
+        readonly amount: number;
+        readonly asked: ReturnType<typeof request>;
+        readonly abort: AbortController;
+        isReleased: boolean;
+      }[] = [];
+      const held = () => all.filter((it) => it.asked.permit !== undefined && !it.isReleased);
+      const waiting = () =>
+        all.filter(({ asked }) => asked.permit === undefined && asked.refused === undefined);
+      const sum = (list: readonly { readonly amount: number }[]) =>
+        list.reduce((total, { amount }) => total + amount, 0);
+      const usedBy = (key: string) => sum(held().filter((it) => it.key === key));
+      const release = (it: (typeof all)[number]) => {
+        it.isReleased = true;
+        it.asked.permit?.[Symbol.dispose]();
+      };
+      for (const next of steps) {
+        if (next.kind === "request") {
+          const abort = new AbortController();
+          const asked = request(semaphore, { ...next, signal: abort.signal });
+          const amount = Math.min(next.amount, limits.perKey);
+          all.push({ key: next.key, amount, asked, abort, isReleased: false });
+        } else if (next.kind === "release") {
+          const one = held()[next.nth % Math.max(1, held().length)];
+          if (one !== undefined) release(one);
+        } else waiting()[next.nth % Math.max(1, waiting().length)]?.abort.abort();
+        await settle();
+        expect(sum(held())).toBeLessThanOrEqual(limits.total);
+        for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
+        // A request that is the first of its key and within its share waits only while the total is used.
+        const firsts = ["a", "b", "c"].flatMap(
+          (key) => waiting().find((it) => it.key === key) ?? [],
+        );
+        const [first] = waiting().filter(
+          (it) => firsts.includes(it) && usedBy(it.key) + it.amount <= limits.perKey,
+        );
+        expect(sum(held()) + (first?.amount ?? Infinity)).toBeGreaterThan(limits.total);
+      }
+      for (let one = held()[0]; one !== undefined; one = held()[0]) {
+        release(one);
+        await settle();
+      }
+      expect(waiting()).toEqual([]);
+    }),
+    { numRuns: 200 },
+  );
+});

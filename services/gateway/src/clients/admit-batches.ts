@@ -1,0 +1,152 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Client } from "@connectrpc/connect";
+import type {
+  AdmissionGrant,
+  AdmissionService,
+} from "@postrider/contracts/accounts/v1/admission_service_pb";
+
+/** How long a query waits for others to share its call. */
+const BATCH_WINDOW_MS = 2;
+/** Maximum number of queries per call. */
+const MAX_QUERIES = 500;
+const MAX_CALLS_IN_FLIGHT = 4;
+/** Maximum number of waiting requests; the answer would come too late for further ones. */
+const MAX_WAITING = 10_000;
+/** A call without an answer after this time has failed: the request is decided without accounts. */
+const TIMEOUT_MS = 1_000;
+
+/** A pair of API key and workspace, for which accounts grants requests. */
+export interface AdmissionSource {
+  /** Identifies the pair within this process. */
+  readonly pairId: string;
+  readonly key: string;
+  /** SHA-256. */
+  readonly keyHash: Uint8Array;
+  /** The workspace that the request named; undefined when it named none. */
+  readonly workspaceId: string | undefined;
+}
+
+/** A query about one pair, and the requests that wait for its answer. */
+export interface PendingQuery<Waiter> {
+  readonly source: AdmissionSource;
+  readonly waiters: Waiter[];
+  giveBack: number;
+}
+
+/** A query in flight, with what was set aside for its waiters. */
+export interface SentQuery<Waiter, Prepared> {
+  readonly query: PendingQuery<Waiter>;
+  readonly want: number;
+  readonly prepared: Prepared;
+}
+
+/** The grants in the order of the queries, or why the call failed. */
+export type AdmitOutcome =
+  | { readonly isAnswered: true; readonly grants: readonly AdmissionGrant[] }
+  | { readonly isAnswered: false; readonly error: unknown };
+
+interface AdmitBatchesOptions<Waiter, Prepared> {
+  readonly client: Pick<Client<typeof AdmissionService>, "admit">;
+  /** Called for each query right before it is sent: how many requests to ask for, and what to set aside meanwhile. */
+  readonly prepare: (query: PendingQuery<Waiter>) => {
+    readonly want: number;
+    readonly prepared: Prepared;
+  };
+  /** Called exactly once per call, when it has been answered or has failed. */
+  readonly settle: (
+    sent: readonly SentQuery<Waiter, Prepared>[],
+    outcome: AdmitOutcome,
+    sentAt: number,
+  ) => void;
+  readonly now: () => number;
+}
+
+function toMessage({ query, want }: SentQuery<unknown, unknown>) {
+  const { keyHash, workspaceId } = query.source;
+  const named = workspaceId === undefined ? {} : { workspaceId };
+  return { keyHash, ...named, want, giveBack: query.giveBack };
+}
+
+/** Collects queries for a short window, one per pair of key and workspace, and sends them to accounts in one call. */
+export class AdmitBatches<Waiter, Prepared> {
+  readonly #options: AdmitBatchesOptions<Waiter, Prepared>;
+  readonly #pending = new Map<string, PendingQuery<Waiter>>();
+  readonly #inFlight = new Set<Promise<void>>();
+  // A call serves many requests, so it runs with the id and the deadline of none of them.
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
+  #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: AdmitBatchesOptions<Waiter, Prepared>) {
+    this.#options = options;
+  }
+
+  /** Adds a waiter to the next call. Returns false when too many requests wait already. */
+  enqueue(source: AdmissionSource, waiter: Waiter): boolean {
+    if (this.#waiting >= MAX_WAITING) return false;
+    this.#waiting += 1;
+    this.#queryOf(source).waiters.push(waiter);
+    this.#schedule();
+    return true;
+  }
+
+  /** Returns granted requests that were not used. */
+  giveBack(source: AdmissionSource, count: number): void {
+    this.#queryOf(source).giveBack += count;
+    this.#schedule();
+  }
+
+  /** Sends what is pending and resolves when every call has ended. */
+  async drain(): Promise<void> {
+    while (this.#pending.size > 0 || this.#inFlight.size > 0) {
+      this.#flush();
+      await Promise.all(this.#inFlight);
+    }
+  }
+
+  #queryOf(source: AdmissionSource): PendingQuery<Waiter> {
+    const present = this.#pending.get(source.pairId);
+    if (present !== undefined) return present;
+    const query = { source, waiters: [], giveBack: 0 };
+    this.#pending.set(source.pairId, query);
+    return query;
+  }
+
+  #schedule(): void {
+    const isBusy = this.#inFlight.size >= MAX_CALLS_IN_FLIGHT;
+    if (this.#timer !== undefined || this.#pending.size === 0 || isBusy) return;
+    this.#timer = this.#outsideRequests(() => setTimeout(() => this.#flush(), BATCH_WINDOW_MS));
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#pending.size > 0 && this.#inFlight.size < MAX_CALLS_IN_FLIGHT) {
+      const queries = [...this.#pending.values()].slice(0, MAX_QUERIES);
+      for (const { source } of queries) this.#pending.delete(source.pairId);
+      const call = this.#send(queries).finally(() => {
+        this.#inFlight.delete(call);
+        this.#schedule();
+      });
+      this.#inFlight.add(call);
+    }
+  }
+
+  async #send(queries: readonly PendingQuery<Waiter>[]): Promise<void> {
+    const { prepare, settle, now } = this.#options;
+    const sent = queries.map((query) => ({ query, ...prepare(query) }));
+    const sentAt = now();
+    const outcome = await this.#call(sent.map(toMessage));
+    for (const { waiters } of queries) this.#waiting -= waiters.length;
+    settle(sent, outcome, sentAt);
+  }
+
+  async #call(queries: ReturnType<typeof toMessage>[]): Promise<AdmitOutcome> {
+    try {
+      const { grants } = await this.#options.client.admit({ queries }, { timeoutMs: TIMEOUT_MS });
+      return { isAnswered: true, grants };
+    } catch (error) {
+      return { isAnswered: false, error };
+    }
+  }
+}

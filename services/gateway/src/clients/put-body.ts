@@ -1,0 +1,77 @@
+import * as http from "node:http";
+import * as https from "node:https";
+import { buffer } from "node:stream/consumers";
+import { ServiceError, unavailable } from "@postrider/shared/errors";
+import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
+
+const CONNECT_TIMEOUT_MS = 2_000;
+/** Maximum time without traffic. After the last byte, media makes the file durable, which takes long for a gigabyte. */
+const STORE_TIMEOUT_MS = 120_000;
+
+export interface BodyToPut {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The request whose body is sent; nothing of it has been read yet. */
+  readonly source: http.IncomingMessage;
+}
+
+export interface PutAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Streams the body of `source` to a peer with Node's own HTTP client, which adds the least work per chunk. If the peer
+ * answers early or disconnects, the connection of `source` stays open for the answer. If `source` disconnects, the peer
+ * sees an incomplete body.
+ */
+export async function putBody({ url, headers, source }: BodyToPut): Promise<PutAnswer> {
+  const sent = open(url, headers);
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  sent.once("response", resolve);
+  sent.on("error", reject);
+  const abort = (): void => {
+    if (!source.complete) sent.destroy(new Error("the client disconnected"));
+  };
+  source.once("close", abort);
+  if (source.destroyed) abort();
+  source.on("data", noteChunk);
+  source.pipe(sent);
+  try {
+    const answer = await promise;
+    return { status: answer.statusCode ?? 0, body: await buffer(answer) };
+  } finally {
+    source.off("close", abort);
+    source.off("data", noteChunk);
+    source.unpipe(sent);
+    sent.destroy();
+  }
+}
+
+function noteChunk({ length }: Buffer): void {
+  notePassingBytes(length);
+}
+
+/**
+ * Opens a new connection, because a kept-alive one could turn out to be closed and an upload cannot be repeated. It still
+ * sends `connection: keep-alive`: with `close`, a server that refuses the body resets the connection, and its answer is lost.
+ */
+function open(url: string, headers: BodyToPut["headers"]): http.ClientRequest {
+  const { request } = url.startsWith("https:") ? https : http;
+  const sent = request(url, {
+    method: "PUT",
+    agent: false,
+    headers: { ...headers, connection: "keep-alive" },
+  });
+  sent.once("socket", (socket) => {
+    socket.setTimeout(CONNECT_TIMEOUT_MS);
+    socket.once("connect", () => socket.setTimeout(STORE_TIMEOUT_MS));
+    socket.once("timeout", () => {
+      const reason = socket.connecting
+        ? unavailable()
+        : new ServiceError("timeout", "upstream_timeout");
+      sent.destroy(reason);
+    });
+  });
+  return sent;
+}

@@ -1,0 +1,39 @@
+import { networkOf } from "@postrider/shared/http/remote-network";
+import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
+import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
+import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
+
+/** Default limit: failed authentications per minute of one remote address, which is also the burst. */
+const FAILURES_PER_MINUTE = 120;
+const MAX_ADDRESSES = 50_000;
+
+/** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
+export interface AddressLimits {
+  /** Counts a request. Returns false, and counts nothing, when the address has used up its limit. */
+  take(address: string, now: number): boolean;
+  /** Whether the address may make another request. */
+  hasLeft(address: string, now: number): boolean;
+  /** Counts a request that has been served already, beyond the limit if necessary. */
+  takeOnCredit(address: string, now: number): void;
+  stateOf(address: string, now: number): RateLimitState;
+  /** Seconds, at least 1, until the address may make another request. */
+  retryAfterSeconds(address: string, now: number): number;
+  /** Forgets addresses that have their whole limit again. */
+  sweep(now: number): void;
+}
+
+/** Limits remote addresses in this process only, and remembers the 50,000 that were counted last. */
+export function createAddressLimits(quota = FAILURES_PER_MINUTE): AddressLimits {
+  const size = { capacity: quota, windowMs: WINDOW_MS };
+  const buckets = new KeyedBuckets({ ...size, maxKeys: MAX_ADDRESSES });
+  const leftOf = (address: string, now: number) => buckets.tokensOf(networkOf(address), now);
+  return {
+    take: (address, now) => buckets.tryTake(networkOf(address), now),
+    hasLeft: (address, now) => leftOf(address, now) >= 1,
+    takeOnCredit: (address, now) => buckets.takeOnCredit(networkOf(address), now),
+    stateOf: (address, now) => toRateLimitState("address", quota, leftOf(address, now)),
+    retryAfterSeconds: (address, now) =>
+      Math.max(1, Math.ceil(msUntilTokens(leftOf(address, now), 1, size) / 1000)),
+    sweep: (now) => buckets.sweep(now),
+  };
+}

@@ -1,0 +1,85 @@
+import type { AddressLimits } from "#src/operations/admission/address-limits.ts";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { KeyRecord } from "#src/operations/admission/key-records.ts";
+import {
+  rateLimitOf,
+  retryAfterSeconds,
+  spendOnCredit,
+  spendPrepaid,
+  type WorkspaceBudget,
+} from "#src/operations/admission/workspace-budget.ts";
+
+const UNAVAILABLE: AdmissionResult = { kind: "unavailable", retryAfterSeconds: 1 };
+
+type Workspace = NonNullable<KeyRecord["workspace"]>;
+
+export interface Answers {
+  /** Refuses a request without a working key, and counts it towards the limit of its address. */
+  refuse(address: string, now: number): AdmissionResult;
+  /** Decides from a fresh record. Undefined when accounts must be asked for more requests. */
+  fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
+  /** Decides from an answer of accounts that has just arrived; a record of undefined means that the key does not work. */
+  fromGrant(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
+  /** Decides without accounts, from an older answer. */
+  duringOutage(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
+}
+
+function admitted(record: KeyRecord, { budget, verified }: Workspace, now: number) {
+  const { keyId, scopes } = record;
+  const { workspaceId } = budget;
+  const limit = rateLimitOf(budget, now);
+  return { kind: "admitted", keyId, scopes, workspaceId, verified, limit } as const;
+}
+
+function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
+  return {
+    kind: "rate_limited",
+    workspaceId: budget.workspaceId,
+    retryAfterSeconds: retryAfterSeconds(budget, now),
+    limit: rateLimitOf(budget, now),
+  };
+}
+
+/** Decides about single requests from what is known of their key and their workspace's budget, and counts them. */
+export function createAnswers(addresses: AddressLimits): Answers {
+  function refuse(address: string, now: number): AdmissionResult {
+    const isWithinLimit = addresses.take(address, now);
+    const limit = addresses.stateOf(address, now);
+    if (isWithinLimit) return { kind: "unauthenticated", limit };
+    const retryAfterSeconds = addresses.retryAfterSeconds(address, now);
+    return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
+  }
+
+  /** The key works, so the request does not count towards the limit of its address. */
+  function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
+    const isNamed = record.source.workspaceId !== undefined;
+    const kind = isNamed ? "workspace_forbidden" : "workspace_required";
+    return { kind, limit: addresses.stateOf(address, now) };
+  }
+
+  return {
+    refuse,
+    fromRecord: (record, address, now) => {
+      const { workspace } = record;
+      if (workspace === undefined) return withoutWorkspace(record, address, now);
+      if (spendPrepaid(workspace.budget)) return admitted(record, workspace, now);
+      return now < workspace.budget.emptyUntil ? limited(workspace.budget, now) : undefined;
+    },
+    fromGrant: (record, address, now) => {
+      if (record === undefined) return refuse(address, now);
+      const { workspace } = record;
+      if (workspace === undefined) return withoutWorkspace(record, address, now);
+      if (spendPrepaid(workspace.budget)) return admitted(record, workspace, now);
+      return limited(workspace.budget, now);
+    },
+    duringOutage: (record, address, now) => {
+      if (record === undefined || record.usableUntil <= now) return UNAVAILABLE;
+      const { workspace } = record;
+      if (workspace === undefined) return withoutWorkspace(record, address, now);
+      const { budget } = workspace;
+      if (spendPrepaid(budget) || spendOnCredit(budget, now))
+        return admitted(record, workspace, now);
+      return limited(budget, now);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Client } from "@connectrpc/connect";
+import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import type { Health } from "@postrider/shared/process/health";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { MediaBytes } from "#src/clients/media-bytes.ts";
+import type { Locale } from "#src/http/messages.ts";
+import type { Admission } from "#src/operations/admission.ts";
+import type { MediaLinks } from "#src/routes/media/links.ts";
+
+/** The dependencies of the REST server. */
+export interface ServerDeps {
+  readonly admission: Admission;
+  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly authorizations: Pick<
+    Client<typeof AuthorizationService>,
+    "findTicket" | "openTicket" | "finishAuthorization"
+  >;
+  readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
+  readonly posts: Client<typeof PostService>;
+  readonly quota: Client<typeof QuotaService>;
+  readonly queueSlots: Client<typeof QueueSlotService>;
+  readonly media: Pick<
+    Client<typeof MediaService>,
+    "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
+  >;
+  readonly mediaBytes: MediaBytes;
+  readonly links: MediaLinks;
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly defaultLocale: Locale;
+  readonly trustedProxies: readonly string[];
+  /** Web origins whose pages may send uploads. */
+  readonly uploadOrigins: readonly string[];
+  readonly requestTimeoutMs: number;
+  /** Limits on slow connections; an absent one has its production value. */
+  readonly patience: Partial<Patience>;
+  /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
+  readonly maxLoopDelayMs?: number;
+}
+
+/** Limits on slow clients. */
+export interface Patience {
+  /** Maximum time until all headers of a request have arrived. */
+  readonly headersMs: number;
+  /** Maximum time until a request has arrived with its body. Uploads are exempt. */
+  readonly requestMs: number;
+  /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
+  readonly stallMs: number;
+  /** An upload that was slower than this during an interval of `stallMs` is cut off. */
+  readonly minBytesPerSecond: number;
+  /** Maximum time without a byte in either direction before a connection is closed. */
+  readonly silenceMs: number;
+}
+
+/** The scopes that an API key can have. */
+export type Scope =
+  | "accounts:read"
+  | "accounts:write"
+  | "posts:read"
+  | "posts:write"
+  | "webhooks:read"
+  | "webhooks:write"
+  | "automations:read"
+  | "automations:write"
+  | "comments:read"
+  | "comments:write";
+
+/** The API key's owner, known once admission has accepted the request. */
+export interface Caller {
+  readonly workspaceId: string;
+  readonly verified: boolean;
+  readonly scopes: ReadonlySet<string>;
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The scope that the operation requires. Routes without one need no API key. */
+    readonly scope?: Scope;
+    /** Maximum duration of a request, where it differs from the default. */
+    readonly timeoutMs?: number;
+    /** The route needs no API key and is rate-limited per remote address. */
+    readonly isOpen?: boolean;
+    /** The handler reads the body as a stream, whatever its type and length. */
+    readonly isRawBody?: boolean;
+    /** Pages of the configured web origins may call the route. */
+    readonly isCrossOrigin?: boolean;
+  }
+  interface FastifyRequest {
+    /** Set on every route that requires a scope. */
+    caller: Caller | undefined;
+    /** Length of the body in bytes; 0 without one. */
+    bodyBytes: number;
+    /** `error.code` of a failed answer, for the log. */
+    errorCode: string | undefined;
+    /** The language of messages in the answer. */
+    locale: Locale;
+  }
+}

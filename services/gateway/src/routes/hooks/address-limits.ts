@@ -1,0 +1,68 @@
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { setRateLimit } from "#src/http/rate-limit.ts";
+import {
+  type AddressLimits,
+  createAddressLimits,
+} from "#src/operations/admission/address-limits.ts";
+
+const SWEEP_MS = 1_000;
+/** Requests without a key per minute of one remote address. A whole office may share an address. */
+const OPEN_REQUESTS_PER_MINUTE = 300;
+
+/** Counts the failures of each remote address on a route where a token replaces the API key. */
+export interface FailureLimit {
+  /** @throws ServiceError `rate_limited` when the address has failed too often. */
+  check(address: string, reply: FastifyReply): void;
+  /** Counts a request that passed the check and failed. */
+  count(address: string): void;
+}
+
+/** Limits that are swept regularly until the server closes. */
+function openAddressLimits(app: FastifyInstance, quota?: number): AddressLimits {
+  const limits = createAddressLimits(quota);
+  const timer = setInterval(() => limits.sweep(performance.now()), SWEEP_MS);
+  timer.unref();
+  app.addHook("onClose", (_app, done) => {
+    clearInterval(timer);
+    done();
+  });
+  return limits;
+}
+
+function rateLimited(limits: AddressLimits, address: string, now: number): ServiceError {
+  const retryAfterMs = limits.retryAfterSeconds(address, now) * 1000;
+  return new ServiceError("conflict", "rate_limited", [], { retryAfterMs });
+}
+
+/** A limit on failures of its own, as high as the one on failed authentications. */
+export function openFailureLimit(app: FastifyInstance): FailureLimit {
+  const limits = openAddressLimits(app);
+  return {
+    check: (address, reply) => {
+      const now = performance.now();
+      if (limits.hasLeft(address, now)) return;
+      setRateLimit(reply, limits.stateOf(address, now));
+      throw rateLimited(limits, address, now);
+    },
+    count: (address) => limits.takeOnCredit(address, performance.now()),
+  };
+}
+
+/**
+ * Limits the routes with `isOpen` (pages and the API description) per remote address: they need no key and cost more than
+ * they appear to. Probes are not limited; uploads and downloads have failure limits, because their tokens authorise them.
+ */
+export function addOpenRouteLimit(app: FastifyInstance): void {
+  const limits = openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.routeOptions.config?.isOpen !== true) {
+      done();
+      return;
+    }
+    const now = performance.now();
+    const isAdmitted = limits.take(request.ip, now);
+    setRateLimit(reply, limits.stateOf(request.ip, now));
+    done(isAdmitted ? undefined : rateLimited(limits, request.ip, now));
+  });
+}

@@ -1,0 +1,71 @@
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { contentBytes } from "#src/http/canonical-json.ts";
+import { parseJsonBody } from "#src/http/json-body.ts";
+
+const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
+const MAX_CONTENT_BYTES = 256 * 1024;
+
+function isJson(request: FastifyRequest): boolean {
+  return JSON_TYPE.test(request.headers["content-type"] ?? "");
+}
+
+function unsupported(): ServiceError {
+  return new ServiceError("invalid", "unsupported_media_type");
+}
+
+/** An operation without a body accepts an empty object, which some clients send with every POST. */
+function refuseBody(body: unknown): ServiceError | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body))
+    return invalidRequest([{ code: "type", path: "" }]);
+  const violations = Object.keys(body).map((key) => ({
+    code: "additional_property",
+    path: `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+  }));
+  return violations.length > 0 ? invalidRequest(violations) : undefined;
+}
+
+function tooLarge(actual: number): ServiceError {
+  const violation = { code: "payload_too_large", limit: MAX_CONTENT_BYTES, actual };
+  return new ServiceError("invalid", "payload_too_large", [violation]);
+}
+
+/**
+ * A body is JSON in UTF-8 or absent; an empty body counts as absent, whatever its type. If the length is announced, the
+ * type is checked before the size. The size of `content` and `options` is checked before the schema.
+ */
+export function addBodyRules(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addHook("onRequest", (request, _reply, done) => {
+    const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
+    // Fastify would refuse a malformed type even though the body is empty.
+    const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
+    if (isEmpty) delete request.raw.headers["content-type"];
+    const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
+    done(hasBody && needsJson && !isJson(request) ? unsupported() : undefined);
+  });
+  app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, bytes, done) => {
+    request.bodyBytes = bytes.length;
+    if (bytes.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    if (!isJson(request)) {
+      done(unsupported());
+      return;
+    }
+    const parsed = parseJsonBody(bytes);
+    if (parsed.ok) done(null, parsed.value);
+    else done(invalidRequest(parsed.violations));
+  });
+  app.addHook("preValidation", (request, _reply, done) => {
+    // `contentBytes` is never much larger than the body, so that only large bodies have to be measured.
+    const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
+    done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
+  });
+  app.addHook("preValidation", (request, _reply, done) => {
+    const isUnexpected =
+      request.body !== undefined && request.routeOptions.schema?.body === undefined;
+    done(isUnexpected ? refuseBody(request.body) : undefined);
+  });
+}

@@ -1,0 +1,43 @@
+import { notFound, ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { checkPermission } from "#src/routes/hooks/admission.ts";
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+function toPattern(url: string): RegExp {
+  const parts = url
+    .split("/")
+    .map((part) => (part.startsWith(":") ? "[^/]+" : RegExp.escape(part)));
+  return new RegExp(`^${parts.join("/")}$`);
+}
+
+/** Answers a known path with another method with 405 and the methods that it has, and any other path with 404. */
+export function addKnownPaths(app: FastifyInstance): void {
+  const known = new Map<string, KnownPath>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const path = known.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() };
+    for (const name of Array.isArray(method) ? method : [method]) path.methods.add(name);
+    known.set(url, path);
+  });
+  const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
+    const path = request.url.split("?", 1)[0] ?? "";
+    // A path without parameters is looked up first: for GET, the router takes /posts/validate for a post's id.
+    const fixed = known.get(path);
+    if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
+      return undefined;
+    const methods = (fixed ?? known.values().find(({ pattern }) => pattern.test(path)))?.methods;
+    if (methods === undefined) return notFound();
+    reply.header("allow", [...methods].toSorted().join(", "));
+    return new ServiceError("invalid", "method_not_allowed");
+  };
+  // A hook, because before a handler runs the body would be read, and could be refused as too large.
+  app.addHook("onRequest", (request, reply, done) =>
+    done(refuse(request, reply) ?? checkPermission(request)),
+  );
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+}

@@ -1,0 +1,105 @@
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import { defined } from "#src/http/defined.ts";
+import { fromOptionalInstant } from "#src/http/timestamps.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { operation } from "#src/routes/operation.ts";
+import { fromOptions, sendPost, toValidPost } from "#src/routes/posts/mapping.ts";
+import { CreatePost, ValidatePost } from "#src/routes/posts/request-schemas.ts";
+import { ETAG, PostDetail, ValidPost } from "#src/routes/posts/schemas.ts";
+import { callerOf, readIdempotency } from "#src/routes/request.ts";
+import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery, ref } from "#src/routes/schemas.ts";
+
+type CreateBody = Static<typeof CreatePost>;
+type ValidateBody = Static<typeof ValidatePost>;
+
+/** Creating a post, and validating one without creating it. */
+export function registerCreateRoutes(
+  api: FastifyInstance,
+  deps: Pick<ServerDeps, "posts" | "links">,
+): void {
+  registerCreate(api, deps);
+  registerValidate(api, deps);
+}
+
+/** The fields that creating and validating a post have in common. */
+function toPostFields(workspaceId: string, body: ValidateBody) {
+  const { content, accountIds, mediaIds = [], options, scheduledAt } = body;
+  return defined({
+    workspaceId,
+    content,
+    accountIds,
+    mediaIds,
+    options: fromOptions(options),
+    scheduledAt: fromOptionalInstant("/scheduledAt", scheduledAt),
+  });
+}
+
+/** A queue slot sets the time itself, and drafts are not queued. False counts as absent. */
+function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
+  if (queueSlot !== true) return;
+  const violations = [
+    ...(scheduledAt === undefined ? [] : [{ code: "exclusive_fields", path: "/scheduledAt" }]),
+    ...(isDraft === true ? [{ code: "exclusive_fields", path: "/isDraft" }] : []),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function registerCreate(
+  api: FastifyInstance,
+  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+): void {
+  const create = operation({
+    operationId: "createPost",
+    summary: "Publish a post, schedule it or keep it as a draft",
+    description: "Accepted completely or not at all; it is published after the answer.",
+    tags: ["posts"],
+    scope: "posts:write",
+    querystring: NoQuery,
+    headers: IDEMPOTENCY_HEADERS,
+    body: ref(CreatePost),
+    response: {
+      202: {
+        description: "The post as it was accepted.",
+        body: PostDetail,
+        headers: { ...ETAG, ...CREATED_HEADERS },
+      },
+    },
+  });
+  api.post<{ Body: CreateBody }>("/posts", create, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    refuseExclusiveFields(request.body);
+    const idempotency = readIdempotency(request);
+    const { isDraft = false, queueSlot = false, force = false } = request.body;
+    const { post, replayed } = await posts.createPost({
+      ...toPostFields(workspaceId, request.body),
+      isDraft,
+      queueSlot,
+      force,
+      createdVia: "rest",
+      ...(idempotency === undefined ? {} : { idempotency }),
+    });
+    if (replayed) reply.header("idempotent-replayed", "true");
+    reply.status(202).header("location", `/api/v1/posts/${post?.id ?? ""}`);
+    return sendPost(reply, post, links);
+  });
+}
+
+function registerValidate(api: FastifyInstance, { posts }: Pick<ServerDeps, "posts">): void {
+  const validate = operation({
+    operationId: "validatePost",
+    summary: "Check a post without saving or publishing it",
+    description:
+      "Makes the same checks as creating the post, except for quota, duplicates and queue slots.",
+    tags: ["posts"],
+    scope: "posts:read",
+    querystring: NoQuery,
+    body: ref(ValidatePost),
+    response: { 200: { description: "The post can be created.", body: ValidPost } },
+  });
+  api.post<{ Body: ValidateBody }>("/posts/validate", validate, async (request) => {
+    const { workspaceId } = callerOf(request);
+    return toValidPost(await posts.validatePost(toPostFields(workspaceId, request.body)));
+  });
+}

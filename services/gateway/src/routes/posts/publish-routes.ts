@@ -1,0 +1,65 @@
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { operation } from "#src/routes/operation.ts";
+import { sendPost } from "#src/routes/posts/mapping.ts";
+import { PublishPost } from "#src/routes/posts/request-schemas.ts";
+import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
+
+type Params = Static<typeof IdParams>;
+type PublishBody = Static<typeof PublishPost> | undefined;
+
+/** Publishing a post now, and retrying its failed targets. A client that lost the answer reads the post. */
+export function registerPublishRoutes(
+  api: FastifyInstance,
+  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+): void {
+  const publish = operation({
+    operationId: "publishPost",
+    summary: "Publish a draft or scheduled post now",
+    tags: ["posts"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    body: ref(PublishPost),
+    response: {
+      202: { description: "The post, being published.", body: PostDetail, headers: ETAG },
+    },
+  });
+  api.post<{ Params: Params; Body: PublishBody }>(
+    "/posts/:id/publish",
+    publish,
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      if (request.body === null) throw invalidRequest([{ code: "type", path: "" }]);
+      const force = request.body?.force ?? false;
+      const { post } = await posts.publishPost({ workspaceId, id: pathId(request), force });
+      return sendPost(reply.status(202), post, links);
+    },
+  );
+
+  const retry = operation({
+    operationId: "retryPost",
+    summary: "Retry the failed targets of a post",
+    description: "Published targets, and those whose outcome is unknown, are not changed.",
+    tags: ["posts"],
+    scope: "posts:write",
+    params: IdParams,
+    querystring: NoQuery,
+    response: {
+      202: {
+        description: "The post with its failed targets pending again.",
+        body: PostDetail,
+        headers: ETAG,
+      },
+    },
+  });
+  api.post<{ Params: Params }>("/posts/:id/retry", retry, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const { post } = await posts.retryPost({ workspaceId, id: pathId(request) });
+    return sendPost(reply.status(202), post, links);
+  });
+}

@@ -1,0 +1,36 @@
+import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { FastifyRequest } from "fastify";
+import { fingerprint } from "#src/http/canonical-json.ts";
+import type { Caller } from "#src/routes/dependencies.ts";
+
+/**
+ * A usable `Idempotency-Key`: 1 to 255 visible ASCII characters, taken literally (quotes belong to the key). A header that
+ * was sent twice arrives joined by a comma and a space, and does not match because of the space.
+ */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** The caller of a route with a scope; admission sets it before the handler runs. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === undefined) throw new ServiceError("unauthenticated", "unauthenticated");
+  return request.caller;
+}
+
+/** The id in the path. @throws `not_found` for a text that is not a UUID, because nothing has such an id. */
+export function pathId(request: FastifyRequest<{ Params: { id: string } }>): string {
+  const { id } = request.params;
+  if (!isId(id)) throw notFound();
+  return id;
+}
+
+/** The client's idempotency key and the fingerprint of the body that it stands for; undefined without a key. */
+export function readIdempotency(
+  request: FastifyRequest,
+): { readonly key: string; readonly fingerprint: string } | undefined {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
+    throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
+  }
+  return { key, fingerprint: fingerprint(request.body) };
+}

@@ -1,0 +1,87 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+/** A lower-case UUID, the only form that the API accepts. */
+export const Id = Type.String({
+  format: "uuid",
+  pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+});
+
+/** RFC 3339, UTC, milliseconds. */
+export const Instant = Type.String({ format: "date-time" });
+
+/** A time in a request, as `http/timestamps.ts` parses it. */
+export const Time = Type.String({
+  format: "date-time",
+  description: "RFC 3339 with an offset, cut to milliseconds.",
+});
+
+/** An existing calendar date without a time. */
+export const LocalDate = Type.String({ format: "date" });
+
+/** A value or null, written as `type: [x, "null"]` because that is serialised faster than a union. */
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({
+    ...schema,
+    type: ["type" in schema ? schema.type : "string", "null"],
+  });
+}
+
+/** A reference to a schema that is registered under its `$id`. */
+export function ref<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T>>({ $ref: `${"$id" in schema ? String(schema.$id) : ""}#` });
+}
+
+/** For operations without query parameters: any that is sent is refused. */
+export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+/** The handler checks ids in paths, because a text that is not a UUID is answered with `not_found`. */
+export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({ description: "Stable; programs decide by it." }),
+      message: Type.String({ description: "For people; may change." }),
+      details: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { code: Type.String(), message: Type.String() },
+            { additionalProperties: true },
+          ),
+          { maxItems: 100 },
+        ),
+      ),
+    }),
+  },
+  { $id: "Error" },
+);
+
+/** Omits a route from the API description. */
+export const HIDDEN: object = { hide: true };
+
+/** Header of operations that create something. */
+export const IDEMPOTENCY_HEADERS = {
+  "Idempotency-Key": Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[!-~]*$",
+      description: "Recommended. Requests with the same key are carried out once within 24 hours.",
+    }),
+  ),
+};
+
+/** Header of an answer to a repeated request. */
+export const REPLAYED_HEADER = {
+  "Idempotent-Replayed": {
+    type: "string",
+    const: "true",
+    description: "The answer is that of an earlier request with the same key.",
+  },
+};
+
+/** Headers of an answer to a request that created a resource with a path of its own. */
+export const CREATED_HEADERS = {
+  Location: { type: "string", description: "Path of the created resource." },
+  ...REPLAYED_HEADER,
+};

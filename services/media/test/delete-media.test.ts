@@ -1,0 +1,309 @@
+import { createHash } from "node:crypto";
+import {
+  MediaUseService,
+  type BatchGetMediaUsesRequest,
+} from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
+import { startMedia, type TestMedia } from "./media-fixture.ts";
+
+/** Posts, in memory: those that exist, by id. */
+const posts = {
+  known: new Map<string, { uses: boolean; version: bigint }>(),
+  asked: [] as BatchGetMediaUsesRequest[],
+  isUp: true,
+  /** Runs while media waits for the answer. */
+  onAsk: async (): Promise<unknown> => undefined,
+};
+
+let service: TestMedia;
+beforeAll(async () => {
+  service = await startMedia({
+    posts: (router) =>
+      router.service(MediaUseService, {
+        batchGetMediaUses: async (request) => {
+          if (!posts.isUp) throw unavailable();
+          posts.asked.push(request);
+          await posts.onAsk();
+          const uses = request.postIds.flatMap((postId) => {
+            const post = posts.known.get(postId);
+            return post === undefined ? [] : [{ postId, ...post }];
+          });
+          return { uses };
+        },
+      }),
+  });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+beforeEach(() => {
+  posts.asked = [];
+  posts.isUp = true;
+  posts.onAsk = async () => undefined;
+});
+
+/** Media of a workspace of their own, and what happens to them. */
+async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
+  const { sql, media, store } = service;
+  const [id, workspaceId, objectKey] = [newId(), newId(), `objects/${newId()}`];
+  await store.put(
+    objectKey,
+    (async function* () {
+      yield Buffer.from("bytes");
+    })(),
+  );
+  const image = { kind: "image", contentType: "image/png", bytes: 5 } as const;
+  if (status === "ready") {
+    const found = { ...image, sha256: "ab", width: 1, height: 2, durationMs: null };
+    const checked = { ...found, delivery: { kind: "same" } } as const;
+    const keys = { objectKey, deliveryKey: null };
+    await sql.begin((tx) =>
+      insertReadyMedia(tx, { id, workspaceId, fileName: "a.png" }, checked, keys),
+    );
+  } else {
+    await sql.begin((tx) => insertUpload(tx, { id, workspaceId, fileName: "a.png", ...image }));
+    await sql`
+      update media
+      set status = ${status}, object_key = ${objectKey}, rejection = ${status === "rejected" ? "{}" : null}::jsonb
+      where id = ${id}`;
+  }
+  const use = async (change: { postId?: string; postVersion?: bigint; claimId?: string } = {}) => {
+    const request = { postId: newId(), postVersion: 1n, claimId: newId(), ...change };
+    await media.useMedia({ workspaceId, ids: [id], ...request });
+    return request;
+  };
+  return {
+    id,
+    workspaceId,
+    use,
+    /** Passes 10 minutes. */
+    age: () =>
+      sql`update media_usages set noted_at = noted_at - interval '10 minutes' where media_id = ${id}`,
+    delete: () => media.deleteMedia({ workspaceId, id }),
+    release: (change: { postId: string; postVersion?: bigint; claimId?: string }) =>
+      media.releaseMedia({ uses: [{ workspaceId, mediaId: id, ...change }] }),
+    usages: async () =>
+      (
+        await sql<{ postId: string }[]>`select post_id from media_usages where media_id = ${id}`
+      ).map(({ postId }) => postId),
+    status: async () => {
+      const [row] = await sql<{ status: string }[]>`select status from media where id = ${id}`;
+      return row?.status;
+    },
+    events: async () => (await service.events()).filter(([, mediaId]) => mediaId === id),
+    isStored: async () => (await store.stat(objectKey)) !== undefined,
+  };
+}
+
+const hash = (text: string): Buffer => createHash("md5").update(text).digest();
+
+const inUse = { kind: "conflict", reason: "media_in_use" };
+
+describe("media that no post uses", () => {
+  test("are being deleted, then gone, and are told of once", async () => {
+    const media = await someMedia();
+    expect(await media.delete()).toMatchObject({ gone: false });
+    expect(await media.status()).toBe("deleting");
+    expect(await media.delete()).toMatchObject({ gone: false });
+    expect(await media.events()).toEqual([["MediaDeleted", media.id, 2n]]);
+    await service.removeObjects();
+    expect(await media.isStored()).toBe(false);
+    await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
+  });
+
+  test("are told of once, too, when they are deleted twice at the same moment", async () => {
+    const media = await someMedia();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => media.delete()));
+    expect(answers).toMatchObject(answers.map(() => ({ gone: false })));
+    expect(await media.events()).toHaveLength(1);
+  });
+
+  test.each(["pending", "rejected"] as const)("are gone at once if %s", async (status) => {
+    const media = await someMedia(status);
+    await media.use();
+    expect(await media.delete()).toMatchObject({ gone: true });
+    expect(await media.isStored()).toBe(false);
+    expect(await media.usages()).toEqual([]);
+    await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
+    expect(await media.events()).toEqual([]);
+  });
+
+  test("are not found in another workspace", async () => {
+    const media = await someMedia();
+    const foreign = service.media.deleteMedia({ workspaceId: newId(), id: media.id });
+    await expect(foreign).rejects.toMatchObject({ kind: "not_found" });
+    const nonsense = service.media.deleteMedia({ workspaceId: media.workspaceId, id: "no id" });
+    await expect(nonsense).rejects.toMatchObject({ kind: "not_found" });
+    expect(await media.status()).toBe("ready");
+  });
+});
+
+describe("a post keeps media from being deleted", () => {
+  test.each([
+    { post: "that has them", known: { uses: true, version: 3n }, young: true, old: true },
+    {
+      post: "that has them no more",
+      known: { uses: false, version: 3n },
+      young: false,
+      old: false,
+    },
+    { post: "that may get them", known: { uses: false, version: 2n }, young: true, old: false },
+    { post: "that may come to be", known: undefined, young: true, old: false },
+  ])("$post: in the first 10 minutes $young, later $old", async ({ known, young, old }) => {
+    const results: boolean[] = [];
+    for (const isOld of [false, true]) {
+      const media = await someMedia();
+      const { postId } = await media.use({ postVersion: 3n });
+      if (known !== undefined) posts.known.set(postId, known);
+      if (isOld) await media.age();
+      const isBlocked = await media.delete().then(
+        () => false,
+        (error: { reason?: string }) => error.reason === "media_in_use",
+      );
+      results.push(isBlocked);
+      expect(await media.usages()).toEqual(isBlocked ? [postId] : []);
+      expect(await media.status()).toBe(isBlocked ? "ready" : "deleting");
+    }
+    expect(results).toEqual([young, old]);
+  });
+
+  test("as long as posts cannot be asked", async () => {
+    const media = await someMedia();
+    await media.use();
+    await media.age();
+    posts.isUp = false;
+    await expect(media.delete()).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await media.status()).toBe("ready");
+    expect(await media.usages()).toHaveLength(1);
+  });
+
+  test("also if it is one of many, which are asked about 500 at a time", async () => {
+    const media = await someMedia();
+    await service.sql`
+      insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
+      select ${media.workspaceId}, ${media.id}, gen_random_uuid(), 1, now() - interval '1 hour'
+      from generate_series(1, 1200)`;
+    const { postId } = await media.use({ postId: "ffffffff-ffff-4fff-bfff-ffffffffffff" });
+    posts.known.set(postId, { uses: true, version: 1n });
+    await expect(media.delete()).rejects.toMatchObject(inUse);
+    expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([500, 500, 201]);
+    posts.known.delete(postId);
+    await media.age();
+    posts.asked = [];
+    expect(await media.delete()).toMatchObject({ gone: false });
+    expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
+  });
+
+  test("that came while posts was asked about another one: it is asked again", async () => {
+    const media = await someMedia();
+    await media.use();
+    await media.age();
+    const late = newId();
+    posts.onAsk = async () => {
+      posts.onAsk = async () => undefined;
+      await media.use({ postId: late });
+    };
+    await expect(media.delete()).rejects.toMatchObject(inUse);
+    expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
+  });
+
+  test("that was noted again while posts said that it is not there", async () => {
+    const media = await someMedia();
+    const { postId } = await media.use();
+    await media.age();
+    posts.onAsk = () => media.use({ postId });
+    await expect(media.delete()).rejects.toMatchObject(inUse);
+    expect(posts.asked).toHaveLength(2);
+  });
+});
+
+describe("a use", () => {
+  test("is noted of media that are there, and never of those of others", async () => {
+    const [mine, theirs] = [await someMedia(), await someMedia()];
+    const pending = await someMedia("pending");
+    const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+    const { workspaceId } = mine;
+    const ids = [mine.id, theirs.id, newId(), "no id"];
+    const { media } = await service.media.useMedia({ workspaceId, ids, ...use });
+    expect(media).toMatchObject([{ id: mine.id, status: "ready", sha256: "ab" }]);
+    expect(await mine.usages()).toEqual([use.postId]);
+    expect(await theirs.usages()).toEqual([]);
+    // A draft may wait for an upload: once it is ready, it is in use.
+    await pending.use(use);
+    expect(await pending.usages()).toEqual([use.postId]);
+  });
+
+  test("is not noted of media that are being deleted", async () => {
+    const media = await someMedia();
+    await media.delete();
+    const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+    const request = { workspaceId: media.workspaceId, ids: [media.id], ...use };
+    expect((await service.media.useMedia(request)).media).toMatchObject([{ status: "deleting" }]);
+    expect(await media.usages()).toEqual([]);
+  });
+
+  test("of the same media by many posts at once never waits for another in a ring", async () => {
+    const { workspaceId } = await someMedia();
+    const all = await Promise.all(Array.from({ length: 20 }, () => someMedia()));
+    const ids = all.map(({ id }) => id);
+    await service.sql`update media set workspace_id = ${workspaceId} where id = any(${ids}::uuid[])`;
+    const postIds = [newId(), newId()];
+    const shuffled = (turn: number) =>
+      ids.toSorted((a, b) => hash(`${turn} ${a}`).compare(hash(`${turn} ${b}`)));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 200 }, async (_, turn) => {
+        const postId = postIds[turn % 2] ?? "";
+        const claimId = newId();
+        const request = { workspaceId, postId, claimId, postVersion: 1n, ids: shuffled(turn) };
+        if (turn % 3 > 0) return await service.media.useMedia(request);
+        const uses = shuffled(turn).map((mediaId) => ({ workspaceId, postId, mediaId }));
+        return await service.media.releaseMedia({ uses });
+      }),
+    );
+    expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
+  });
+});
+
+describe("a release", () => {
+  test("takes a use away, once and for all", async () => {
+    const media = await someMedia();
+    const { postId } = await media.use();
+    await media.release({ postId });
+    await media.release({ postId });
+    expect(await media.usages()).toEqual([]);
+  });
+
+  test("of a version leaves the use of a newer one, however late it comes", async () => {
+    const media = await someMedia();
+    const { postId } = await media.use({ postVersion: 3n });
+    await media.use({ postId, postVersion: 4n });
+    await media.use({ postId, postVersion: 3n });
+    await media.release({ postId, postVersion: 3n });
+    expect(await media.usages()).toEqual([postId]);
+    await media.release({ postId, postVersion: 4n });
+    expect(await media.usages()).toEqual([]);
+  });
+
+  test("by the request that noted it leaves what another request has noted, before or after it", async () => {
+    const media = await someMedia();
+    const first = await media.use();
+    const { postId } = first;
+    const second = await media.use({ postId });
+    await media.release(second);
+    await media.release(first);
+    expect(await media.usages()).toEqual([postId]);
+    const alone = await media.use();
+    await media.use(alone);
+    await media.release(alone);
+    expect(await media.usages()).toEqual([postId]);
+  });
+
+  test("reaches no other workspace", async () => {
+    const media = await someMedia();
+    const { postId } = await media.use();
+    const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];
+    await service.media.releaseMedia({ uses });
+    expect(await media.usages()).toEqual([postId]);
+  });
+});
