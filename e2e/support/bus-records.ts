@@ -34,13 +34,13 @@ function kafkaGroup(group: string, topic: string): string {
   return `${group}.${topic}`;
 }
 
-/** Everything that is on the bus right now is gone, read or not. */
+/** Deletes every record that is on the bus, read or not. */
 export async function truncateBus(system: System): Promise<void> {
   if (system.kafkaBroker === undefined) await system.sql`truncate bus.records`;
   else await truncateKafka(system.kafkaBroker);
 }
 
-/** A consumer group begins again at the very first record. On Kafka its members must be down. */
+/** Has a consumer group begin again at the first record. On Kafka its members must be down. */
 export async function rewindGroup(system: System, group: string, topic: string): Promise<void> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -78,7 +78,7 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
 }
 
 /**
- * Shuffles the records of a topic that no one has read yet, doubles each, and drops one in ten. Postgres only: Kafka's log
+ * Shuffles the records of a topic that no group has read yet, doubles each, and drops one in ten. Postgres only: Kafka's log
  * cannot be rewritten. Returns how many records were there.
  */
 export async function scramble(system: System, topic: string): Promise<number> {
