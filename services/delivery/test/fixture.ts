@@ -57,7 +57,7 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/publishing/jobs/publishing/deps.ts";
 import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
-import { OriginGuard } from "#src/publishing/jobs/watch-origin.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
@@ -361,7 +361,7 @@ export function publishingDeps(
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),
     },
-    origin: new OriginGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
+    guard: createPublishingGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
     media: {
       describe: ({ id }) => {
         const all = [...world.targets.values()].flatMap(({ media }) => media);
