@@ -5,6 +5,7 @@ import type {
   PrepareStep,
   StepResult,
 } from "@postrider/platforms/publishing/connector";
+import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -17,7 +18,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, pngMedia, type TestMedia } from "./media-fixture.ts";
 
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 300, visibleCallMs: 600 };
@@ -183,7 +183,7 @@ test("media that does not answer delays a target and costs no attempt", async ()
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
-  image.failures = ["away", "away"];
+  image.failures = ["unavailable", "unavailable"];
   world.prepare = [uploadStep()];
   const target = world.addTarget({ media: [image] });
   await using _worker = startWorker(database, world);

@@ -1,9 +1,13 @@
 import type { Connector } from "@postrider/platforms/publishing/connector";
+import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
+import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
+import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
+import { addTargetOf } from "./add-target-of.ts";
 import {
   lastUpdate,
   listUpdates,
@@ -16,9 +20,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, type TestMedia } from "./media-fixture.ts";
-import { addTargetOf, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
 
 const MIB = 1024 * 1024;
 /** The last look for lost photos comes after 5.4 s. */

@@ -1,8 +1,11 @@
 import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
+import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
+import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { createYoutubeConnector } from "@postrider/platforms/youtube/publishing/youtube";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
   lastDeletion,
@@ -15,8 +18,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, type TestMedia } from "./media-fixture.ts";
-import { addTargetOf, TestPlatform } from "./platform-fixture.ts";
 
 const KB = 1024;
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };

@@ -1,6 +1,7 @@
 import type { Connector } from "@postrider/platforms/publishing/connector";
 import { createConnectors, type ConnectorConfig } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
+import { MediaServer } from "@postrider/platforms/test/media-server";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -8,7 +9,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
-import { MediaServer } from "../served-media.ts";
 import { LIBRARY, type Row } from "./cases.ts";
 import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
 import { judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";

@@ -3,7 +3,7 @@ import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishin
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
-import { MediaUnreadable } from "./media-unreadable.ts";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 
 export interface MediaSourceOptions {
   /** The media service. */
@@ -45,7 +45,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       throw toUnreadable(answer.statusCode);
     } catch (error) {
       if (error instanceof MediaUnreadable) throw error;
-      throw new MediaUnreadable("away", "media does not answer", error);
+      throw new MediaUnreadable("unavailable", "media does not answer", error);
     }
   }
 
@@ -73,7 +73,7 @@ const AWAY = new Set([429, 502, 503, 504]);
 
 function toUnreadable(status: number): MediaUnreadable {
   if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
-  return new MediaUnreadable(AWAY.has(status) ? "away" : "broken", `media answered ${status}`);
+  return new MediaUnreadable(AWAY.has(status) ? "unavailable" : "broken", `media answered ${status}`);
 }
 
 async function* readOn(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -9,7 +9,7 @@ import type {
   StepWait,
 } from "@postrider/platforms/publishing/connector";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { MediaUnreadable } from "#src/publishing/clients/media-unreadable.ts";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { release, type Work, type Workshop } from "./work.ts";
 
@@ -108,7 +108,7 @@ async function attempt<T extends object>(
     shop.deps.logger.warn({ err: error, targetId: work.task.targetId }, "a step threw");
     if (!(error instanceof MediaUnreadable))
       return { kind: "retryable", code: "internal_error", message: "" };
-    if (error.reason === "away")
+    if (error.reason === "unavailable")
       return await letGo(shop, work, MEDIA_AWAY_MS * (0.5 + shop.deps.random()));
     const kind = error.reason === "gone" ? "refused" : "retryable";
     return { kind, code: "media_fetch_failed", message: error.message };

@@ -1,16 +1,11 @@
-import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
-import type {
-  Connector,
-  Publication,
-  UnknownCall,
-  Verdict,
-} from "@postrider/platforms/publishing/connector";
-import { createXConnector } from "@postrider/platforms/x/publishing/x";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { instagramAt } from "./instagram-fixture.ts";
-import { pngMedia } from "./media-fixture.ts";
-import { signal, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
+import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
+import type { Connector, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
+import { createXConnector } from "#src/x/publishing/x.ts";
+import { instagramAt } from "./instagram/instagram-at.ts";
+import { jpegMedia, MediaServer } from "./media-server.ts";
+import { pngMedia } from "./test-media.ts";
+import { signal, TestPlatform } from "./test-platform.ts";
 
 const HOUR_MS = 3_600_000;
 

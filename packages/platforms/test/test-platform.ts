@@ -1,3 +1,4 @@
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import type {
   Connector,
   Failure,
@@ -5,15 +6,13 @@ import type {
   Outcome,
   Publication,
   StepResult,
-} from "@postrider/platforms/publishing/connector";
-import type { PlatformId } from "@postrider/platforms/registry";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import type { TestTarget, World } from "./fixture.ts";
+} from "#src/publishing/connector.ts";
+import type { PlatformId } from "#src/registry.ts";
 
 export const guard = { mayStillSend: () => true, timeoutMs: 5000 };
 export const signal = new AbortController().signal;
 
-interface Issued {
+interface SimulatedAccount {
   readonly externalId: string;
   readonly username: string;
   readonly credentials: Readonly<Record<string, string>>;
@@ -98,17 +97,22 @@ export class TestPlatform implements AsyncDisposable {
     await this.control("POST", "faults", rule);
   }
 
-  /** @param login Makes the access token of what a person would type. */
+  /** A new account of the platform, with the credentials that its owner would enter. */
+  async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
+    const request = { ...given, platform: this.#platform };
+    const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);
+    const [account] = made.accounts;
+    if (account === undefined) throw new Error("the simulator created no account");
+    return account;
+  }
+
+  /** @param getToken Returns the access token for the credentials of the new account. */
   async createPublication(
     media: Publication["media"],
     text: string,
-    login: (credentials: Issued["credentials"]) => string | Promise<string>,
+    getToken: (credentials: SimulatedAccount["credentials"]) => string | Promise<string>,
   ): Promise<Publication> {
-    const { accounts } = await this.control<{ accounts: Issued[] }>("POST", "accounts", {
-      platform: this.#platform,
-    });
-    const [account] = accounts;
-    if (account === undefined) throw new Error("the simulator made no account");
+    const account = await this.createAccount();
     return {
       targetId: "01936a5e-0000-7000-8000-000000000000",
       text,
@@ -117,7 +121,7 @@ export class TestPlatform implements AsyncDisposable {
       tags: [],
       externalId: account.externalId,
       username: account.username,
-      accessToken: await login(account.credentials),
+      accessToken: await getToken(account.credentials),
       attributes: {},
       media,
     };
@@ -154,20 +158,4 @@ export class TestPlatform implements AsyncDisposable {
     const { handles, failure } = await this.prepare(connector, publication);
     return failure ?? (await connector.publish(publication, handles, guard));
   }
-}
-
-/** A target of the account, as posts and accounts would describe it to a worker. */
-export function addTargetOf(
-  world: World,
-  { text, title, privacy, externalId, username, accessToken }: Publication,
-  given: Pick<TestTarget, "platform" | "media">,
-): TestTarget {
-  const target = world.addTarget({
-    ...given,
-    text,
-    ...(title === undefined ? {} : { title }),
-    ...(privacy === undefined ? {} : { privacy }),
-  });
-  Object.assign(world.account(target), { externalId, username, token: accessToken });
-  return target;
 }

@@ -1,3 +1,5 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   Connector,
   Handles,
@@ -5,24 +7,11 @@ import type {
   Publication,
   UnknownCall,
   Verdict,
-} from "@postrider/platforms/publishing/connector";
-import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  consume,
-  lastDeletion,
-  lastUpdate,
-  openDatabase,
-  readTask,
-  request,
-  startWorker,
-  toDeletionRecord,
-  World,
-} from "./fixture.ts";
-import { instagramAt } from "./instagram-fixture.ts";
-import { mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
-import { addTargetOf, guard, signal, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
+} from "#src/publishing/connector.ts";
+import { jpegMedia, MediaServer } from "../media-server.ts";
+import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { instagramAt } from "./instagram-at.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -532,57 +521,6 @@ describe("deleting on instagram", () => {
     await platform.addFault("delete", mode, extra);
     expect(await instagram.delete(publication, id, signal)).toMatchObject(outcome);
     expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
-    expect(await platform.visible()).toEqual([]);
-  });
-});
-
-describe("a worker", () => {
-  const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
-
-  test.each([
-    ["drop_before", {}],
-    ["drop_after_commit", {}],
-    ["commit_late", { delayMs: 500 }],
-    ["delay", { delayMs: 3000 }],
-    ["garbage_body", {}],
-    ["status_after_commit", { status: 429 }],
-  ])("whose visible call met %s ends with one post", async (mode, extra) => {
-    await using database = await openDatabase();
-    const world = new World();
-    const media = [jpegMedia(1), jpegMedia(2)];
-    const publication = await createPublication(media, mode);
-    const target = addTargetOf(world, publication, {
-      platform: "instagram",
-      media: publication.media,
-    });
-    await platform.addFault("publish", mode, extra);
-    await using _worker = startWorker(database, world, { settings, connectors: { instagram } });
-    await request(database.sql, target);
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
-    const [entry, ...others] = await platform.visible();
-    expect(others).toEqual([]);
-    expect(await lastUpdate(database.sql, target)).toMatchObject({ externalId: entry?.id });
-  });
-
-  test("that dies in the call is followed by one that finds the post, and deletes it when asked", async () => {
-    await using database = await openDatabase();
-    const world = new World();
-    const publication = await createPublication([jpegMedia(1)], "once");
-    const target = addTargetOf(world, publication, {
-      platform: "instagram",
-      media: publication.media,
-    });
-    await platform.addFault("publish", "delay", { delayMs: 10_000 });
-    const dying = startWorker(database, world, { settings, connectors: { instagram } });
-    await request(database.sql, target);
-    await eventually(async () => (await platform.visible()).length === 1);
-    await dying.crash();
-    await using _next = startWorker(database, world, { settings, connectors: { instagram } });
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
-    expect(await platform.visible()).toHaveLength(1);
-    const { externalId } = await readTask(database.sql, target);
-    await consume(database.sql, [toDeletionRecord(target, externalId ?? "")]);
-    await eventually(async () => (await lastDeletion(database.sql, target)) !== undefined);
     expect(await platform.visible()).toEqual([]);
   });
 });

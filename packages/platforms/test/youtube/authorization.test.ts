@@ -1,21 +1,15 @@
 import { createHash } from "node:crypto";
-import type { Connector, LoginValues, Tokens } from "@postrider/platforms/authorization/connector";
-import { createYoutubeConnector } from "@postrider/platforms/youtube/authorization";
-import type { Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createSimulator } from "./accounts-app.ts";
-import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
+import type { Connector, LoginValues, Tokens } from "#src/authorization/connector.ts";
+import { createYoutubeConnector } from "#src/youtube/authorization.ts";
+import { signal, TestPlatform } from "../test-platform.ts";
 
-const signal = new AbortController().signal;
-
-let simulator: Simulator;
-let control: SimulatorControl;
+let platform: TestPlatform;
 let youtube: Connector;
 
 beforeAll(async () => {
-  simulator = await createSimulator();
-  control = createSimulatorControl(simulator.url);
-  const baseUrl = `${simulator.url}/youtube`;
+  platform = await TestPlatform.start("youtube");
+  const baseUrl = platform.url;
   youtube = createYoutubeConnector({
     baseUrl,
     oauthBaseUrl: baseUrl,
@@ -24,21 +18,15 @@ beforeAll(async () => {
     clientSecret: "secret",
   });
 });
-afterAll(() => simulator[Symbol.asyncDispose]());
-beforeEach(() => control.reset());
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
 
-async function createLogin(): Promise<LoginValues> {
-  const answer = await fetch(`${simulator.url}/_control/accounts`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ platform: "youtube" }),
-  });
-  const { accounts } = (await answer.json()) as { accounts: { credentials: LoginValues }[] };
-  return accounts[0]?.credentials ?? {};
+async function createCredentials(): Promise<LoginValues> {
+  return (await platform.createAccount()).credentials;
 }
 
 async function connect(): Promise<Tokens> {
-  const result = await youtube.connect(await createLogin(), signal);
+  const result = await youtube.connect(await createCredentials(), signal);
   if (result.kind !== "connected") throw new Error(result.message);
   return result.connection.tokens;
 }
@@ -50,7 +38,7 @@ const revoke = ({ accessToken, refreshToken }: Tokens) =>
 
 describe("connecting a channel", () => {
   test("names it by its handle and shows its picture", async () => {
-    const result = await youtube.connect(await createLogin(), signal);
+    const result = await youtube.connect(await createCredentials(), signal);
     expect(result).toMatchObject({
       kind: "connected",
       connection: {
@@ -63,16 +51,16 @@ describe("connecting a channel", () => {
   });
 
   test("with a token that is worth nothing is refused", async () => {
-    const login = { ...(await createLogin()), accessToken: "nonsense" };
-    expect(await youtube.connect(login, signal)).toMatchObject({ kind: "refused" });
+    const credentials = { ...(await createCredentials()), accessToken: "nonsense" };
+    expect(await youtube.connect(credentials, signal)).toMatchObject({ kind: "refused" });
     expect(await youtube.connect({}, signal)).toMatchObject({ kind: "refused" });
   });
 
   test.each([403, 429, 500, 503])(
     "answered with %i says nothing about the channel",
     async (status) => {
-      await control.fault({ platform: "youtube", operation: "account", mode: "status", status });
-      expect(await youtube.connect(await createLogin(), signal)).toMatchObject({
+      await platform.addFault("account", "status", { status });
+      expect(await youtube.connect(await createCredentials(), signal)).toMatchObject({
         kind: "unavailable",
       });
     },
@@ -99,7 +87,7 @@ describe("renewing tokens", () => {
 
   test.each(["drop_before", "garbage_body"])("after %s is tried again later", async (mode) => {
     const tokens = await connect();
-    await control.fault({ platform: "youtube", operation: "refresh", mode });
+    await platform.addFault("refresh", mode);
     expect(await refresh(tokens)).toMatchObject({ kind: "unavailable" });
     expect(await refresh(tokens)).toMatchObject({ kind: "renewed" });
   });
@@ -108,7 +96,7 @@ describe("renewing tokens", () => {
     "answered with %i says nothing about the account",
     async (status) => {
       const tokens = await connect();
-      await control.fault({ platform: "youtube", operation: "refresh", mode: "status", status });
+      await platform.addFault("refresh", "status", { status });
       expect(await refresh(tokens)).toMatchObject({ kind: "unavailable" });
     },
   );
@@ -139,11 +127,7 @@ describe("Google's page", () => {
   const codeChallenge = createHash("sha256").update(codeVerifier).digest("base64url");
 
   async function approve(): Promise<string> {
-    await fetch(`${simulator.url}/_control/settings`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ authorize: "approve" }),
-    });
+    await platform.control("POST", "settings", { authorize: "approve" });
     const request = { redirectUri, state, codeChallenge };
     const url = youtube.authorization?.authorizeUrl(request) ?? "";
     const answer = await fetch(url, { redirect: "manual" });

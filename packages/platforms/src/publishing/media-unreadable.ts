@@ -1,9 +1,9 @@
 /**
  * - `gone`: it will never be there again.
- * - `away`: media does not answer; this says nothing about this file.
+ * - `unavailable`: media does not answer; this says nothing about this file.
  * - `broken`: media answered with an error, or broke off.
  */
-export type Unreadability = "gone" | "away" | "broken";
+export type Unreadability = "gone" | "unavailable" | "broken";
 
 /** Media could not be read: thrown by `PublicationMedia.read` and by what it returns. Nothing is known about the platform. */
 export class MediaUnreadable extends Error {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { TestMedia } from "./media-fixture.ts";
+import { TestMedia } from "./test-media.ts";
 
 /** What begins like a JPEG of 1080 x 1080; each number is another file. */
 export function jpegMedia(nonce: number): TestMedia {

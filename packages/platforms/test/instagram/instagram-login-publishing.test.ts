@@ -1,9 +1,9 @@
-import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { instagramAt } from "./instagram-fixture.ts";
-import { mp4Media, type TestMedia } from "./media-fixture.ts";
-import { signal, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
+import type { Connector, Publication } from "#src/publishing/connector.ts";
+import { jpegMedia, MediaServer } from "../media-server.ts";
+import { mp4Media, type TestMedia } from "../test-media.ts";
+import { signal, TestPlatform } from "../test-platform.ts";
+import { instagramAt } from "./instagram-at.ts";
 
 let platform: TestPlatform;
 let files: MediaServer;

@@ -1,3 +1,6 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   Connector,
   DeletionOutcome,
@@ -7,11 +10,8 @@ import type {
   StepResult,
   SendGuard,
   UnknownCall,
-} from "@postrider/platforms/publishing/connector";
-import { createConnectors } from "@postrider/platforms/publishing/registry";
-import { eventually } from "@postrider/shared/testing/poll";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+} from "#src/publishing/connector.ts";
+import { createConnectors } from "#src/publishing/registry.ts";
 
 const PLATFORMS = ["x", "telegram", "bluesky"] as const;
 type Platform = (typeof PLATFORMS)[number];

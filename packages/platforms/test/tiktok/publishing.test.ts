@@ -1,3 +1,5 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   Connector,
   Handles,
@@ -6,13 +8,11 @@ import type {
   PublicationMedia,
   UnknownCall,
   Verdict,
-} from "@postrider/platforms/publishing/connector";
-import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
-import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { mp4Media, TestMedia } from "./media-fixture.ts";
-import { guard, signal, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
+} from "#src/publishing/connector.ts";
+import { createTiktokConnector } from "#src/tiktok/publishing/tiktok.ts";
+import { jpegMedia, MediaServer } from "../media-server.ts";
+import { mp4Media, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
 
 const MIB = 1024 * 1024;
 let platform: TestPlatform;

@@ -1,13 +1,8 @@
-import type {
-  Connector,
-  Handles,
-  Publication,
-  UnknownCall,
-} from "@postrider/platforms/publishing/connector";
-import { createYoutubeConnector } from "@postrider/platforms/youtube/publishing/youtube";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { mp4Media, pngMedia, type TestMedia } from "./media-fixture.ts";
-import { guard, signal, TestPlatform } from "./platform-fixture.ts";
+import type { Connector, Handles, Publication, UnknownCall } from "#src/publishing/connector.ts";
+import { createYoutubeConnector } from "#src/youtube/publishing/youtube.ts";
+import { mp4Media, pngMedia, type TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
 
 const KB = 1024;
 const CHUNK_BYTES = 256 * KB;

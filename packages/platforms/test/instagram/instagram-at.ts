@@ -1,5 +1,5 @@
-import { createInstagramConnector } from "@postrider/platforms/instagram/publishing/instagram";
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import { createInstagramConnector } from "#src/instagram/publishing/instagram.ts";
+import type { Connector } from "#src/publishing/connector.ts";
 
 /** The connector with its hosts at the simulated Instagram, or with uploads at another place. */
 export function instagramAt(url: string, uploadBaseUrl = `${url}/rupload`): Connector {

@@ -1,13 +1,14 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
-import type { Connector } from "@postrider/platforms/publishing/connector";
 import { EnvReader } from "@postrider/shared/config";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { pngMedia } from "./media-fixture.ts";
-import { guard, TestPlatform } from "./platform-fixture.ts";
+import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
+import type { Connector } from "#src/publishing/connector.ts";
+import { pngMedia } from "../test-media.ts";
+import { guard, TestPlatform } from "../test-platform.ts";
+import { createSession } from "./create-session.ts";
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 const PAGE = "<title>Häfen</title><meta name=description content='Wo Schiffe liegen'>";
@@ -44,20 +45,13 @@ beforeEach(async () => {
   await platform.reset();
 });
 
-async function login({ identifier, appPassword }: Readonly<Record<string, string>>) {
-  const response = await fetch(`${platform.url}/xrpc/com.atproto.server.createSession`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ identifier, password: appPassword }),
-  });
-  return ((await response.json()) as { accessJwt: string }).accessJwt;
-}
-
 const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
 
 /** Publishes the text and reads what the repository has of it. */
 async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
-  const publication = await platform.createPublication(media, text, login);
+  const publication = await platform.createPublication(media, text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
   const { handles } = await platform.prepare(bluesky, publication);
   expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
   const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${handles.rkey}`;
@@ -116,7 +110,9 @@ test("an address inside is not asked", async () => {
     videoBaseUrl: platform.url,
     pages,
   });
-  const publication = await platform.createPublication([], link(), login);
+  const publication = await platform.createPublication([], link(), (credentials) =>
+    createSession(platform.url, credentials),
+  );
   const { handles } = await platform.prepare(closed, publication);
   expect(handles.record).not.toContain("embed");
   expect(requests).toBe(0);
@@ -126,7 +122,9 @@ test("an address inside is not asked", async () => {
 test("a process that stops while it reads a page settles nothing", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   answer = () => resolve();
-  const publication = await platform.createPublication([], link(), login);
+  const publication = await platform.createPublication([], link(), (credentials) =>
+    createSession(platform.url, credentials),
+  );
   const stopping = new AbortController();
   const [step] = bluesky.steps(publication);
   const made = step?.run(publication, {}, stopping.signal);

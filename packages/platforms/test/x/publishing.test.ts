@@ -1,3 +1,5 @@
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   Connector,
   Failure,
@@ -6,11 +8,9 @@ import type {
   Publication,
   StepResult,
   UnknownCall,
-} from "@postrider/platforms/publishing/connector";
-import { createXConnector } from "@postrider/platforms/x/publishing/x";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { gifMedia, mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
+} from "#src/publishing/connector.ts";
+import { createXConnector } from "#src/x/publishing/x.ts";
+import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };
 const signal = new AbortController().signal;

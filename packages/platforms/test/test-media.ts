@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { PublicationMedia } from "@postrider/platforms/publishing/connector";
-import { MediaUnreadable, type Unreadability } from "#src/publishing/clients/media-unreadable.ts";
+import type { PublicationMedia } from "#src/publishing/connector.ts";
+import { MediaUnreadable, type Unreadability } from "#src/publishing/media-unreadable.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
@@ -36,7 +36,7 @@ export class TestMedia implements PublicationMedia {
   read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();
-    if (failure === "gone" || failure === "away")
+    if (failure === "gone" || failure === "unavailable")
       return Promise.reject(new MediaUnreadable(failure, `media is ${failure}`));
     return Promise.resolve(this.#pieces(start, length ?? this.bytes - start, failure === "broken"));
   };
@@ -66,9 +66,17 @@ export function gifMedia(): TestMedia {
   );
 }
 
-/** What begins like a film; each number is another file. */
+/** Bytes that begin like an MP4 video; each nonce is another file. */
 export function mp4Media(bytes: number, nonce = 0): TestMedia {
   const content = Buffer.alloc(bytes, `film ${nonce} `);
   content.write("\0\0\0\x18ftypmp42", "latin1");
   return new TestMedia(`mp4-${nonce}`, "video/mp4", content);
+}
+
+/** Gives a video the size and duration that Facebook publishes as a reel. */
+export function toReel(video: TestMedia): TestMedia {
+  video.width = 720;
+  video.height = 1280;
+  video.durationMs = 10_000;
+  return video;
 }

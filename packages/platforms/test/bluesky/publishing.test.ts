@@ -1,10 +1,9 @@
-import { createBlueskyConnector } from "@postrider/platforms/bluesky/publishing/bluesky";
-import type { Connector, Handles, Publication } from "@postrider/platforms/publishing/connector";
-import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
-import { mp4Media, pngMedia, TestMedia } from "./media-fixture.ts";
-import { addTargetOf, guard, signal, TestPlatform } from "./platform-fixture.ts";
+import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
+import type { Connector, Handles, Publication } from "#src/publishing/connector.ts";
+import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { createSession } from "./create-session.ts";
 
 let platform: TestPlatform;
 let bluesky: Connector;
@@ -16,17 +15,10 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());
 
-async function login({ identifier, appPassword }: Readonly<Record<string, string>>) {
-  const answer = await fetch(`${platform.url}/xrpc/com.atproto.server.createSession`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ identifier, password: appPassword }),
-  });
-  return ((await answer.json()) as { accessJwt: string }).accessJwt;
-}
-
 const createPublication = (media: Publication["media"], text = "with media") =>
-  platform.createPublication(media, text, login);
+  platform.createPublication(media, text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
 const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000) =>
   platform.prepare(bluesky, publication, { handles, maxRuns });
 const publish = (publication: Publication) => platform.publish(bluesky, publication);
@@ -262,49 +254,6 @@ describe("what bluesky says about media", () => {
     await platform.control("POST", "clock", { advanceMs: 2000 });
     const { handles: ready } = await prepare(publication, impatient);
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
-  });
-});
-
-describe("a worker", () => {
-  test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
-    "whose record got %s has it there once, with its media",
-    async (mode) => {
-      await using database = await openDatabase();
-      const world = new World();
-      const media = [pngMedia(1), pngMedia(2)];
-      const publication = await createPublication(media, `once after ${mode}`);
-      const target = addTargetOf(world, publication, { platform: "bluesky", media });
-      await platform.addFault("publish", mode);
-      const settings = { visibleCallMs: 300 };
-      await using _worker = startWorker(database, world, { settings, connectors: { bluesky } });
-      await request(database.sql, target);
-      await eventually(async () => (await readTask(database.sql, target)).status === "published");
-      const { externalId } = await readTask(database.sql, target);
-      expect(await platform.visible()).toMatchObject([
-        { id: externalId, media: media.map((one) => shown(one, "image")) },
-      ]);
-      expect((await listCalls()).filter((call) => call === "uploadBlob")).toHaveLength(2);
-    },
-  );
-
-  test("that dies while a film is processed is followed by one that uploads nothing again", async () => {
-    await using database = await openDatabase();
-    const world = new World();
-    const media = [mp4Media(100_000)];
-    const publication = await createPublication(media, "one film");
-    const target = addTargetOf(world, publication, { platform: "bluesky", media });
-    const settings = { leaseMs: 200, visibleCallMs: 600 };
-    const dying = startWorker(database, world, { settings, connectors: { bluesky } });
-    await request(database.sql, target);
-    await eventually(async () => (await database.sql`select 1 from task_handles`).length === 1);
-    await dying.crash();
-    await platform.control("POST", "clock", { advanceMs: 2000 });
-    await using _next = startWorker(database, world, { settings, connectors: { bluesky } });
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
-    expect(await platform.visible()).toMatchObject([
-      { media: media.map((one) => shown(one, "video")) },
-    ]);
     expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
   });
 });
