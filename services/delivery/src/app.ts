@@ -24,8 +24,8 @@ import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -128,7 +128,7 @@ function startClaims(
     },
     media: peers.media,
     spool: new Spool(config.spool),
-    seals: createHandleSeals(config.handles),
+    sealing: createHandleSealing(config.handles),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,

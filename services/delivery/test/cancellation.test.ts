@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -264,11 +264,13 @@ test("a publication that becomes known after its generation was dropped is told"
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 
   const late = { kind: "published", externalId: "late", permalink: "https://late.test" } as const;
-  await new Recorder(publishingDeps(world, sql)).record({
+  await new EventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: { kind: "called", callNumber: 1, outcome: late },
+    kind: "called",
+    callNumber: 1,
+    outcome: late,
   });
 
   expect(await lastUpdate(sql, target)).toMatchObject({

@@ -5,15 +5,15 @@ import { expect, test } from "vitest";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { hashContent } from "#src/publishing/domain/content-hash.ts";
-import type { ClaimedTask } from "#src/publishing/domain/held-task.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
 
 const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x"],
-  isSuspect: false,
+  hasCrashed: false,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };

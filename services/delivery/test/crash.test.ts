@@ -2,7 +2,7 @@ import type { PrepareStep } from "@postrider/platforms/publishing/connector";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -266,16 +266,14 @@ test("a success that cannot be decided about is kept in its attempt and found by
   // No decision can be written: the constraint stands for a fault of ours.
   await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
-  const recorder = new Recorder(publishingDeps(world, sql));
+  const recorder = new EventRecorder(publishingDeps(world, sql));
   void recorder.record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: {
-      kind: "called",
-      callNumber: 1,
-      outcome: { kind: "published", externalId: "kept", permalink: null },
-    },
+    kind: "called",
+    callNumber: 1,
+    outcome: { kind: "published", externalId: "kept", permalink: null },
   });
 
   await eventually(

@@ -51,12 +51,15 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
-import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
-import type { Clocks } from "#src/publishing/domain/send-guard.ts";
+import type { StoredHandles } from "#src/publishing/domain/task.ts";
+import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
-import type { PublishingDeps, PublishingSettings } from "#src/publishing/jobs/publishing/deps.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
+import type {
+  PublishingDeps,
+  PublishingSettings,
+} from "#src/publishing/operations/dependencies.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -68,7 +71,7 @@ export const logger = createLogger({
 });
 
 /** What seals handles in tests. */
-export const SEALS = createHandleSeals({
+export const SEALING = createHandleSealing({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
   isOn: true,
 });
@@ -337,7 +340,7 @@ export interface WorkerOptions {
   readonly clocks?: Clocks;
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
-  readonly seals?: PublishingDeps["seals"];
+  readonly sealing?: PublishingDeps["sealing"];
 }
 
 export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
@@ -371,7 +374,7 @@ export function publishingDeps(
       },
     },
     spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
-    seals: options.seals ?? SEALS,
+    sealing: options.sealing ?? SEALING,
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? STILL_CLOCKS,
     random: Math.random,
@@ -542,7 +545,7 @@ export async function readHandles(
     from task_handles
     where target_id = ${targetId}
     and generation = ${generation}`;
-  return SEALS.open({ targetId, generation }, row?.handles ?? null);
+  return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
 /** The services that delivery offers, over the test's pool. */

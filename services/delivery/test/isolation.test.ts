@@ -21,7 +21,7 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x", "bluesky"],
-  isSuspect: false,
+  hasCrashed: false,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };

@@ -2,7 +2,7 @@ import type { Outcome } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -29,12 +29,14 @@ async function losePatience(database: TestDatabase, world: World, target: TestTa
 
 /** The process goes on, and says what came of its first call. */
 async function say(database: TestDatabase, world: World, target: TestTarget, outcome: Outcome) {
-  const recorder = new Recorder(publishingDeps(world, database.sql));
+  const recorder = new EventRecorder(publishingDeps(world, database.sql));
   await recorder.record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: { kind: "called", callNumber: 1, outcome },
+    kind: "called",
+    callNumber: 1,
+    outcome,
   });
 }
 

@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -114,15 +114,13 @@ test("a success that becomes known after the word absent is adopted", async () =
   const target = await failUnknown(database, world);
   await resolve(sql, target);
 
-  await new Recorder(publishingDeps(world, sql)).record({
+  await new EventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: {
-      kind: "called",
-      callNumber: 1,
-      outcome: { kind: "published", externalId: "late", permalink: null },
-    },
+    kind: "called",
+    callNumber: 1,
+    outcome: { kind: "published", externalId: "late", permalink: null },
   });
 
   expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });

@@ -6,14 +6,14 @@ import type { Handles, PrepareStep } from "@postrider/platforms/publishing/conne
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
+import type { StoredHandles } from "#src/publishing/domain/task.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import {
   openDatabase,
   readHandles,
   readTask,
   request,
-  SEALS,
+  SEALING,
   startWorker,
   World,
   type TestTarget,
@@ -110,8 +110,8 @@ test("a previous release beside this one reads what is stored while sealing is o
   const target = world.addTarget();
   await request(database.sql, target);
   world.prepare = [uploadStep([])];
-  const seals = createHandleSeals({ keys: [KEY], isOn: false });
-  await using _worker = startWorker(database, world, { seals });
+  const sealing = createHandleSealing({ keys: [KEY], isOn: false });
+  await using _worker = startWorker(database, world, { sealing });
   await eventually(async () => (await readStored(target)) !== undefined);
   expect(await readStored(target)).toEqual(MADE);
 });
@@ -148,9 +148,9 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
 test("a newer key seals, and what the older one sealed still opens", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
-  const both = createHandleSeals({ keys: [newer, KEY], isOn: true });
-  expect(both.open(task, SEALS.seal(task, MADE))).toEqual(MADE);
-  expect(() => SEALS.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
+  const both = createHandleSealing({ keys: [newer, KEY], isOn: true });
+  expect(both.open(task, SEALING.seal(task, MADE))).toEqual(MADE);
+  expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });
 
 test("the service does not start without a key that handles need, and names it", async () => {

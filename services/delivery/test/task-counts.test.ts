@@ -16,7 +16,7 @@ function claim(sql: Sql, limit = 50) {
     leaseMs: 60_000,
     limit,
     platforms: ["x"],
-    isSuspect: false,
+    hasCrashed: false,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
   });

@@ -7,7 +7,7 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";
-import { insertRequests, type PublishRequest } from "#src/publishing/db/requests.ts";
+import { insertRequests, type PublishRequest } from "#src/publishing/db/tasks.ts";
 
 function toRequests(event: PostPublishRequested, cause: Cause): readonly PublishRequest[] {
   const { workspaceId, postId, dueAt, publishBefore } = event;

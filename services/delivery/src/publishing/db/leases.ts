@@ -1,14 +1,18 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/publishing/domain/held-task.ts";
-import { nameTask, toHeldRows } from "./task-keys.ts";
+import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import { toHeldRows } from "./tasks.ts";
 
-/** Prolongs leases; returns the names of the tasks that are still ours. A task in its visible call needs no lease. */
+/**
+ * Renews leases. A task in its visible call needs no lease.
+ *
+ * @returns The tasks that are still held.
+ */
 export async function renewLeases(
   sql: ISql,
   held: readonly HeldKey[],
   leaseMs: number,
-): Promise<ReadonlySet<string>> {
-  const rows = await sql<TaskKey[]>`
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
     with asked as (
       select target_id, generation, fence
       from jsonb_to_recordset(${sql.json(toHeldRows(held))})
@@ -31,10 +35,9 @@ export async function renewLeases(
     from publish_tasks t
     join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
     where t.status = 'calling'`;
-  return new Set(rows.map(nameTask));
 }
 
-/** Gives tasks back before their visible call: it costs nothing, and somebody takes them after `delayMs`. */
+/** Releases tasks before their visible call. It costs no attempt; they can be claimed again after `delayMs`. */
 export async function releaseTasks(
   sql: ISql,
   held: readonly HeldKey[],
