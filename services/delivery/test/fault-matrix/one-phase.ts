@@ -2,7 +2,7 @@ import { createFacebookConnector } from "@postrider/platforms/facebook/publishin
 import type { Connector } from "@postrider/platforms/publishing/connector";
 import type { Stage } from "./stage.ts";
 
-/** Posts that are visible at once: nothing but reading the Page back tells what became of a call. */
+/** Makes Facebook posts visible at once, so that only reading the Page back tells how a call ended. */
 export function onePhase(connector: Connector, on: Stage): Connector {
   if (connector.platform !== "facebook") return connector;
   return createFacebookConnector({ ...on.config.facebook, isTwoPhase: false });
