@@ -65,7 +65,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
+      // First no new work begins; then open calls end and their outcomes are recorded; then their events are published.
       const { posts, accounts, media } = peers;
       const edges = together([consumer, claims, server]);
       await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
@@ -73,13 +73,17 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** A worker that has stopped claiming looks healthy from outside; this makes it visible. */
+/** Fails readiness when this process has stopped claiming, which otherwise no check would show. */
 function createClaimCheck(find: () => TaskClaims | undefined): Check {
   return () => {
     const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;
     return ageMs < MAX_CLAIM_AGE_MS
       ? Promise.resolve()
-      : Promise.reject(new Error("tasks have not been claimed for over 10 s"));
+      : Promise.reject(
+          new Error(
+            "this process has not looked for tasks for over 10 s; see its log for errors of the database",
+          ),
+        );
   };
 }
 

@@ -20,7 +20,7 @@ import {
 
 const never = new Promise<never>(() => undefined);
 
-/** Targets of one post, each on an account of its own. */
+/** Adds targets of one post, each on an account of its own. */
 function addPost(world: World, count: number, given: Partial<TestTarget> = {}): TestTarget[] {
   const { workspaceId, postId } = world.addTarget();
   return Array.from({ length: count }, () => world.addTarget({ workspaceId, postId, ...given }));
@@ -51,7 +51,7 @@ async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
 
 const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
 
-/** False while a call is in flight. */
+/** Returns false when a call is open. */
 async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   try {
     return (await cancel(sql, ...targets)).ended;
@@ -61,7 +61,7 @@ async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   }
 }
 
-/** A step that stays until it is let go. */
+/** A step that does not end before the test lets it. */
 function gatedStep() {
   const gate = Promise.withResolvers<void>();
   let runs = 0;
@@ -77,7 +77,7 @@ function gatedStep() {
   return { step, open: () => gate.resolve(), isReached: () => runs > 0 };
 }
 
-test("what is queued is dropped, and neither it nor its repeated request is ever sent", async () => {
+test("a cancelled target that was queued is never sent, not even when its request is repeated", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -97,7 +97,7 @@ test("what is queued is dropped, and neither it nor its repeated request is ever
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 });
 
-test("a target that delivery has not heard of is remembered, so that its late request starts nothing", async () => {
+test("a target that is cancelled before its request arrives is never sent", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -114,7 +114,7 @@ test("a target that delivery has not heard of is remembered, so that its late re
   expect(world.calls).toHaveLength(1);
 });
 
-test("the sweep hears that it was cancelled, and the next generation is sent once", async () => {
+test("the sweep lists a cancelled target as cancelled, and its next generation is sent once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -137,7 +137,7 @@ test("the sweep hears that it was cancelled, and the next generation is sent onc
   expect(world.calls).toHaveLength(1);
 });
 
-test("a worker in its invisible steps loses the task: no mark can follow the cancellation", async () => {
+test("a worker that holds a cancelled task cannot mark its visible call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -167,7 +167,7 @@ test("a worker in its invisible steps loses the task: no mark can follow the can
   expect(await listUpdates(sql, target)).toEqual([]);
 });
 
-test("while one target is in its visible call none is cancelled", async () => {
+test("no target of a request is cancelled while one of them is in its visible call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -196,19 +196,22 @@ test("while one target is in its visible call none is cancelled", async () => {
   expect(await readTask(sql, unheard)).toMatchObject({ status: "dropped" });
 });
 
-test.each(["unknown", "reconciling"])("an outcome that is %s refuses it", async (status) => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
-  await request(sql, target, waiting);
-  await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
+test.each(["unknown", "reconciling"])(
+  "a target whose task is %s cannot be cancelled",
+  async (status) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
+    await request(sql, target, waiting);
+    await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
 
-  await expect(cancel(sql, target, waiting)).rejects.toEqual(REFUSED);
-  expect(await readTask(sql, waiting)).toMatchObject({ status: "queued" });
-});
+    await expect(cancel(sql, target, waiting)).rejects.toEqual(REFUSED);
+    expect(await readTask(sql, waiting)).toMatchObject({ status: "queued" });
+  },
+);
 
-test("a target that waits to repeat a call of unknown outcome refuses it", async () => {
+test("a target that waits to repeat a call with an unknown outcome cannot be cancelled", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -219,7 +222,7 @@ test("a target that waits to repeat a call of unknown outcome refuses it", async
   await expect(cancel(sql, target)).rejects.toEqual(REFUSED);
 });
 
-test("what is published or failed is told, and stays as it is", async () => {
+test("cancelling a published or failed target returns its state and changes nothing", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -240,7 +243,7 @@ test("what is published or failed is told, and stays as it is", async () => {
   expect(await readTask(sql, published)).toMatchObject({ status: "published" });
 });
 
-test("a publication that becomes known after its generation was dropped is told", async () => {
+test("a success that becomes known after its generation was dropped is reported", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -251,7 +254,7 @@ test("a publication that becomes known after its generation was dropped is told"
   await request(sql, target);
   await eventually(() => world.calls.length === 1);
   await stopped.crash();
-  // Proved absent, and waiting for its next try: nothing is known to be in flight.
+  // The call is proved absent and the task waits for its next try, so no call is known to be open.
   world.verdicts = [() => ({ kind: "absent" })];
   {
     const { step, open, isReached } = gatedStep();
@@ -281,7 +284,7 @@ test("a publication that becomes known after its generation was dropped is told"
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("whatever races, a cancelled target is never sent and a sent one is never cancelled", async () => {
+test("of cancelling and sending a target at the same time, only one succeeds", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();
@@ -314,7 +317,7 @@ test("whatever races, a cancelled target is never sent and a sent one is never c
   expect(world.visible).toHaveLength(sent.size);
 });
 
-test("malformed targets are refused", async () => {
+test("a request to cancel malformed targets is refused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [target] = addPost(world, 1) as [TestTarget];

@@ -18,7 +18,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 200, visibleCallMs: 600 };
 
-/** A step that takes its process along: it never returns. */
+/** A step that crashes its process: it never returns. */
 function stuckStep(onRun: () => void): PrepareStep {
   return {
     name: "stuck",
@@ -30,7 +30,7 @@ function stuckStep(onRun: () => void): PrepareStep {
   };
 }
 
-test("a worker that dies in an invisible step is followed by another when its lease ends", async () => {
+test("a task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -46,13 +46,13 @@ test("a worker that dies in an invisible step is followed by another when its le
 
   await eventually(async () => (await readTask(database.sql, target)).status === "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
-  // The attempt that had begun goes on: nothing had come of it.
+  // The same attempt continues, because it had no outcome.
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
 });
 
-test("a lease is renewed for as long as a step takes", async () => {
+test("a lease is renewed while a step runs", async () => {
   await using database = await openDatabase();
   const world = new World();
   const gate = Promise.withResolvers<void>();
@@ -88,23 +88,23 @@ test("a lease is renewed for as long as a step takes", async () => {
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 1, crashCount: 0 });
 });
 
-test("a task that takes five workers along is given up, and harms no other", async () => {
+test("a task whose worker crashed five times is given up, and the other tasks are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
-  const poison = world.addTarget();
+  const crashing = world.addTarget();
   const step = stuckStep(() => (runs += 1));
   world.prepare = [
     {
       ...step,
       isDone: () => false,
       run: (publication, ...rest) =>
-        publication.targetId === poison.targetId
+        publication.targetId === crashing.targetId
           ? step.run(publication, ...rest)
           : Promise.resolve({}),
     },
   ];
-  await request(database.sql, poison);
+  await request(database.sql, crashing);
   for (let crash = 1; crash <= 5; crash += 1) {
     const dying = startWorker(database, world, { settings: SHORT });
     await eventually(() => runs === crash);
@@ -114,9 +114,9 @@ test("a task that takes five workers along is given up, and harms no other", asy
   await request(database.sql, innocent);
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, poison)).status === "failed");
+  await eventually(async () => (await readTask(database.sql, crashing)).status === "failed");
 
-  expect(await lastUpdate(database.sql, poison)).toMatchObject({
+  expect(await lastUpdate(database.sql, crashing)).toMatchObject({
     errorCode: "internal_error",
     errorRetryable: true,
   });
@@ -124,7 +124,7 @@ test("a task that takes five workers along is given up, and harms no other", asy
   await eventually(async () => (await readTask(database.sql, innocent)).status === "published");
 });
 
-test("a worker that dies in its visible call is not followed before the call is over", async () => {
+test("no worker acts on a task whose worker died in its visible call before call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -153,7 +153,7 @@ test("a worker that dies in its visible call is not followed before the call is 
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was held up between the mark and the send sends nothing (%s clock)",
+  "a process that was delayed between mark and send sends nothing, as its %s clock shows",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();
@@ -163,7 +163,7 @@ test.each(["monotonic", "wall"] as const)(
       ...REAL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The first reading is the one before the mark; then the process stands still for a minute.
+        // The first reading is the one before the mark; then the process is suspended for a minute.
         if (reads === 2) skewMs = 60_000;
         return REAL_CLOCKS[held]() + skewMs;
       },
@@ -180,7 +180,7 @@ test.each(["monotonic", "wall"] as const)(
   },
 );
 
-test("an outcome outlives a database that is away when it comes", async () => {
+test("an outcome that arrives while the database is unavailable is recorded later", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -214,7 +214,7 @@ test("an outcome outlives a database that is away when it comes", async () => {
   expect(world.calls).toHaveLength(1);
 });
 
-test("stopping waits for the call in the air, writes its outcome and gives the rest back", async () => {
+test("a stopping process waits for its open call, records the outcome and releases its other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ test("stopping waits for the call in the air, writes its outcome and gives the r
   expect(world.calls).toHaveLength(1);
 });
 
-test("a success that cannot be decided about is kept in its attempt and found by the next worker", async () => {
+test("a success whose decision cannot be written is stored in its attempt and adopted by the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -263,7 +263,7 @@ test("a success that cannot be decided about is kept in its attempt and found by
   await request(database.sql, target);
   await eventually(() => world.calls.length === 1);
   await dying.crash();
-  // No decision can be written: the constraint stands for a fault of ours.
+  // The constraint makes every decision fail, as a fault in our code would.
   await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
   const recorder = new EventRecorder(publishingDeps(world, sql));
@@ -288,7 +288,7 @@ test("a success that cannot be decided about is kept in its attempt and found by
   expect(world.calls).toHaveLength(1);
 });
 
-test("a crashed task that an operator holds back keeps nobody waiting", async () => {
+test("a crashed task that is paused by an operator does not delay other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const held = world.addTarget();

@@ -70,13 +70,13 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** What seals handles in tests. */
+/** Seals handles in tests. */
 export const SEALING = createHandleSealing({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
   isOn: true,
 });
 
-/** To which the data of tests belongs: that of a process that is told nothing else. */
+/** The deployment that the data of tests belongs to: the default of `DEPLOYMENT_ID`. */
 export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
@@ -102,7 +102,7 @@ export interface TestTarget {
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
-  /** Whether posts still has what older generations publish. */
+  /** Whether posts still returns the content of older generations. */
   keepsOlder: boolean;
   dueAt: Date;
   publishBefore: Date;
@@ -114,7 +114,7 @@ interface TestAccount {
   token: string;
   externalId: string;
   username: string;
-  /** What a refresh makes of it; undefined = the token endpoint is away. */
+  /** The account after a token refresh; undefined = the token endpoint does not answer. */
   refreshed: { status: string; token: string } | undefined;
 }
 
@@ -133,8 +133,8 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * What surrounds delivery: posts and accounts in memory, speaking their contract, and one platform behind the connector's
- * port that does what a test scripts and publishes by default.
+ * The surroundings of delivery in memory: posts and accounts with their RPCs, and a connector of one platform that publishes
+ * unless a test scripts other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
@@ -142,20 +142,20 @@ export class World {
   readonly reconnects: RequireReconnectRequest[] = [];
   /** Visible calls that reached the platform. */
   readonly calls: Call[] = [];
-  /** What a reader of the platform sees. */
+  /** The posts that readers of the platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
-  /** What the next calls come to, in order; published when it is empty. */
+  /** Outcomes of the next visible calls, in order; when it is empty, calls publish. */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
-  /** Deletions that reached the platform, and what the next ones come to; deleted when it is empty. */
+  /** Deletions that reached the platform, and the outcomes of the next ones; when those are empty, calls delete. */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
   canDelete = true;
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose tokens are being renewed; who asks for them waits. */
+  /** An account whose token is being renewed: requests for its credential wait. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -183,7 +183,7 @@ export class World {
         version: 1,
         token: "first-token",
         externalId: `external-${target.accountId}`,
-        username: "somebody",
+        username: "sailor",
         refreshed: { status: "active", token: "second-token" },
       });
     }
@@ -226,7 +226,8 @@ export class World {
       reconcile: async (publication, _handles, call) => {
         this.looks.push(call);
         const verdict = this.verdicts.shift();
-        if (verdict === undefined) return { kind: "cannot_tell", message: "nobody knows" };
+        if (verdict === undefined)
+          return { kind: "cannot_tell", message: "the platform cannot tell" };
         return await verdict(call, publication);
       },
       canDelete: this.canDelete,
@@ -317,7 +318,7 @@ function toContentMedia(
   return { id, workspaceId, kind, fileName, ...size, ...duration, ...delivery };
 }
 
-/** Times that a test can wait for. */
+/** Times that are short enough for tests. */
 const SETTINGS: PublishingSettings = {
   retryMs: [20, 30, 40],
   leaseMs: 600,
@@ -328,10 +329,10 @@ const SETTINGS: PublishingSettings = {
   maxPerWorkspace: 32,
 };
 
-/** A process that publishes. */
+/** A worker that stands for a delivery process. */
 export interface TestWorker extends AsyncDisposable {
   readonly claims: TaskClaims;
-  /** The process dies: from now on nothing of it reaches the database. */
+  /** Crashes the worker: nothing of it reaches the database any more. */
   crash(): Promise<void>;
 }
 
@@ -345,7 +346,7 @@ export interface WorkerOptions {
 
 export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
 
-/** A mark never grows old by these: a busy machine must not turn calls into `not_sent` that a test is not about. */
+/** Clocks that stand still, so that no mark gets too old to be sent on a slow machine. */
 const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
 export function publishingDeps(
@@ -369,7 +370,7 @@ export function publishingDeps(
       describe: ({ id }) => {
         const all = [...world.targets.values()].flatMap(({ media }) => media);
         const media = all.find((one) => one.id === id);
-        if (media === undefined) throw new Error("no post has such media");
+        if (media === undefined) throw new Error("no target of the test has this media");
         return media;
       },
     },
@@ -381,7 +382,7 @@ export function publishingDeps(
   };
 }
 
-/** Starts a worker with connections of its own. */
+/** Starts a worker with a connection pool of its own. */
 export function startWorker(
   database: TestDatabase,
   world: World,
@@ -407,7 +408,7 @@ export function startWorker(
   };
 }
 
-/** The event that posts publishes for targets of one post. */
+/** The event with which posts requests the targets of one post. */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -431,7 +432,7 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** The event with which posts asks for published targets to be deleted, each as a post of its own. */
+/** The event with which posts requests the deletion of a published target. */
 export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
   const { workspaceId, postId, targetId, accountId, platform } = target;
   const message = create(PostDeletionRequestedSchema, {
@@ -447,7 +448,7 @@ export function toDeletionRecord(target: TestTarget, externalId: string, deletio
   };
 }
 
-/** What delivery has told so far about deletions of a target, oldest first. */
+/** The events about deletions of a target, oldest first. */
 export async function listDeletionUpdates(
   sql: Sql,
   target: TestTarget,
@@ -461,18 +462,18 @@ export async function listDeletionUpdates(
   return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
 }
 
-/** The newest news of a target's deletion. */
+/** The latest event about deletions of a target. */
 export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
 
-/** Hands events to the consumer, as the bus does. */
+/** Gives events to the consumer, as the bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
 }
 
-/** Asks for targets to be published, each as a post of its own. */
+/** Requests targets, each as a post of its own. */
 export async function request(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
   await consume(
     sql,
@@ -480,7 +481,7 @@ export async function request(sql: Sql, ...targets: readonly TestTarget[]): Prom
   );
 }
 
-/** What delivery has told so far about a target, oldest first. */
+/** The events about a target, oldest first. */
 export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonly TargetUpdated[]> {
   const rows = await sql<{ payload: string }[]>`
     select payload
@@ -493,7 +494,7 @@ export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonl
     .filter(({ targetId }) => targetId === target.targetId);
 }
 
-/** The newest news of a target, in the words that its owner reads. */
+/** The latest event about a target. */
 export async function lastUpdate(sql: Sql, target: TestTarget) {
   return (await listUpdates(sql, target)).at(-1);
 }
@@ -535,7 +536,7 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
   return rows.map((row) => ({ ...row }));
 }
 
-/** What the steps of a target's task have made, as a worker reads it. */
+/** The handles of a target's task, as a worker reads them. */
 export async function readHandles(
   sql: Sql,
   { targetId, generation }: TestTarget,
@@ -548,7 +549,7 @@ export async function readHandles(
   return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
-/** The services that delivery offers, over the test's pool. */
+/** Clients of the RPC services of delivery. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
     createRoutes({

@@ -25,14 +25,14 @@ const CLAIM = {
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };
-/** More than one claim looks at. */
+/** More tasks than one claim looks at. */
 const BACKLOG = 1_200;
 
 function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
   return claimTasks(sql, { ...CLAIM, ...more, owner: randomUUID() });
 }
 
-/** Posts that have been due for long: `busy` accounts of them have one in work already. */
+/** Overdue targets; `busy` of their accounts have one in work already. */
 async function addBacklog(
   sql: Sql,
   world: World,
@@ -55,7 +55,7 @@ function names(claimed: readonly { readonly targetId: string }[]) {
   return claimed.map(({ targetId }) => targetId);
 }
 
-test("the backlog of a platform that hangs hides nobody else's posts", async () => {
+test("the backlog of a platform that hangs does not delay the targets of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -71,7 +71,7 @@ test("the backlog of a platform that hangs hides nobody else's posts", async () 
   expect(names(await claim(database.sql))).toEqual([other.targetId]);
 });
 
-test("the backlog of one workspace hides no other's posts, on the same platform either", async () => {
+test("the backlog of one workspace does not delay other workspaces on the same platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await addBacklog(database.sql, world, { platform: "x", workspaceId: randomUUID() });
@@ -83,7 +83,7 @@ test("the backlog of one workspace hides no other's posts, on the same platform 
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
 });
 
-test("an operator says how many targets of a platform are worked on at a time", async () => {
+test("the number of targets of a platform in work stays within its maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -105,7 +105,7 @@ test("an operator says how many targets of a platform are worked on at a time", 
   resolve();
 });
 
-test("posts that are claimed together do not wait for the tokens of another platform", async () => {
+test("targets that are claimed together do not wait for token refreshes of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget({ platform: "x" });
@@ -123,7 +123,7 @@ test("posts that are claimed together do not wait for the tokens of another plat
   expect(world.calls).toHaveLength(2);
 });
 
-/** Published targets of so many accounts that are to be deleted, older than those of the test. */
+/** Deletions on this many accounts, older than those of the test. */
 async function addDeletions(
   sql: Sql,
   world: World,
@@ -139,7 +139,7 @@ async function addDeletions(
   );
 }
 
-test("a platform that hangs over 5,000 deletions holds up no other's", async () => {
+test("5,000 deletions of a platform that hangs do not delay deletions of other platforms", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -153,7 +153,7 @@ test("a platform that hangs over 5,000 deletions holds up no other's", async () 
   const hanging = Promise.withResolvers<never>();
   world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
   const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
-  // A lease that ends would let the platform's next ones be tried: nothing comes free here.
+  // No lease ends during the test, so the platform's next deletions are not claimed.
   const settings = { leaseMs: 600_000 };
   await using worker = startWorker(database, world, { connectors, settings });
 
@@ -166,7 +166,7 @@ test("a platform that hangs over 5,000 deletions holds up no other's", async () 
   await worker.crash();
 });
 
-test("an account with many deletions holds up no other's on its platform", async () => {
+test("an account with many deletions does not delay other accounts of its platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -178,7 +178,7 @@ test("an account with many deletions holds up no other's on its platform", async
   await eventually(async () =>
     expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
   );
-  // One after the other, those before it would have taken far more.
+  // One after the other, the deletions before it would have taken far longer.
   expect(world.deletes.length).toBeLessThan(1_000);
   await worker.crash();
 });

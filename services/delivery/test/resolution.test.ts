@@ -19,7 +19,7 @@ import {
   type TestTarget,
 } from "./fixture.ts";
 
-const LINK = "https://x.com/somebody/status/1850000000000000001";
+const LINK = "https://x.com/sailor/status/1850000000000000001";
 const INVALID = expect.objectContaining({ reason: "invalid_transition" }) as ServiceError;
 
 async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUrl?: string) {
@@ -31,7 +31,7 @@ async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUr
   return update;
 }
 
-/** A target whose call ended without a known outcome, which nobody could find out. */
+/** A target that failed with outcome_unknown. */
 async function failUnknown(database: TestDatabase, world: World): Promise<TestTarget> {
   const target = world.addTarget();
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
@@ -42,7 +42,7 @@ async function failUnknown(database: TestDatabase, world: World): Promise<TestTa
   return target;
 }
 
-test("a link makes the target published under the id that it names", async () => {
+test("an operator's link makes the target published under the id in the link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -63,7 +63,7 @@ test("a link makes the target published under the id that it names", async () =>
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
 });
 
-test("a link whose id cannot be read still says that it is there", async () => {
+test("an operator's link without a readable id makes the target published without an id", async () => {
   await using database = await openDatabase();
   const target = await failUnknown(database, new World());
 
@@ -76,7 +76,7 @@ test("a link whose id cannot be read still says that it is there", async () => {
   expect(update?.externalId).toBeUndefined();
 });
 
-test("absent makes it a failure that a retry can follow, and nothing is sent before", async () => {
+test("an operator's word that a target is absent makes it failed and retryable, and nothing is sent before a retry", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -107,7 +107,7 @@ test("absent makes it a failure that a retry can follow, and nothing is sent bef
   ]);
 });
 
-test("a success that becomes known after the word absent is adopted", async () => {
+test("a success that becomes known after an operator's word that the target is absent is adopted", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -126,7 +126,7 @@ test("a success that becomes known after the word absent is adopted", async () =
   expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });
 });
 
-test("while the platform is still looked at a link ends it, and the look decides nothing any more", async () => {
+test("an operator's link ends a look at the platform that is under way", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -148,7 +148,7 @@ test("while the platform is still looked at a link ends it, and the look decides
   expect(world.calls).toHaveLength(2);
 });
 
-test("absence is not believed before the time of the call is over", async () => {
+test("an operator's word that a target is absent is refused before call_until", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -162,7 +162,7 @@ test("absence is not believed before the time of the call is over", async () => 
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
 });
 
-test("two operators at once: one word counts, and is told once", async () => {
+test("of two operators who resolve a target at once, one succeeds and is reported once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -175,7 +175,7 @@ test("two operators at once: one word counts, and is told once", async () => {
 });
 
 test.each(["queued", "published", "failed"])(
-  "a target that is %s has no question",
+  "a target whose task is %s cannot be resolved",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;
@@ -188,14 +188,14 @@ test.each(["queued", "published", "failed"])(
   },
 );
 
-test("an unknown target is not found, and a link has to be one", async () => {
+test("resolving an unknown target or with a malformed link is refused", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const missing = expect.objectContaining({ reason: "not_found" }) as ServiceError;
 
   await expect(resolve(sql, { targetId: newId() })).rejects.toEqual(missing);
   await expect(resolve(sql, { targetId: "no id" })).rejects.toEqual(missing);
-  for (const link of ["", "x.com/somebody", "javascript:alert(1)"])
+  for (const link of ["", "x.com/sailor", "javascript:alert(1)"])
     await expect(resolve(sql, { targetId: newId() }, link)).rejects.toEqual(
       expect.objectContaining({ reason: "invalid_request" }),
     );

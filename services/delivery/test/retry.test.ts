@@ -19,7 +19,7 @@ const away: Reaction = () => ({
   message: "not connected",
 });
 
-test("a failure that may pass is tried again, and each try is told", async () => {
+test("a retryable failure is tried again, and each attempt is reported", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [away, away];
@@ -47,7 +47,7 @@ test("a failure that may pass is tried again, and each try is told", async () =>
   expect(versions).toEqual(versions.toSorted((a, b) => Number(a - b)));
 });
 
-test("a target fails with the last code when all retries are used up", async () => {
+test("a target fails with the last code after its last retry", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [away, away, away, away];
@@ -66,7 +66,7 @@ test("a target fails with the last code when all retries are used up", async () 
   expect(world.calls).toHaveLength(4);
 });
 
-test("a refusal fails at once", async () => {
+test("a refused target fails at once", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "too long" })];
@@ -84,7 +84,7 @@ test("a refusal fails at once", async () => {
   });
 });
 
-test("a retry by the owner goes on with the attempts' numbers", async () => {
+test("attempts of a new generation continue the numbers of the older one", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
@@ -104,7 +104,7 @@ test("a retry by the owner goes on with the attempts' numbers", async () => {
   expect(await lastUpdate(database.sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
-test("a platform's limit costs no attempt and holds the whole account back", async () => {
+test("a limit of the platform costs no attempt and holds back the whole account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -143,7 +143,7 @@ test("a platform's limit costs no attempt and holds the whole account back", asy
   expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
 });
 
-test("five failures in a row hold an account back, and a success ends the row", async () => {
+test("five failures in a row pause an account, and a success resets the count", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = Array.from({ length: 5 }, () => away);

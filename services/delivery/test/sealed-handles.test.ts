@@ -20,7 +20,7 @@ import {
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const ADDRESS = "https://upload.example.test/?upload_id=known-to-nobody-else";
+const ADDRESS = "https://upload.example.test/?upload_id=secret-upload";
 const MADE: Handles = { uri: ADDRESS };
 const KEY = { id: "k1", secret: Buffer.alloc(32, 7) };
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Asks for an address, once, and then for as long to wait as a test likes. */
+/** Steps that return an upload address once and then wait until the test lets them go on. */
 function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
   return {
     name: "upload",
@@ -74,13 +74,13 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
-test("what a step made is stored sealed, and the next worker goes on with it", async () => {
+test("handles are stored sealed, and the next worker goes on with them", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = await begun(world, seen);
 
   const stored = JSON.stringify(await readStored(target));
-  expect(stored).not.toContain("known-to-nobody-else");
+  expect(stored).not.toContain("secret-upload");
   expect(stored).toMatch(/^\{"uri":\{"sealed":"v1\.k1\.[^"]+"\}\}$/);
   expect(await readHandles(database.sql, target)).toEqual(MADE);
 
@@ -90,7 +90,7 @@ test("what a step made is stored sealed, and the next worker goes on with it", a
   expect(seen).toEqual([{}, MADE]);
 });
 
-test("what an older release stored is read, and sealed when it is stored again", async () => {
+test("plain handles of an older release are read, and sealed when they are stored again", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = world.addTarget();
@@ -105,7 +105,7 @@ test("what an older release stored is read, and sealed when it is stored again",
   expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
 });
 
-test("a previous release beside this one reads what is stored while sealing is off", async () => {
+test("handles are stored as plain text while sealing is off", async () => {
   const world = new World();
   const target = world.addTarget();
   await request(database.sql, target);
@@ -117,35 +117,38 @@ test("a previous release beside this one reads what is stored while sealing is o
 });
 
 test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
-  ["another task's", (_own, other) => other],
-  ["another name's", ({ uri = "" }) => ({ token: uri })],
-])("with %s handle nothing is done at the platform, and nothing is lost", async (_, mix) => {
-  const world = new World();
-  const seen: Handles[] = [];
-  const target = await begun(world, seen);
-  const other = await begun(world, []);
-  const [own = {}, theirs = {}] = [await readStored(target), await readStored(other)];
-  world.prepare = [uploadStep(seen)];
-  await store(target, mix(own, theirs));
-  await wake(target);
-  const { fence } = await readTask(database.sql, target);
-  await using _worker = startWorker(database, world);
-  await eventually(async () => {
-    const task = await readTask(database.sql, target);
-    return task.fence > fence && task.status === "queued";
-  });
-  expect(seen).toHaveLength(1);
-  expect(world.calls).toEqual([]);
+  ["another task", (_own, other) => other],
+  ["another name", ({ uri = "" }) => ({ token: uri })],
+])(
+  "a sealed handle that was copied from %s is not used, and its target is published once it is restored",
+  async (_, mix) => {
+    const world = new World();
+    const seen: Handles[] = [];
+    const target = await begun(world, seen);
+    const other = await begun(world, []);
+    const [own = {}, theirs = {}] = [await readStored(target), await readStored(other)];
+    world.prepare = [uploadStep(seen)];
+    await store(target, mix(own, theirs));
+    await wake(target);
+    const { fence } = await readTask(database.sql, target);
+    await using _worker = startWorker(database, world);
+    await eventually(async () => {
+      const task = await readTask(database.sql, target);
+      return task.fence > fence && task.status === "queued";
+    });
+    expect(seen).toHaveLength(1);
+    expect(world.calls).toEqual([]);
 
-  // Mended, it goes on where it was.
-  world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
-  await store(target, own);
-  await wake(target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
-  expect(world.calls).toMatchObject([{ handles: MADE }]);
-});
+    // With its own handle again, the task goes on where it was.
+    world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
+    await store(target, own);
+    await wake(target);
+    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    expect(world.calls).toMatchObject([{ handles: MADE }]);
+  },
+);
 
-test("a newer key seals, and what the older one sealed still opens", () => {
+test("handles that an older key sealed are readable beside a newer key", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
   const both = createHandleSealing({ keys: [newer, KEY], isOn: true });
@@ -153,7 +156,7 @@ test("a newer key seals, and what the older one sealed still opens", () => {
   expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });
 
-test("the service does not start without a key that handles need, and names it", async () => {
+test("delivery does not start without a key that stored handles need, and names the key", async () => {
   const world = new World();
   await begun(world, []);
   const child = spawn(process.execPath, [MAIN], {

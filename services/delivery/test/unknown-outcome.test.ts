@@ -15,16 +15,16 @@ import {
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** The platform did it, and the answer was lost. */
+/** The platform published the post, and the answer was lost. */
 const lostAnswer: Reaction = (_call, _guard, make) => {
   make();
   return { kind: "unknown", message: "reset" };
 };
-/** The platform did nothing, and nobody knows. */
+/** The platform published nothing, and the answer was lost. */
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
-test("an unknown outcome is told, and found on the platform after the call is over", async () => {
+test("an unknown outcome is reported, and the post is found on the platform after call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -44,7 +44,7 @@ test("an unknown outcome is told, and found on the platform after the call is ov
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
 });
 
-test("what cannot be found out fails with outcome_unknown and is never sent again", async () => {
+test("a target whose outcome cannot be found out fails with outcome_unknown and is never sent again", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -81,7 +81,7 @@ test("a call that is proved absent is sent once more in the same generation", as
   ]);
 });
 
-test("a second unknown outcome is looked for from the first call on and not sent a third time", async () => {
+test("a second unknown outcome is looked for from the first call on, and the target is not sent a third time", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall, lostCall];
@@ -97,7 +97,7 @@ test("a second unknown outcome is looked for from the first call on and not sent
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("a duplicate that the platform reports after a resend is looked for, and adopted", async () => {
+test("a duplicate that the platform reports after a resend is looked for and adopted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -115,7 +115,7 @@ test("a duplicate that the platform reports after a resend is looked for, and ad
   expect(world.visible).toHaveLength(1);
 });
 
-test("a connector that may not resend gives up after a proved absence", async () => {
+test("a target fails after a proved absence when its connector may not resend", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;
@@ -153,7 +153,7 @@ test("a call that may be repeated is repeated with the same handles", async () =
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
-test("a failure of a repetition does not hide that the first call may be visible", async () => {
+test("a target fails with outcome_unknown when a repeated call fails, because the first one may be visible", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -175,7 +175,7 @@ test("a failure of a repetition does not hide that the first call may be visible
   });
 });
 
-test("looks are counted when they are complete", async () => {
+test("only complete looks at a platform are counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall];
@@ -194,7 +194,7 @@ test("looks are counted when they are complete", async () => {
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
-test("a look can tell which ids other targets own already", async () => {
+test("a look at a platform knows which ids belong to other targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -246,7 +246,7 @@ test("a new generation does not start while an older one may be visible", async 
   expect(world.visible).toHaveLength(1);
 });
 
-test("two targets with the same text on one account are not in the air together", async () => {
+test("two targets with the same text on one account never have open calls at the same time", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -271,7 +271,7 @@ test("two targets with the same text on one account are not in the air together"
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a limit on the visible call holds the account back, and the resend after it is free", async () => {
+test("a limit on the visible call holds back the account, and the resend after it is not counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;

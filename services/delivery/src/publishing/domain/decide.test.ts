@@ -98,7 +98,7 @@ function looked(verdict: Verdict, maxResends = 1): Learned {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
-/** What changes in the task itself, and whether posts is told. */
+/** What changes in the task itself, and whether it is reported to posts. */
 function after(task: Task, learned: Learned, given: Partial<TaskSnapshot> = {}) {
   const decision = decide(snapshot(task, given), learned, POLICY);
   const [own] = decision.changes.filter(
@@ -111,7 +111,11 @@ const published: Outcome = { kind: "published", externalId: "1", permalink: "htt
 const refused: Outcome = { kind: "refused", code: "content_rejected", message: "no" };
 const suspended: Outcome = { kind: "refused", code: "account_action_needed", message: "no" };
 const duplicate: Outcome = { kind: "refused", code: "duplicate_on_platform", message: "again" };
-const retryable: Outcome = { kind: "retryable", code: "platform_unavailable", message: "away" };
+const retryable: Outcome = {
+  kind: "retryable",
+  code: "platform_unavailable",
+  message: "unavailable",
+};
 const waiting: Outcome = { ...retryable, retryAfterMs: 7_000 };
 const limited: Outcome = { ...retryable, code: "rate_limited", isLimit: true, retryAfterMs: 9_000 };
 const unknown: Outcome = { kind: "unknown", message: "timeout" };

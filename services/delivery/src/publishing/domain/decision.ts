@@ -9,7 +9,7 @@ import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 
 /**
  * Publishing is decided in four steps, each with a type of its own: a `TaskEvent` is what was learned about a task, a
- * `TaskSnapshot` what is known under the lock, a `Decision` what follows, and a `TargetUpdate` what posts is told.
+ * `TaskSnapshot` what is known under the lock, a `Decision` what follows, and a `TargetUpdate` what is reported to posts.
  */
 export type TaskEvent = TaskRef & Learned;
 
@@ -67,7 +67,7 @@ export type AccountEffect =
 /** A task as it is from now on, its version raised. */
 export interface TaskChange {
   readonly task: Task;
-  /** Whether posts is told. */
+  /** Whether the change is reported to posts. */
   readonly isReported: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface Decision {
   readonly isContinued?: true;
 }
 
-/** A change of a target that posts is told, with the attempt that ended with it. */
+/** A change that is reported to posts, with the attempt that ended with it. */
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
@@ -131,7 +131,7 @@ export function attemptWith(
   };
 }
 
-/** What posts is told of a decision. */
+/** What of a decision is reported to posts. */
 export function toTargetUpdates({ changes, attempt }: Decision): readonly TargetUpdate[] {
   const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
   return changes
