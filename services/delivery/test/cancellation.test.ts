@@ -16,6 +16,7 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -91,7 +92,7 @@ test("a cancelled target that was queued is never sent, not even when its reques
   await request(sql, ...targets);
   const other = world.addTarget({ dueAt: new Date(Date.now() + 400) });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls).toHaveLength(1);
   for (const target of targets)
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
@@ -109,7 +110,7 @@ test("a target that is cancelled before its request arrives is never sent", asyn
 
   const other = world.addTarget();
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 1 });
   expect(world.calls).toHaveLength(1);
 });
@@ -132,7 +133,7 @@ test("the sweep lists a cancelled target as cancelled, and its next generation i
   target.generation = 2;
   await using _worker = startWorker(database, world);
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "published");
+  await untilStatus(sql, target, "published");
   expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, status: "published" });
   expect(world.calls).toHaveLength(1);
 });
@@ -161,7 +162,7 @@ test("a worker that holds a cancelled task cannot mark its visible call", async 
   world.prepare = [];
   const other = world.addTarget({ accountId: target.accountId });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls.map((call) => call.targetId)).toEqual([other.targetId]);
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 2 });
   expect(await listUpdates(sql, target)).toEqual([]);
@@ -189,7 +190,7 @@ test("no target of a request is cancelled while one of them is in its visible ca
   expect(await readTask(sql, waiting)).toMatchObject({ status: "queued", fence: 0 });
   await expect(readTask(sql, unheard)).rejects.toThrow("no such task");
   answer.resolve();
-  await eventually(async () => (await readTask(sql, calling)).status === "published");
+  await untilStatus(sql, calling, "published");
   const { ended } = await cancel(sql, waiting, calling, unheard);
   expect(ended).toEqual([await lastUpdate(sql, calling)]);
   expect(await readTask(sql, waiting)).toMatchObject({ status: "dropped" });
@@ -233,9 +234,9 @@ test("cancelling a published or failed target returns its state and changes noth
   ];
   await using _worker = startWorker(database, world);
   await request(sql, published);
-  await eventually(async () => (await readTask(sql, published)).status === "published");
+  await untilStatus(sql, published, "published");
   await request(sql, failed);
-  await eventually(async () => (await readTask(sql, failed)).status === "failed");
+  await untilStatus(sql, failed, "failed");
 
   const { ended } = await cancel(sql, published, failed);
 
@@ -305,7 +306,7 @@ test("of cancelling and sending a target at the same time, only one succeeds", a
 
   const last = world.addTarget();
   await request(sql, last);
-  await eventually(async () => (await readTask(sql, last)).status === "published");
+  await untilStatus(sql, last, "published");
   const sent = new Set(world.visible.map(({ targetId }) => targetId));
   for (const { targets, ended } of results) {
     for (const target of targets) {

@@ -13,6 +13,7 @@ import {
   request,
   startWorker,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -44,7 +45,7 @@ test("a task whose worker dies in a step is claimed by another worker when the l
   world.prepare = [];
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
   // The same attempt continues, because it had no outcome.
   expect(await listAttempts(database.sql, target)).toMatchObject([
@@ -84,7 +85,7 @@ test("a lease is renewed while a step runs", async () => {
   });
   gate.resolve();
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 1, crashCount: 0 });
 });
 
@@ -114,14 +115,14 @@ test("a task whose worker crashed five times is given up, and the other tasks ar
   await request(database.sql, innocent);
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, crashing)).status === "failed");
+  await untilStatus(database.sql, crashing, "failed");
 
   expect(await lastUpdate(database.sql, crashing)).toMatchObject({
     errorCode: "internal_error",
     errorRetryable: true,
   });
   expect(runs).toBe(5);
-  await eventually(async () => (await readTask(database.sql, innocent)).status === "published");
+  await untilStatus(database.sql, innocent, "published");
 });
 
 test("no worker acts on a task whose worker died in its visible call before call_until", async () => {
@@ -144,7 +145,7 @@ test("no worker acts on a task whose worker died in its visible call before call
 
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   const [look] = world.looks;
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
   expect(world.visible).toHaveLength(1);
@@ -173,7 +174,7 @@ test.each(["monotonic", "wall"] as const)(
 
     await request(database.sql, target);
 
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    await untilStatus(database.sql, target, "published");
     expect(world.visible).toHaveLength(1);
     expect(await readTask(database.sql, target)).toMatchObject({ callNumber: 2 });
     expect(await listAttempts(database.sql, target)).toMatchObject([{ outcome: "published" }]);
@@ -210,7 +211,7 @@ test("an outcome that arrives while the database is unavailable is recorded late
   await cluster.unsafe(`alter database ${name} with allow_connections true`);
   await cluster.end({ timeout: 1 });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
 });
 
@@ -241,11 +242,11 @@ test("a stopping process waits for its open call, records the outcome and releas
   ];
   const worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await request(database.sql, called, waiting);
-  await eventually(async () => (await readTask(database.sql, called)).status === "calling");
-  await eventually(async () => (await readTask(database.sql, waiting)).status === "working");
+  await untilStatus(database.sql, called, "calling");
+  await untilStatus(database.sql, waiting, "working");
 
   const stopped = worker[Symbol.asyncDispose]();
-  await eventually(async () => (await readTask(database.sql, waiting)).status === "queued");
+  await untilStatus(database.sql, waiting, "queued");
   answer.resolve();
   await stopped;
 
@@ -283,7 +284,7 @@ test("a success whose decision cannot be written is stored in its attempt and ad
   await database.sql`alter table publish_tasks drop constraint fault`;
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "kept" });
   expect(world.calls).toHaveLength(1);
 });
@@ -310,9 +311,9 @@ test("a crashed task that is paused by an operator does not delay other tasks", 
   for (let index = 0; index < 5; index += 1) {
     const other = world.addTarget();
     await request(database.sql, other);
-    await eventually(async () => (await readTask(database.sql, other)).status === "published");
+    await untilStatus(database.sql, other, "published");
   }
   answer.resolve();
-  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  await untilStatus(database.sql, slow, "published");
   expect((await readTask(database.sql, held)).status).toBe("queued");
 });

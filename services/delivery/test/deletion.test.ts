@@ -14,6 +14,7 @@ import {
   toDeletionRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -21,6 +22,26 @@ const never = new Promise<never>(() => undefined);
 async function publishOne(sql: Sql, target: TestTarget): Promise<string> {
   await request(sql, target);
   return await eventually(async () => (await readTask(sql, target)).externalId ?? false);
+}
+
+/** A worker that has published one target on a platform of its own. */
+async function openPublished() {
+  const database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  return {
+    sql,
+    world,
+    target,
+    id,
+    [Symbol.asyncDispose]: async () => {
+      await worker[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
 }
 
 async function expectDeletion(sql: Sql, target: TestTarget, status: string, errorCode?: string) {
@@ -31,12 +52,8 @@ async function expectDeletion(sql: Sql, target: TestTarget, status: string, erro
 }
 
 test("a published target is deleted once, however often the request is repeated", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const record = toDeletionRecord(target, id);
 
   await consume(sql, [record, record, toDeletionRecord(target, id)]);
@@ -55,12 +72,8 @@ test("a published target is deleted once, however often the request is repeated"
 });
 
 test("a deletion with an unknown outcome is repeated until the platform says that the post is gone", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const unknown = (): DeletionOutcome => ({ kind: "unknown", message: "reset" });
   world.deletionReactions = [unknown, unknown];
 
@@ -76,12 +89,8 @@ test("a deletion with an unknown outcome is repeated until the platform says tha
 });
 
 test("a deletion fails with the last code after its last retry, and a new request starts over", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.deletionReactions = Array.from({ length: 4 }, () => () => ({
     kind: "unknown",
     message: "HTTP 503",
@@ -98,12 +107,8 @@ test("a deletion fails with the last code after its last retry, and a new reques
 });
 
 test("a refusal ends a deletion at once with the message of the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.deletionReactions = [
     () => ({ kind: "refused", code: "permission_missing", message: "not yours" }),
   ];
@@ -118,12 +123,8 @@ test("a refusal ends a deletion at once with the message of the platform", async
 });
 
 test("a limit that a deletion meets holds back the whole account and costs no retry", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const limit = {
     kind: "retryable",
     code: "rate_limited",
@@ -146,7 +147,7 @@ test("a limit that a deletion meets holds back the whole account and costs no re
   await request(sql, next);
 
   await expectDeletion(sql, target, "deleted");
-  await eventually(async () => (await readTask(sql, next)).status === "published");
+  await untilStatus(sql, next, "published");
   const [{ publishedAt } = { publishedAt: null }] = await sql<{ publishedAt: Date }[]>`
     select published_at from publish_tasks where target_id = ${next.targetId}`;
   expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
@@ -156,12 +157,8 @@ test.each([
   ["reconnect_required", "account_reconnect_required"],
   ["disconnected", "account_disconnected"],
 ])("a deletion on an account that is %s fails with %s without a call", async (status, code) => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.account(target).status = status;
 
   await consume(sql, [toDeletionRecord(target, id)]);
@@ -219,12 +216,8 @@ test("a deletion without an id, a way to delete or a connector fails with its re
 });
 
 test("a deletion waits while accounts is unavailable, without a retry", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.isUp.accounts = false;
 
   await consume(sql, [toDeletionRecord(target, id)]);
@@ -338,7 +331,7 @@ test("a deletion waits until a lost publishing call of its target cannot arrive 
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   world.verdicts = [() => ({ kind: "repeat" })];
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+  await untilStatus(sql, target, "unknown");
   await consume(sql, [toDeletionRecord(target, "id-1")]);
 
   const [row] = await sql<{ isLate: boolean }[]>`

@@ -47,11 +47,13 @@ import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
+import { expect } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
-import type { StoredHandles } from "#src/publishing/domain/task.ts";
+import type { StoredHandles, TaskStatus } from "#src/publishing/domain/task.ts";
 import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
@@ -534,6 +536,20 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
     where target_id = ${target.targetId}
     order by number`;
   return rows.map((row) => ({ ...row }));
+}
+
+/** Waits until the target's task has the status; returns the task. */
+export async function untilStatus(
+  sql: Sql,
+  target: TestTarget,
+  status: TaskStatus,
+  options: { readonly timeoutMs?: number } = {},
+) {
+  return await eventually(async () => {
+    const task = await readTask(sql, target);
+    expect(task.status).toBe(status);
+    return task;
+  }, options);
 }
 
 /** The handles of a target's task, as a worker reads them. */

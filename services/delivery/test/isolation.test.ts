@@ -14,6 +14,7 @@ import {
   toDeletionRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const SHARE = 4;
@@ -116,10 +117,10 @@ test("targets that are claimed together do not wait for token refreshes of other
   const connectors = { x: world.connector(), bluesky: world.connector("bluesky") };
   await using _worker = startWorker(database, world, { connectors });
 
-  await eventually(async () => (await readTask(database.sql, other)).status === "published");
+  await untilStatus(database.sql, other, "published");
   expect(await readTask(database.sql, slow)).toMatchObject({ status: "working", fence: 1 });
   end();
-  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  await untilStatus(database.sql, slow, "published");
   expect(world.calls).toHaveLength(2);
 });
 

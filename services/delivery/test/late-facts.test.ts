@@ -13,6 +13,7 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -49,7 +50,7 @@ async function failUnknown(database: TestDatabase, world: World, target: TestTar
   await loseFirstCall(database, world, target);
   {
     await using _worker = startWorker(database, world, { settings: QUICK });
-    await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+    await untilStatus(database.sql, target, "failed");
   }
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
 }
@@ -85,7 +86,7 @@ test("a late report that a call was not sent queues the target again in the same
   expect(await lastUpdate(database.sql, target)).toMatchObject({ status: "publishing" });
   await database.sql`update publish_tasks set wake_at = now()`;
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.visible).toHaveLength(1);
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "retry" },
@@ -137,7 +138,7 @@ test("a late fact about an older call does not change the target", async () => {
   world.verdicts = [() => ({ kind: "absent" })];
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   const before = await readTask(database.sql, target);
 
   await recordLate(database, world, target, { kind: "not_sent" });
@@ -153,7 +154,7 @@ test("a second success keeps both ids and marks the target as duplicate_detected
   await loseFirstCall(database, world, target);
   world.verdicts = [() => ({ kind: "absent" })];
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
 
   await recordLate(database, world, target, {
     kind: "published",

@@ -22,6 +22,7 @@ import {
   toRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -218,7 +219,7 @@ test.concurrent("a delivery process publishes a request from the bus, and exits 
 
   await stage.request(target);
 
-  await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+  await untilStatus(stage.sql, target, "published");
   expect(await stage.countVisible(target)).toBe(1);
   child.kill("SIGTERM");
   await exited(child);
@@ -274,7 +275,7 @@ test.concurrent.each<[string, Platform]>([
     const target = await stage.addTarget(platform);
     const dying = stage.start();
     await stage.request(target);
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+    await untilStatus(stage.sql, target, "published");
     const { externalId } = await readTask(stage.sql, target);
     stage.arm(name, "kill");
     await stage.append(toDeletionRecord(target, externalId ?? ""));
@@ -301,7 +302,7 @@ test.concurrent.each<Platform>(["x", "telegram"])(
     stage.arm("delivery.after-mark", "stop");
     const stopped = stage.start();
     await stage.request(target);
-    await eventually(async () => (await readTask(stage.sql, target)).status === "calling");
+    await untilStatus(stage.sql, target, "calling");
     stage.start();
     await eventually(async () => (await readTask(stage.sql, target)).status !== "calling", {
       timeoutMs: 20_000,
@@ -309,7 +310,7 @@ test.concurrent.each<Platform>(["x", "telegram"])(
 
     stopped.kill("SIGCONT");
 
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published", {
+    await untilStatus(stage.sql, target, "published", {
       timeoutMs: 20_000,
     });
     expect(await stage.countVisible(target)).toBe(1);
@@ -330,7 +331,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
 
     stage.start();
 
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published", {
+    await untilStatus(stage.sql, target, "published", {
       timeoutMs: 20_000,
     });
     const visible = await stage.listVisible(target);
@@ -354,11 +355,11 @@ test.concurrent("an answer that arrived while its delivery process was stopped i
   await eventually(async () => (await stage.countVisible(target)) === 1);
   child.kill("SIGSTOP");
   stage.start();
-  await eventually(async () => (await readTask(stage.sql, target)).status === "failed", {
+  await untilStatus(stage.sql, target, "failed", {
     timeoutMs: 20_000,
   });
 
   child.kill("SIGCONT");
 
-  await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+  await untilStatus(stage.sql, target, "published");
 });

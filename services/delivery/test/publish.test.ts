@@ -6,10 +6,10 @@ import {
   listAttempts,
   listUpdates,
   openDatabase,
-  readTask,
   request,
   startWorker,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 test("a requested target is published once and reported with its id", async () => {
@@ -40,7 +40,7 @@ test("a target that is not wanted any more is dropped without a call", async () 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+  await untilStatus(database.sql, target, "dropped");
   expect(world.calls).toEqual([]);
   expect(await listUpdates(database.sql, target)).toEqual([]);
 });
@@ -111,7 +111,7 @@ test("handles of a step are stored before the visible call and used by the next 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ handles }) => handles)).toEqual([
     { rkey: "rkey-1" },
     { rkey: "rkey-1" },
@@ -128,7 +128,7 @@ test("a refused token is refreshed once within the same attempt", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
   expect(await listAttempts(database.sql, target)).toEqual([
     { number: 1, outcome: "published", code: "", externalId: "id-1" },
@@ -167,7 +167,7 @@ test("a token endpoint that does not answer never disconnects the account", asyn
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.reconnects).toEqual([]);
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { outcome: "retry", code: "platform_unavailable" },
@@ -216,7 +216,7 @@ test("a pause holds back its scope until it is resumed", async () => {
   await pauses.pausePublishing({ kind: "account", key: paused.accountId });
   await using _worker = startWorker(database, world);
   await request(database.sql, paused, free);
-  await eventually(async () => (await readTask(database.sql, free)).status === "published");
+  await untilStatus(database.sql, free, "published");
   expect((await pauses.listPauses({})).pauses).toMatchObject([
     { kind: "account", key: paused.accountId },
   ]);
@@ -226,7 +226,7 @@ test("a pause holds back its scope until it is resumed", async () => {
     resumed: true,
   });
 
-  await eventually(async () => (await readTask(database.sql, paused)).status === "published");
+  await untilStatus(database.sql, paused, "published");
   expect(await pauses.resumePublishing({ kind: "account", key: paused.accountId })).toMatchObject({
     resumed: false,
   });

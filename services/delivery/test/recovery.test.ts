@@ -19,6 +19,7 @@ import {
   World,
   type TestWorker,
   type WorkerOptions,
+  untilStatus,
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -56,18 +57,6 @@ async function pretendBackup(
   changes: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   await sql`update deployment set ${sql(changes)}, seen_at = now() - interval '1 hour'`;
-}
-
-async function untilStatus(
-  { sql }: TestDatabase,
-  target: Parameters<typeof readTask>[1],
-  status: string,
-) {
-  return await eventually(async () => {
-    const task = await readTask(sql, target);
-    expect(task.status).toBe(status);
-    return task;
-  });
 }
 
 /** Waits for two whole passes of the claiming loop. */
@@ -112,7 +101,7 @@ test.each([
       recovery: { heldBecause: "", openTargets: 1 },
     });
     expect((await rpc.recovery.adoptData({})).adopted).toBe(false);
-    await untilStatus(database, target, "published");
+    await untilStatus(database.sql, target, "published");
     await eventually(() => world.deletes.length === 1);
     expect(seeing.looks).toHaveLength(1);
     expect(world.calls).toHaveLength(1);
@@ -134,8 +123,8 @@ test.each([
 
     await using seeing = startSearchable(database, world);
 
-    expect(await untilStatus(database, there, "published")).toMatchObject({ externalId });
-    await untilStatus(database, missing, "published");
+    expect(await untilStatus(database.sql, there, "published")).toMatchObject({ externalId });
+    await untilStatus(database.sql, missing, "published");
     expect(world.visible.map(({ text }) => text)).toEqual([there.text, missing.text]);
     expect(world.calls).toMatchObject([{ targetId: missing.targetId }]);
     expect(await listAttempts(database.sql, missing)).toMatchObject([{ outcome: "published" }]);
@@ -152,7 +141,7 @@ test("after a restore, a target that the platform cannot search for fails with o
   await request(database.sql, target);
   await using _worker = startWorker(database, world, { settings: SETTINGS });
 
-  await untilStatus(database, target, "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "outcome_unknown",
     errorRetryable: false,
@@ -164,7 +153,7 @@ test("after a restore, a target that the platform cannot search for fails with o
   target.generation = 2;
   target.dueAt = new Date();
   await request(database.sql, target);
-  await untilStatus(database, target, "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
 });
 
@@ -175,7 +164,7 @@ test("a target that is due after the restore is sent without a look at the platf
   const target = world.addTarget({ dueAt: new Date(Date.now() + 50) });
   await request(database.sql, target);
   await using seeing = startSearchable(database, world);
-  await untilStatus(database, target, "published");
+  await untilStatus(database.sql, target, "published");
   expect(seeing.looks).toEqual([]);
 });
 
@@ -202,7 +191,7 @@ test("after a restore, the platform is asked only when a call that was open at t
     return rows.length === 1 && rows;
   });
   expect(row?.waitMs).toBeGreaterThanOrEqual(900);
-  await untilStatus(database, target, "published");
+  await untilStatus(database.sql, target, "published");
 });
 
 test("a worker that holds a target when an operator marks a restore does not begin its call", async () => {
@@ -226,7 +215,7 @@ test("a worker that holds a target when an operator marks a restore does not beg
   await request(database.sql, target);
   await using _seeing = startSearchable(database, world);
 
-  await untilStatus(database, target, "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toEqual([]);
 });
 
@@ -241,7 +230,7 @@ test("several workers that notice a restore record it once and look for every ta
   await using two = startSearchable(database, world);
   await using three = startSearchable(database, world);
 
-  for (const target of targets) await untilStatus(database, target, "published");
+  for (const target of targets) await untilStatus(database.sql, target, "published");
   expect(world.visible).toHaveLength(30);
   expect(world.calls).toHaveLength(15);
   expect(one.looks.length + two.looks.length + three.looks.length).toBe(30);
@@ -271,8 +260,8 @@ test("a restored target is published once when its worker dies between the look 
     return rows.length > 0;
   });
   await using _seeing = startSearchable(database, world);
-  await untilStatus(database, there, "published");
-  await untilStatus(database, missing, "published");
+  await untilStatus(database.sql, there, "published");
+  await untilStatus(database.sql, missing, "published");
   expect(world.visible).toHaveLength(2);
 });
 

@@ -12,6 +12,7 @@ import {
   startWorker,
   toRecord,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 test("replaying the whole topic makes no call", async () => {
@@ -31,7 +32,7 @@ test("replaying the whole topic makes no call", async () => {
   worker.claims.nudge();
 
   // The last request is published, so the repeated ones before it were handled.
-  await eventually(async () => (await readTask(database.sql, fresh)).status === "published");
+  await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });
 
@@ -41,7 +42,7 @@ test("a repeated request for a dropped target asks posts again whether it is wan
   const target = world.addTarget({ wanted: false });
   await using _worker = startWorker(database, world);
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+  await untilStatus(database.sql, target, "dropped");
 
   await request(database.sql, target);
   await eventually(async () => {
@@ -52,7 +53,7 @@ test("a repeated request for a dropped target asks posts again whether it is wan
 
   target.wanted = true;
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
 });
 
 test("of two generations whose events arrive in any order, the wanted one is published", async () => {

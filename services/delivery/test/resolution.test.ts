@@ -2,7 +2,6 @@ import type { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
-import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
@@ -17,6 +16,7 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const LINK = "https://x.com/sailor/status/1850000000000000001";
@@ -37,7 +37,7 @@ async function failUnknown(database: TestDatabase, world: World): Promise<TestTa
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   return target;
 }
@@ -96,11 +96,11 @@ test("an operator's word that a target is absent makes it failed and retryable, 
   await using _worker = startWorker(database, world);
   const other = world.addTarget();
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls).toHaveLength(2);
   target.generation = 2;
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "published");
+  await untilStatus(sql, target, "published");
   expect(await listAttempts(sql, target)).toMatchObject([
     { number: 1, outcome: "failed" },
     { number: 2, outcome: "published" },
@@ -136,14 +136,14 @@ test("an operator's link ends a look at the platform that is under way", async (
   world.verdicts = [() => look.promise];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "reconciling");
+  await untilStatus(sql, target, "reconciling");
 
   await resolve(sql, target, LINK);
   look.resolve({ kind: "absent" });
 
   const other = world.addTarget({ accountId: target.accountId });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(await readTask(sql, target)).toMatchObject({ status: "published" });
   expect(world.calls).toHaveLength(2);
 });
@@ -156,7 +156,7 @@ test("an operator's word that a target is absent is refused before call_until", 
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+  await untilStatus(sql, target, "unknown");
 
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });

@@ -11,6 +11,7 @@ import {
   startWorker,
   World,
   type Reaction,
+  untilStatus,
 } from "./fixture.ts";
 
 const away: Reaction = () => ({
@@ -28,7 +29,7 @@ test("a retryable failure is tried again, and each attempt is reported", async (
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   const updates = await listUpdates(database.sql, target);
   expect(
     updates.map(({ status, errorCode, attemptCount, attempt }) => ({
@@ -56,7 +57,7 @@ test("a target fails with the last code after its last retry", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "failed",
     errorCode: "platform_unavailable",
@@ -75,7 +76,7 @@ test("a refused target fails at once", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "content_rejected",
     errorMessage: "too long",
@@ -91,12 +92,12 @@ test("attempts of a new generation continue the numbers of the older one", async
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
 
   target.generation = 2;
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "failed" },
     { number: 2, outcome: "published" },
@@ -127,8 +128,8 @@ test("a limit of the platform costs no attempt and holds back the whole account"
   expect(told).toMatchObject({ status: "publishing", errorCode: "rate_limited", attemptCount: 0 });
   expect(told.attempt).toBeUndefined();
   expect(world.calls).toHaveLength(1);
-  await eventually(async () => (await readTask(database.sql, second)).status === "published");
-  await eventually(async () => (await readTask(database.sql, first)).status === "published");
+  await untilStatus(database.sql, second, "published");
+  await untilStatus(database.sql, first, "published");
   expect(await listAttempts(database.sql, first)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);

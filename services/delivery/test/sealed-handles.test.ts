@@ -17,6 +17,7 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -143,7 +144,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
     world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
     await store(target, own);
     await wake(target);
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    await untilStatus(database.sql, target, "published");
     expect(world.calls).toMatchObject([{ handles: MADE }]);
   },
 );

@@ -19,6 +19,7 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const MIB = 1024 * 1024;
@@ -208,7 +209,7 @@ test("photos are found by their publish id after their worker dies", async () =>
   await platform.addFault("status", "status", { status: 500, times: 1000 });
   const dying = start(scene);
   await request(database.sql, scene.target);
-  await eventually(async () => (await readTask(database.sql, scene.target)).status === "unknown");
+  await untilStatus(database.sql, scene.target, "unknown");
   await dying.crash();
   const { publishId } = await readHandles(database.sql, scene.target);
   expect(publishId).toMatch(/^p_pub_url~/);

@@ -11,6 +11,7 @@ import {
   startWorker,
   World,
   type Reaction,
+  untilStatus,
 } from "./fixture.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -34,7 +35,7 @@ test("an unknown outcome is reported, and the post is found on the platform afte
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await listUpdates(database.sql, target)).toMatchObject([
     { status: "publishing", errorCode: "outcome_unknown", attempt: { outcome: "unknown" } },
     { status: "published", externalId: "id-1", attempt: { number: 1, outcome: "published" } },
@@ -53,7 +54,7 @@ test("a target whose outcome cannot be found out fails with outcome_unknown and 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
@@ -73,7 +74,7 @@ test("a call that is proved absent is sent once more in the same generation", as
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 1, generation: 1 });
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "unknown" },
@@ -91,7 +92,7 @@ test("a second unknown outcome is looked for from the first call on, and the tar
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   expect(world.calls).toHaveLength(2);
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
@@ -110,7 +111,7 @@ test("a duplicate that the platform reports after a resend is looked for and ado
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "id-1" });
   expect(world.visible).toHaveLength(1);
 });
@@ -126,7 +127,7 @@ test("a target fails after a proved absence when its connector may not resend", 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(world.calls).toHaveLength(1);
 });
 
@@ -149,7 +150,7 @@ test("a call that may be repeated is repeated with the same handles", async () =
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
@@ -167,7 +168,7 @@ test("a target fails with outcome_unknown when a repeated call fails, because th
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "outcome_unknown",
     errorMessage: "account_action_needed: suspended",
@@ -190,7 +191,7 @@ test("only complete looks at a platform are counted", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
@@ -202,7 +203,7 @@ test("a look at a platform knows which ids belong to other targets", async () =>
   const target = world.addTarget({ accountId });
   await using _worker = startWorker(database, world, { settings: QUICK });
   await request(database.sql, earlier);
-  await eventually(async () => (await readTask(database.sql, earlier)).status === "published");
+  await untilStatus(database.sql, earlier, "published");
   let owned: ReadonlySet<string> | undefined;
   world.reactions = [lostAnswer];
   world.verdicts = [
@@ -214,7 +215,7 @@ test("a look at a platform knows which ids belong to other targets", async () =>
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(owned).toEqual(new Set(["id-1"]));
 });
 
@@ -267,7 +268,7 @@ test("two targets with the same text on one account never have open calls at the
   expect(world.calls).toHaveLength(1);
   settled.resolve();
 
-  await eventually(async () => (await readTask(database.sql, second)).status === "published");
+  await untilStatus(database.sql, second, "published");
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
@@ -282,7 +283,7 @@ test("a limit on the visible call holds back the account, and the resend after i
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 0 });
   const [row] = await database.sql<{ waitedMs: number }[]>`
     select extract(epoch from max(called_at) - min(called_at))::float8 * 1000 as waited_ms

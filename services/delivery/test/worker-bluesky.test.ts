@@ -6,7 +6,7 @@ import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
-import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
+import { openDatabase, readTask, request, startWorker, World, untilStatus } from "./fixture.ts";
 
 let platform: TestPlatform;
 let bluesky: Connector;
@@ -41,7 +41,7 @@ test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
     const settings = { visibleCallMs: 300 };
     await using _worker = startWorker(database, world, { settings, connectors: { bluesky } });
     await request(database.sql, target);
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    await untilStatus(database.sql, target, "published");
     const { externalId } = await readTask(database.sql, target);
     expect(await platform.visible()).toMatchObject([
       { id: externalId, media: media.map((one) => shown(one, "image")) },
@@ -63,7 +63,7 @@ test("a Bluesky video is uploaded once when its worker dies while it is processe
   await dying.crash();
   await platform.control("POST", "clock", { advanceMs: 2000 });
   await using _next = startWorker(database, world, { settings, connectors: { bluesky } });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await platform.visible()).toMatchObject([
     { media: media.map((one) => shown(one, "video")) },
   ]);

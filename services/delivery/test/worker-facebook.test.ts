@@ -14,6 +14,7 @@ import {
   startWorker,
   toDeletionRecord,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 const MB = 1024 * 1024;
@@ -58,7 +59,7 @@ test("a Facebook post is published once after its worker dies in the call", asyn
   await eventually(async () => (await platform.visible()).length === 1);
   await dying.crash();
   await using _next = startWorker(database, world, { settings, connectors: { facebook } });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await platform.visible()).toHaveLength(1);
 });
 
@@ -76,7 +77,7 @@ test("every kind of Facebook post whose first answer is lost is published once a
     const target = addTargetOf(world, publication, { platform: "facebook", media });
     await platform.addFault("publish", "drop_after_commit");
     await request(sql, target);
-    await eventually(async () => (await readTask(sql, target)).status === "published", {
+    await untilStatus(sql, target, "published", {
       timeoutMs: 20_000,
     });
     const [entry, ...others] = await platform.visible();

@@ -15,6 +15,7 @@ import {
   startWorker,
   toDeletionRecord,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 let platform: TestPlatform;
@@ -56,7 +57,7 @@ test("an Instagram post is published once after its worker dies in the call, and
   await eventually(async () => (await platform.visible()).length === 1);
   await dying.crash();
   await using _next = startWorker(database, world, { settings, connectors: { instagram } });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await platform.visible()).toHaveLength(1);
   const { externalId } = await readTask(database.sql, target);
   await consume(database.sql, [toDeletionRecord(target, externalId ?? "")]);

@@ -15,6 +15,7 @@ import {
   startWorker,
   toDeletionRecord,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 let platform: TestPlatform;
@@ -43,7 +44,7 @@ test("a Telegram album without an answer is sent once and fails with outcome_unk
   await platform.addFault("publish", "drop_after_commit");
   await using _worker = startWorker(database, world, { connectors: { telegram } });
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   expect(await platform.visible()).toMatchObject([{ text: "once", createCalls: 1 }]);
   expect(await listMethods()).toEqual(["sendMediaGroup"]);
@@ -62,7 +63,7 @@ test("a Telegram video is not sent again after its worker dies in the call", asy
   await eventually(async () => (await platform.visible()).length === 1);
   await dying.crash();
   await using _next = startWorker(database, world, { settings, connectors: { telegram } });
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   expect(await listMethods()).toEqual(["sendVideo"]);
 });
@@ -75,7 +76,7 @@ test("a Telegram album is deleted with all its messages", async () => {
   const target = addTargetOf(world, publication, { platform: "telegram", media });
   await using _worker = startWorker(database, world, { connectors: { telegram } });
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   const { externalId } = await readTask(database.sql, target);
   expect((await platform.visible()).map(({ id }) => id)).toEqual([externalId]);
   await consume(database.sql, [toDeletionRecord(target, externalId ?? "")]);

@@ -17,6 +17,7 @@ import {
   toDeletionRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const KB = 1024;
@@ -61,7 +62,7 @@ const start = ({ world }: Scene) =>
   startWorker(database, world, { settings: SHORT, connectors: { youtube } });
 
 async function untilPublished({ target }: Scene): Promise<void> {
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
 }
 
 async function expectOnce({ target, video }: Scene): Promise<void> {
