@@ -23,8 +23,8 @@ import {
 } from "./fixture.ts";
 
 const MIB = 1024 * 1024;
-/** The last look for lost photos comes after 1.8 s. */
-const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };
+/** The last look for lost photos comes after 5.4 s; TikTok shows photos only after some of that. */
+const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 let platform: TestPlatform;
 let server: MediaServer;

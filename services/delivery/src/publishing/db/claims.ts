@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
+import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
 import { isDoubtful } from "./deployment.ts";
-import { taskColumns } from "./tasks.ts";
+import { taskColumns, toHeldRows } from "./tasks.ts";
 
 export interface ClaimOptions extends ClaimLimits {
   /** Platforms that this build can publish to. */
@@ -152,6 +152,62 @@ export async function claimTasks(
     where t.target_id = k.target_id
     and t.generation = k.generation
     returning ${claimedColumns(sql)}`;
+}
+
+/**
+ * Renews leases. A task in its visible call needs no lease.
+ *
+ * @returns The tasks that are still held.
+ */
+export async function renewLeases(
+  sql: ISql,
+  held: readonly HeldKey[],
+  leaseMs: number,
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
+    with asked as (
+      select target_id, generation, fence
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+        as k(target_id uuid, generation int, fence bigint)
+    ),
+    renewed as (
+      update publish_tasks t
+      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
+      from asked k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      and t.fence = k.fence
+      and t.status in ('working', 'reconciling')
+      returning t.target_id, t.generation
+    )
+    select target_id, generation
+    from renewed
+    union
+    select t.target_id, t.generation
+    from publish_tasks t
+    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
+    where t.status = 'calling'`;
+}
+
+/** Releases tasks before their visible call. It costs no attempt; they can be claimed again after `delayMs`. */
+export async function releaseTasks(
+  sql: ISql,
+  held: readonly HeldKey[],
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    update publish_tasks t
+    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
+      wake_at = now() + ${delayMs} * interval '1 millisecond',
+      lease_owner = null,
+      version = t.version + 1,
+      updated_at = now()
+    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+      as k(target_id uuid, generation int, fence bigint)
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    and t.fence = k.fence
+    and t.status in ('working', 'reconciling')`;
 }
 
 /** Milliseconds until a task is ready; 0 or less when one is ready now, undefined when there is none. */

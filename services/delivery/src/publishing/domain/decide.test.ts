@@ -1,8 +1,7 @@
 import type { Outcome, Verdict } from "@postrider/platforms/publishing/connector";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideInOrder } from "./decide-in-order.ts";
-import { decide } from "./decide.ts";
+import { decide, decideInOrder } from "./decide.ts";
 import type { Learned, TaskSnapshot } from "./decision.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import type { Attempt, Task, TaskStatus } from "./task.ts";

@@ -6,7 +6,7 @@ import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/a
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles } from "#src/publishing/db/handles.ts";
-import { decideInOrder } from "#src/publishing/domain/decide-in-order.ts";
+import { decideInOrder } from "#src/publishing/domain/decide.ts";
 import type { AccountEffect, Decision, TaskEvent } from "#src/publishing/domain/decision.ts";
 import { nextAccountPauseMs } from "#src/publishing/domain/retry-policy.ts";
 import type { Task } from "#src/publishing/domain/task.ts";

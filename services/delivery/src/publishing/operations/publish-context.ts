@@ -5,7 +5,7 @@ import type {
   Publication,
   TargetErrorCode,
 } from "@postrider/platforms/publishing/connector";
-import { releaseTasks } from "#src/publishing/db/leases.ts";
+import { releaseTasks } from "#src/publishing/db/claims.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
 import type { CallMarker } from "./call-marker.ts";

@@ -5,7 +5,7 @@ import { targetUpdated } from "#src/events.ts";
 import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { deleteHandles } from "#src/publishing/db/handles.ts";
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
-import type { LockedTargets } from "#src/publishing/domain/decide-in-order.ts";
+import type { LockedTargets } from "#src/publishing/domain/decide.ts";
 import {
   toTargetUpdates,
   type Decision,
