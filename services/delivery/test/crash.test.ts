@@ -9,7 +9,7 @@ import {
   openDatabase,
   publishingDeps,
   readTask,
-  REAL_CLOCKS,
+  STILL_CLOCKS,
   request,
   startWorker,
   World,
@@ -161,12 +161,12 @@ test.each(["monotonic", "wall"] as const)(
     let skewMs = 0;
     let reads = 0;
     const clocks = {
-      ...REAL_CLOCKS,
+      ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
         // The first reading is the one before the mark; then the process is suspended for a minute.
         if (reads === 2) skewMs = 60_000;
-        return REAL_CLOCKS[held]() + skewMs;
+        return STILL_CLOCKS[held]() + skewMs;
       },
     };
     const target = world.addTarget();
