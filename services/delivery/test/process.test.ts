@@ -12,7 +12,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   lastDeletion,
   logger,
@@ -26,6 +26,9 @@ import {
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+/** Several processes start at a time, which takes long on a slow machine. */
+const SLOW_START = { timeoutMs: 40_000 };
+vi.setConfig({ testTimeout: 120_000 });
 const SECRET = "a secret between services that is long enough";
 type Platform = "x" | "telegram" | "bluesky";
 
@@ -206,9 +209,7 @@ class Stage implements AsyncDisposable {
 }
 
 async function exited(child: ChildProcess): Promise<void> {
-  await eventually(() => child.exitCode !== null || child.signalCode !== null, {
-    timeoutMs: 20_000,
-  });
+  await eventually(() => child.exitCode !== null || child.signalCode !== null, SLOW_START);
 }
 
 // Each test has a database, a simulator and processes of its own, so the tests run side by side.
@@ -219,7 +220,7 @@ test.concurrent("a delivery process publishes a request from the bus, and exits 
 
   await stage.request(target);
 
-  await untilStatus(stage.sql, target, "published");
+  await untilStatus(stage.sql, target, "published", SLOW_START);
   expect(await stage.countVisible(target)).toBe(1);
   child.kill("SIGTERM");
   await exited(child);
@@ -251,7 +252,7 @@ test.concurrent.each<[string, Platform]>([
 
     const isEnded = async () =>
       ["published", "failed"].includes((await readTask(stage.sql, target)).status);
-    await eventually(isEnded, { timeoutMs: 20_000 });
+    await eventually(isEnded, SLOW_START);
     // Telegram cannot be read back: whether the call was made before the process died is unknown, so it is not repeated.
     const isLost =
       platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
@@ -275,7 +276,7 @@ test.concurrent.each<[string, Platform]>([
     const target = await stage.addTarget(platform);
     const dying = stage.start();
     await stage.request(target);
-    await untilStatus(stage.sql, target, "published");
+    await untilStatus(stage.sql, target, "published", SLOW_START);
     const { externalId } = await readTask(stage.sql, target);
     stage.arm(name, "kill");
     await stage.append(toDeletionRecord(target, externalId ?? ""));
@@ -289,7 +290,7 @@ test.concurrent.each<[string, Platform]>([
       const rows = await stage.sql<{ status: string }[]>`
         select status from deletion_tasks where target_id = ${target.targetId}`;
       return rows[0]?.status === "deleted";
-    });
+    }, SLOW_START);
     expect(await stage.countVisible(target)).toBe(0);
   },
 );
@@ -302,17 +303,16 @@ test.concurrent.each<Platform>(["x", "telegram"])(
     stage.arm("delivery.after-mark", "stop");
     const stopped = stage.start();
     await stage.request(target);
-    await untilStatus(stage.sql, target, "calling");
+    await untilStatus(stage.sql, target, "calling", SLOW_START);
     stage.start();
-    await eventually(async () => (await readTask(stage.sql, target)).status !== "calling", {
-      timeoutMs: 20_000,
-    });
+    await eventually(
+      async () => (await readTask(stage.sql, target)).status !== "calling",
+      SLOW_START,
+    );
 
     stopped.kill("SIGCONT");
 
-    await untilStatus(stage.sql, target, "published", {
-      timeoutMs: 20_000,
-    });
+    await untilStatus(stage.sql, target, "published", SLOW_START);
     expect(await stage.countVisible(target)).toBe(1);
   },
 );
@@ -331,9 +331,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
 
     stage.start();
 
-    await untilStatus(stage.sql, target, "published", {
-      timeoutMs: 20_000,
-    });
+    await untilStatus(stage.sql, target, "published", SLOW_START);
     const visible = await stage.listVisible(target);
     expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: video.sha256 }]]);
     const account = stage.world.account(target).externalId;
@@ -352,14 +350,12 @@ test.concurrent("an answer that arrived while its delivery process was stopped i
   await stage.control("faults", rule);
   const child = stage.start();
   await stage.request(target);
-  await eventually(async () => (await stage.countVisible(target)) === 1);
+  await eventually(async () => (await stage.countVisible(target)) === 1, SLOW_START);
   child.kill("SIGSTOP");
   stage.start();
-  await untilStatus(stage.sql, target, "failed", {
-    timeoutMs: 20_000,
-  });
+  await untilStatus(stage.sql, target, "failed", SLOW_START);
 
   child.kill("SIGCONT");
 
-  await untilStatus(stage.sql, target, "published");
+  await untilStatus(stage.sql, target, "published", SLOW_START);
 });
