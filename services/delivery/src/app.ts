@@ -1,7 +1,7 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
+import { createConnectors } from "@postrider/platforms/publishing/registry";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -24,8 +24,8 @@ import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -65,7 +65,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // Nothing new, then what is in the air and its outcome, then the way out for the events about it.
+      // First no new work begins; then open calls end and their outcomes are recorded; then their events are published.
       const { posts, accounts, media } = peers;
       const edges = together([consumer, claims, server]);
       await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
@@ -73,13 +73,17 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** A worker that has stopped claiming looks healthy from outside; this makes it visible. */
+/** Fails readiness when this process has stopped claiming, which otherwise no check would show. */
 function createClaimCheck(find: () => TaskClaims | undefined): Check {
   return () => {
     const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;
     return ageMs < MAX_CLAIM_AGE_MS
       ? Promise.resolve()
-      : Promise.reject(new Error("tasks have not been claimed for over 10 s"));
+      : Promise.reject(
+          new Error(
+            "this process has not looked for tasks for over 10 s; see its log for errors of the database",
+          ),
+        );
   };
 }
 
@@ -120,7 +124,7 @@ function startClaims(
     guard,
     onEvents,
     owner: newId(),
-    connectors: createPublishingConnectors(config.platforms),
+    connectors: createConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: {
       credentials: peers.accounts.client(CredentialService),
@@ -128,7 +132,7 @@ function startClaims(
     },
     media: peers.media,
     spool: new Spool(config.spool),
-    seals: createHandleSeals(config.handles),
+    sealing: createHandleSealing(config.handles),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,

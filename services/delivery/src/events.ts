@@ -7,6 +7,7 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { isRetryable } from "#src/publishing/domain/retry-policy.ts";
 import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
@@ -17,7 +18,7 @@ function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
 }
 
-/** When something will be done about the target, while nothing is being done. */
+/** When the next worker takes the target, while none has it. */
 function nextAttemptAt(task: Task): Date | undefined {
   return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
 }
@@ -45,11 +46,11 @@ function errorOf(task: {
   };
 }
 
-/** What became of a target, whole, as the event and the answer to the sweep say it. */
-export function toTargetUpdated(
-  task: Task,
-  attempt: Attempt | undefined,
-): MessageInitShape<typeof TargetUpdatedSchema> {
+/** The whole state of a target, as the event and the answer to the sweep carry it. */
+export function toTargetUpdated({
+  task,
+  attempt,
+}: TargetUpdate): MessageInitShape<typeof TargetUpdatedSchema> {
   const next = nextAttemptAt(task);
   return {
     workspaceId: task.workspaceId,
@@ -68,9 +69,9 @@ export function toTargetUpdated(
   };
 }
 
-/** A target has news. */
-export function targetUpdated(task: Task, attempt: Attempt | undefined): OutboxEvent {
-  return outboxEvent(TargetUpdatedSchema, toTargetUpdated(task, attempt), task.postId);
+/** The event that reports the state of a target to posts. */
+export function targetUpdated(update: TargetUpdate): OutboxEvent {
+  return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }
 
 const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
@@ -80,7 +81,7 @@ const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
   failed: "delete_failed",
 };
 
-/** What became of a deletion, whole, as the event and the answer to the sweep say it. */
+/** The whole state of a deletion, as the event and the answer to the sweep carry it. */
 export function toDeletionUpdated(
   task: DeletionTask,
 ): MessageInitShape<typeof DeletionUpdatedSchema> {
@@ -95,7 +96,7 @@ export function toDeletionUpdated(
   };
 }
 
-/** A deletion has news. */
+/** The event that reports the state of a deletion to posts. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

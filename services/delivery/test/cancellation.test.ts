@@ -4,7 +4,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -16,11 +16,12 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
 
-/** Targets of one post, each on an account of its own. */
+/** Adds targets of one post, each on an account of its own. */
 function addPost(world: World, count: number, given: Partial<TestTarget> = {}): TestTarget[] {
   const { workspaceId, postId } = world.addTarget();
   return Array.from({ length: count }, () => world.addTarget({ workspaceId, postId, ...given }));
@@ -51,7 +52,7 @@ async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
 
 const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
 
-/** False while a call is in flight. */
+/** Returns false when a call is open. */
 async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   try {
     return (await cancel(sql, ...targets)).ended;
@@ -61,7 +62,7 @@ async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   }
 }
 
-/** A step that stays until it is let go. */
+/** A step that does not end before the test lets it. */
 function gatedStep() {
   const gate = Promise.withResolvers<void>();
   let runs = 0;
@@ -77,7 +78,7 @@ function gatedStep() {
   return { step, open: () => gate.resolve(), isReached: () => runs > 0 };
 }
 
-test("what is queued is dropped, and neither it nor its repeated request is ever sent", async () => {
+test("a cancelled target that was queued is never sent, not even when its request is repeated", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -91,13 +92,13 @@ test("what is queued is dropped, and neither it nor its repeated request is ever
   await request(sql, ...targets);
   const other = world.addTarget({ dueAt: new Date(Date.now() + 400) });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls).toHaveLength(1);
   for (const target of targets)
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 });
 
-test("a target that delivery has not heard of is remembered, so that its late request starts nothing", async () => {
+test("a target that is cancelled before its request arrives is never sent", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -109,12 +110,12 @@ test("a target that delivery has not heard of is remembered, so that its late re
 
   const other = world.addTarget();
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 1 });
   expect(world.calls).toHaveLength(1);
 });
 
-test("the sweep hears that it was cancelled, and the next generation is sent once", async () => {
+test("the sweep lists a cancelled target as cancelled, and its next generation is sent once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -132,12 +133,12 @@ test("the sweep hears that it was cancelled, and the next generation is sent onc
   target.generation = 2;
   await using _worker = startWorker(database, world);
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "published");
+  await untilStatus(sql, target, "published");
   expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, status: "published" });
   expect(world.calls).toHaveLength(1);
 });
 
-test("a worker in its invisible steps loses the task: no mark can follow the cancellation", async () => {
+test("a worker that holds a cancelled task cannot mark its visible call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -161,13 +162,13 @@ test("a worker in its invisible steps loses the task: no mark can follow the can
   world.prepare = [];
   const other = world.addTarget({ accountId: target.accountId });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls.map((call) => call.targetId)).toEqual([other.targetId]);
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped", fence: 2 });
   expect(await listUpdates(sql, target)).toEqual([]);
 });
 
-test("while one target is in its visible call none is cancelled", async () => {
+test("no target of a request is cancelled while one of them is in its visible call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -189,26 +190,29 @@ test("while one target is in its visible call none is cancelled", async () => {
   expect(await readTask(sql, waiting)).toMatchObject({ status: "queued", fence: 0 });
   await expect(readTask(sql, unheard)).rejects.toThrow("no such task");
   answer.resolve();
-  await eventually(async () => (await readTask(sql, calling)).status === "published");
+  await untilStatus(sql, calling, "published");
   const { ended } = await cancel(sql, waiting, calling, unheard);
   expect(ended).toEqual([await lastUpdate(sql, calling)]);
   expect(await readTask(sql, waiting)).toMatchObject({ status: "dropped" });
   expect(await readTask(sql, unheard)).toMatchObject({ status: "dropped" });
 });
 
-test.each(["unknown", "reconciling"])("an outcome that is %s refuses it", async (status) => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
-  await request(sql, target, waiting);
-  await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
+test.each(["unknown", "reconciling"])(
+  "a target whose task is %s cannot be cancelled",
+  async (status) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
+    await request(sql, target, waiting);
+    await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
 
-  await expect(cancel(sql, target, waiting)).rejects.toEqual(REFUSED);
-  expect(await readTask(sql, waiting)).toMatchObject({ status: "queued" });
-});
+    await expect(cancel(sql, target, waiting)).rejects.toEqual(REFUSED);
+    expect(await readTask(sql, waiting)).toMatchObject({ status: "queued" });
+  },
+);
 
-test("a target that waits to repeat a call of unknown outcome refuses it", async () => {
+test("a target that waits to repeat a call with an unknown outcome cannot be cancelled", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -219,7 +223,7 @@ test("a target that waits to repeat a call of unknown outcome refuses it", async
   await expect(cancel(sql, target)).rejects.toEqual(REFUSED);
 });
 
-test("what is published or failed is told, and stays as it is", async () => {
+test("cancelling a published or failed target returns its state and changes nothing", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -230,9 +234,9 @@ test("what is published or failed is told, and stays as it is", async () => {
   ];
   await using _worker = startWorker(database, world);
   await request(sql, published);
-  await eventually(async () => (await readTask(sql, published)).status === "published");
+  await untilStatus(sql, published, "published");
   await request(sql, failed);
-  await eventually(async () => (await readTask(sql, failed)).status === "failed");
+  await untilStatus(sql, failed, "failed");
 
   const { ended } = await cancel(sql, published, failed);
 
@@ -240,7 +244,7 @@ test("what is published or failed is told, and stays as it is", async () => {
   expect(await readTask(sql, published)).toMatchObject({ status: "published" });
 });
 
-test("a publication that becomes known after its generation was dropped is told", async () => {
+test("a success that becomes known after its generation was dropped is reported", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -251,7 +255,7 @@ test("a publication that becomes known after its generation was dropped is told"
   await request(sql, target);
   await eventually(() => world.calls.length === 1);
   await stopped.crash();
-  // Proved absent, and waiting for its next try: nothing is known to be in flight.
+  // The call is proved absent and the task waits for its next try, so no call is known to be open.
   world.verdicts = [() => ({ kind: "absent" })];
   {
     const { step, open, isReached } = gatedStep();
@@ -264,11 +268,13 @@ test("a publication that becomes known after its generation was dropped is told"
   expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 
   const late = { kind: "published", externalId: "late", permalink: "https://late.test" } as const;
-  await new Recorder(publishingDeps(world, sql)).record({
+  await new EventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: { kind: "called", callNumber: 1, outcome: late },
+    kind: "called",
+    callNumber: 1,
+    outcome: late,
   });
 
   expect(await lastUpdate(sql, target)).toMatchObject({
@@ -279,7 +285,7 @@ test("a publication that becomes known after its generation was dropped is told"
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("whatever races, a cancelled target is never sent and a sent one is never cancelled", async () => {
+test("of cancelling and sending a target at the same time, only one succeeds", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();
@@ -300,7 +306,7 @@ test("whatever races, a cancelled target is never sent and a sent one is never c
 
   const last = world.addTarget();
   await request(sql, last);
-  await eventually(async () => (await readTask(sql, last)).status === "published");
+  await untilStatus(sql, last, "published");
   const sent = new Set(world.visible.map(({ targetId }) => targetId));
   for (const { targets, ended } of results) {
     for (const target of targets) {
@@ -312,7 +318,7 @@ test("whatever races, a cancelled target is never sent and a sent one is never c
   expect(world.visible).toHaveLength(sent.size);
 });
 
-test("malformed targets are refused", async () => {
+test("a request to cancel malformed targets is refused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [target] = addPost(world, 1) as [TestTarget];

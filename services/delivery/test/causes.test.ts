@@ -15,7 +15,7 @@ import {
 
 const COUNT = 20;
 
-/** The request that asked for the number-th target, as headers of its event. */
+/** Headers of the event that requests the target with this number. */
 function causeOf(number: number) {
   const traceId = String(number + 1).padStart(32, "0");
   return { requestid: `request-${number}`, traceparent: `00-${traceId}-${"1".repeat(16)}-01` };
@@ -42,7 +42,7 @@ async function listCauses(
   );
 }
 
-test("targets that are taken, published and told of together stay part of their own requests", async () => {
+test("events of targets that are claimed and recorded together carry the ids of their own requests", async () => {
   await using database = await openDatabase();
   const world = new World();
   const targets = Array.from({ length: COUNT }, () => world.addTarget());
@@ -76,7 +76,7 @@ test("targets that are taken, published and told of together stay part of their 
   );
 });
 
-test("a call that was lost with its process is told of as part of its request", async () => {
+test("the event about a lost call carries the id of the request that led to it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -100,7 +100,7 @@ test("a call that was lost with its process is told of as part of its request", 
   expect(told).toEqual(told.map(() => causeOf(7)));
 });
 
-test("deletions stay part of their own requests", async () => {
+test("events of deletions carry the ids of their own requests", async () => {
   await using database = await openDatabase();
   const world = new World();
   const targets = Array.from({ length: COUNT }, () => world.addTarget());
@@ -120,7 +120,7 @@ test("deletions stay part of their own requests", async () => {
   );
 });
 
-test("what was asked for before causes were kept is published all the same", async () => {
+test("a target that was requested before causes were stored is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

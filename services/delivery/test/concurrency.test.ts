@@ -5,15 +5,15 @@ import { expect, test } from "vitest";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { hashContent } from "#src/publishing/domain/content-hash.ts";
-import type { ClaimedTask } from "#src/publishing/domain/held-task.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
 
 const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x"],
-  isSuspect: false,
+  hasCrashed: false,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };
@@ -35,7 +35,7 @@ async function expire(sql: Sql, target: TestTarget) {
     where target_id = ${target.targetId}`;
 }
 
-test("three workers publish 150 targets of 15 accounts once each, never two of an account at a time", async () => {
+test("three workers publish 150 targets of 15 accounts once each, and never two of one account at a time", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accounts = Array.from({ length: 15 }, () => randomUUID());
@@ -81,7 +81,7 @@ test("three workers publish 150 targets of 15 accounts once each, never two of a
   expect(mostAtOnce).toBe(1);
 });
 
-test("two claims at the same moment never get the same task", async () => {
+test("two concurrent claims never get the same task", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 40 }, () => world.addTarget());
@@ -94,7 +94,7 @@ test("two claims at the same moment never get the same task", async () => {
   expect(names).toHaveLength(40);
 });
 
-test("an account with work in hand is passed over, and the others are not held up by it", async () => {
+test("a claim skips accounts with a task in work and takes the tasks of others", async () => {
   await using database = await openDatabase();
   const world = new World();
   const busy = randomUUID();
@@ -111,7 +111,7 @@ test("an account with work in hand is passed over, and the others are not held u
   expect(second).toEqual([]);
 });
 
-test("workspaces take turns when not all can be served", async () => {
+test("a claim takes workspaces in turn when it cannot take all ready tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [large, small] = [randomUUID(), randomUUID()];
@@ -126,7 +126,7 @@ test("workspaces take turns when not all can be served", async () => {
   );
 });
 
-/** Two tasks of one account in work at once, which the claim makes rare and only the indexes rule out. */
+/** Two tasks of one account in work at once: the claim makes this rare, and only the unique indexes keep them apart. */
 async function claimTwoOfOneAccount(sql: Sql) {
   const world = new World();
   const accountId = randomUUID();
@@ -142,7 +142,7 @@ async function claimTwoOfOneAccount(sql: Sql) {
   return { first, second };
 }
 
-test("an account never has two visible calls in the air", async () => {
+test("an account never has two open visible calls", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
 
@@ -154,7 +154,7 @@ test("an account never has two visible calls in the air", async () => {
   );
 });
 
-test("without the unique index the same two calls are in the air at once", async () => {
+test("without the unique index, an account has two open visible calls", async () => {
   await using database = await openDatabase();
   await database.sql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);
@@ -163,7 +163,7 @@ test("without the unique index the same two calls are in the air at once", async
   expect(await markCalls(database.sql, [toMark(second, "two")])).toHaveLength(1);
 });
 
-test("an account never sends the same content while its outcome is unknown", async () => {
+test("an account never sends content whose earlier call has an unknown outcome", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
   await markCalls(database.sql, [toMark(first, "same")]);
@@ -196,7 +196,7 @@ test("a target is published at one generation only", async () => {
   );
 });
 
-test("a worker whose fence is lost gets no mark", async () => {
+test("a worker that has lost its fence cannot mark a call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -211,7 +211,7 @@ test("a worker whose fence is lost gets no mark", async () => {
   expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
 });
 
-test("a mark that another call blocks does not take the marks of its batch along", async () => {
+test("a mark that an open call blocks does not block the other marks of its batch", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();

@@ -2,23 +2,24 @@ import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
   openDatabase,
   publishingDeps,
   readTask,
-  REAL_CLOCKS,
+  STILL_CLOCKS,
   request,
   startWorker,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 200, visibleCallMs: 600 };
 
-/** A step that takes its process along: it never returns. */
+/** A step that crashes its process: it never returns. */
 function stuckStep(onRun: () => void): PrepareStep {
   return {
     name: "stuck",
@@ -30,7 +31,7 @@ function stuckStep(onRun: () => void): PrepareStep {
   };
 }
 
-test("a worker that dies in an invisible step is followed by another when its lease ends", async () => {
+test("a task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -44,15 +45,15 @@ test("a worker that dies in an invisible step is followed by another when its le
   world.prepare = [];
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
-  // The attempt that had begun goes on: nothing had come of it.
+  // The same attempt continues, because it had no outcome.
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
 });
 
-test("a lease is renewed for as long as a step takes", async () => {
+test("a lease is renewed while a step runs", async () => {
   await using database = await openDatabase();
   const world = new World();
   const gate = Promise.withResolvers<void>();
@@ -84,27 +85,27 @@ test("a lease is renewed for as long as a step takes", async () => {
   });
   gate.resolve();
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 1, crashCount: 0 });
 });
 
-test("a task that takes five workers along is given up, and harms no other", async () => {
+test("a task whose worker crashed five times is given up, and the other tasks are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
-  const poison = world.addTarget();
+  const crashing = world.addTarget();
   const step = stuckStep(() => (runs += 1));
   world.prepare = [
     {
       ...step,
       isDone: () => false,
       run: (publication, ...rest) =>
-        publication.targetId === poison.targetId
+        publication.targetId === crashing.targetId
           ? step.run(publication, ...rest)
           : Promise.resolve({}),
     },
   ];
-  await request(database.sql, poison);
+  await request(database.sql, crashing);
   for (let crash = 1; crash <= 5; crash += 1) {
     const dying = startWorker(database, world, { settings: SHORT });
     await eventually(() => runs === crash);
@@ -114,17 +115,17 @@ test("a task that takes five workers along is given up, and harms no other", asy
   await request(database.sql, innocent);
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, poison)).status === "failed");
+  await untilStatus(database.sql, crashing, "failed");
 
-  expect(await lastUpdate(database.sql, poison)).toMatchObject({
+  expect(await lastUpdate(database.sql, crashing)).toMatchObject({
     errorCode: "internal_error",
     errorRetryable: true,
   });
   expect(runs).toBe(5);
-  await eventually(async () => (await readTask(database.sql, innocent)).status === "published");
+  await untilStatus(database.sql, innocent, "published");
 });
 
-test("a worker that dies in its visible call is not followed before the call is over", async () => {
+test("no worker acts on a task whose worker died in its visible call before call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -144,7 +145,7 @@ test("a worker that dies in its visible call is not followed before the call is 
 
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   const [look] = world.looks;
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
   expect(world.visible).toHaveLength(1);
@@ -153,19 +154,19 @@ test("a worker that dies in its visible call is not followed before the call is 
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was held up between the mark and the send sends nothing (%s clock)",
+  "a process that was delayed between mark and send sends nothing, as its %s clock shows",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();
     let skewMs = 0;
     let reads = 0;
     const clocks = {
-      ...REAL_CLOCKS,
+      ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The first reading is the one before the mark; then the process stands still for a minute.
+        // The first reading is the one before the mark; then the process is suspended for a minute.
         if (reads === 2) skewMs = 60_000;
-        return REAL_CLOCKS[held]() + skewMs;
+        return STILL_CLOCKS[held]() + skewMs;
       },
     };
     const target = world.addTarget();
@@ -173,14 +174,14 @@ test.each(["monotonic", "wall"] as const)(
 
     await request(database.sql, target);
 
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    await untilStatus(database.sql, target, "published");
     expect(world.visible).toHaveLength(1);
     expect(await readTask(database.sql, target)).toMatchObject({ callNumber: 2 });
     expect(await listAttempts(database.sql, target)).toMatchObject([{ outcome: "published" }]);
   },
 );
 
-test("an outcome outlives a database that is away when it comes", async () => {
+test("an outcome that arrives while the database is unavailable is recorded later", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -210,11 +211,11 @@ test("an outcome outlives a database that is away when it comes", async () => {
   await cluster.unsafe(`alter database ${name} with allow_connections true`);
   await cluster.end({ timeout: 1 });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
 });
 
-test("stopping waits for the call in the air, writes its outcome and gives the rest back", async () => {
+test("a stopping process waits for its open call, records the outcome and releases its other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();
@@ -241,11 +242,11 @@ test("stopping waits for the call in the air, writes its outcome and gives the r
   ];
   const worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await request(database.sql, called, waiting);
-  await eventually(async () => (await readTask(database.sql, called)).status === "calling");
-  await eventually(async () => (await readTask(database.sql, waiting)).status === "working");
+  await untilStatus(database.sql, called, "calling");
+  await untilStatus(database.sql, waiting, "working");
 
   const stopped = worker[Symbol.asyncDispose]();
-  await eventually(async () => (await readTask(database.sql, waiting)).status === "queued");
+  await untilStatus(database.sql, waiting, "queued");
   answer.resolve();
   await stopped;
 
@@ -254,7 +255,7 @@ test("stopping waits for the call in the air, writes its outcome and gives the r
   expect(world.calls).toHaveLength(1);
 });
 
-test("a success that cannot be decided about is kept in its attempt and found by the next worker", async () => {
+test("a success whose decision cannot be written is stored in its attempt and adopted by the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -263,19 +264,17 @@ test("a success that cannot be decided about is kept in its attempt and found by
   await request(database.sql, target);
   await eventually(() => world.calls.length === 1);
   await dying.crash();
-  // No decision can be written: the constraint stands for a fault of ours.
+  // The constraint makes every decision fail, as a fault in our code would.
   await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
-  const recorder = new Recorder(publishingDeps(world, sql));
+  const recorder = new EventRecorder(publishingDeps(world, sql));
   void recorder.record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: {
-      kind: "called",
-      callNumber: 1,
-      outcome: { kind: "published", externalId: "kept", permalink: null },
-    },
+    kind: "called",
+    callNumber: 1,
+    outcome: { kind: "published", externalId: "kept", permalink: null },
   });
 
   await eventually(
@@ -285,12 +284,12 @@ test("a success that cannot be decided about is kept in its attempt and found by
   await database.sql`alter table publish_tasks drop constraint fault`;
   await using _next = startWorker(database, world, { settings: SHORT });
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "kept" });
   expect(world.calls).toHaveLength(1);
 });
 
-test("a crashed task that an operator holds back keeps nobody waiting", async () => {
+test("a crashed task that is paused by an operator does not delay other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const held = world.addTarget();
@@ -312,9 +311,9 @@ test("a crashed task that an operator holds back keeps nobody waiting", async ()
   for (let index = 0; index < 5; index += 1) {
     const other = world.addTarget();
     await request(database.sql, other);
-    await eventually(async () => (await readTask(database.sql, other)).status === "published");
+    await untilStatus(database.sql, other, "published");
   }
   answer.resolve();
-  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  await untilStatus(database.sql, slow, "published");
   expect((await readTask(database.sql, held)).status).toBe("queued");
 });

@@ -14,6 +14,7 @@ import {
   toDeletionRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -23,6 +24,26 @@ async function publishOne(sql: Sql, target: TestTarget): Promise<string> {
   return await eventually(async () => (await readTask(sql, target)).externalId ?? false);
 }
 
+/** A worker that has published one target on a platform of its own. */
+async function openPublished() {
+  const database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const worker = startWorker(database, world);
+  const target = world.addTarget();
+  const id = await publishOne(sql, target);
+  return {
+    sql,
+    world,
+    target,
+    id,
+    [Symbol.asyncDispose]: async () => {
+      await worker[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
 async function expectDeletion(sql: Sql, target: TestTarget, status: string, errorCode?: string) {
   await eventually(async () =>
     expect(await lastDeletion(sql, target)).toMatchObject({ deletion: 1, status }),
@@ -30,13 +51,9 @@ async function expectDeletion(sql: Sql, target: TestTarget, status: string, erro
   expect((await lastDeletion(sql, target))?.errorCode).toBe(errorCode);
 }
 
-test("a published target is deleted once, however often it is asked for", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a published target is deleted once, however often the request is repeated", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const record = toDeletionRecord(target, id);
 
   await consume(sql, [record, record, toDeletionRecord(target, id)]);
@@ -50,17 +67,13 @@ test("a published target is deleted once, however often it is asked for", async 
   expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
   expect(world.visible).toEqual([]);
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
-  // The publication stays what it was: nobody publishes it again or takes its id.
+  // The task stays published: its target is not published again, and its id is not adopted by another.
   expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
 });
 
-test("an unknown outcome is repeated until the platform says that it is gone", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a deletion with an unknown outcome is repeated until the platform says that the post is gone", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const unknown = (): DeletionOutcome => ({ kind: "unknown", message: "reset" });
   world.deletionReactions = [unknown, unknown];
 
@@ -75,13 +88,9 @@ test("an unknown outcome is repeated until the platform says that it is gone", a
   expect(world.deletes).toHaveLength(3);
 });
 
-test("a deletion that fails through all its retries fails with the last code, and a new one begins anew", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a deletion fails with the last code after its last retry, and a new request starts over", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.deletionReactions = Array.from({ length: 4 }, () => () => ({
     kind: "unknown",
     message: "HTTP 503",
@@ -97,13 +106,9 @@ test("a deletion that fails through all its retries fails with the last code, an
   expect(world.deletes).toHaveLength(5);
 });
 
-test("a refusal ends it at once with the platform's words", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a refusal ends a deletion at once with the message of the platform", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.deletionReactions = [
     () => ({ kind: "refused", code: "permission_missing", message: "not yours" }),
   ];
@@ -117,13 +122,9 @@ test("a refusal ends it at once with the platform's words", async () => {
   });
 });
 
-test("a limit holds the account back as a whole and costs no retry", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a limit that a deletion meets holds back the whole account and costs no retry", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   const limit = {
     kind: "retryable",
     code: "rate_limited",
@@ -131,7 +132,7 @@ test("a limit holds the account back as a whole and costs no retry", async () =>
     retryAfterMs: 300,
     isLimit: true,
   } as const;
-  // More often than there are retries.
+  // More limits than there are retries.
   world.deletionReactions = Array.from({ length: 5 }, () => () => ({ ...limit, retryAfterMs: 30 }));
   world.deletionReactions.push(() => limit);
 
@@ -146,7 +147,7 @@ test("a limit holds the account back as a whole and costs no retry", async () =>
   await request(sql, next);
 
   await expectDeletion(sql, target, "deleted");
-  await eventually(async () => (await readTask(sql, next)).status === "published");
+  await untilStatus(sql, next, "published");
   const [{ publishedAt } = { publishedAt: null }] = await sql<{ publishedAt: Date }[]>`
     select published_at from publish_tasks where target_id = ${next.targetId}`;
   expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
@@ -155,13 +156,9 @@ test("a limit holds the account back as a whole and costs no retry", async () =>
 test.each([
   ["reconnect_required", "account_reconnect_required"],
   ["disconnected", "account_disconnected"],
-])("an account that is %s fails it with %s, without a call", async (status, code) => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+])("a deletion on an account that is %s fails with %s without a call", async (status, code) => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.account(target).status = status;
 
   await consume(sql, [toDeletionRecord(target, id)]);
@@ -170,7 +167,7 @@ test.each([
   expect(world.deletes).toEqual([]);
 });
 
-test("a refused token is renewed once; when the new one is refused too, the account must be connected again", async () => {
+test("a deletion renews a refused token once, and asks for a reconnect when the new token is refused too", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -194,7 +191,7 @@ test("a refused token is renewed once; when the new one is refused too, the acco
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("what cannot be deleted fails with a reason: no id, no way, no connector", async () => {
+test("a deletion without an id, a way to delete or a connector fails with its reason", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -218,13 +215,9 @@ test("what cannot be deleted fails with a reason: no id, no way, no connector", 
   expect(world.deletes).toEqual([]);
 });
 
-test("accounts away costs nothing: the deletion waits for it", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world);
-  const target = world.addTarget();
-  const id = await publishOne(sql, target);
+test("a deletion waits while accounts is unavailable, without a retry", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
   world.isUp.accounts = false;
 
   await consume(sql, [toDeletionRecord(target, id)]);
@@ -238,7 +231,7 @@ test("accounts away costs nothing: the deletion waits for it", async () => {
   await expectDeletion(sql, target, "deleted");
 });
 
-test("a worker that dies in the call is followed by another, and what it had deleted counts as deleted", async () => {
+test("a deletion whose worker died in the call is repeated, and a post that is gone counts as deleted", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -262,7 +255,7 @@ test("a worker that dies in the call is followed by another, and what it had del
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
 });
 
-test("a deletion whose workers are lost again and again is given up", async () => {
+test("a deletion whose worker was lost five times is given up", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -276,7 +269,7 @@ test("a deletion whose workers are lost again and again is given up", async () =
   expect(world.deletes).toEqual([]);
 });
 
-test("a worker that has lost its lease writes nothing", async () => {
+test("a worker that has lost its lease records no deletion", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -297,7 +290,7 @@ test("a worker that has lost its lease writes nothing", async () => {
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
 });
 
-test("of one account one deletion runs at a time, and every one comes to its end over two workers", async () => {
+test("two workers run all deletions of an account one at a time", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -329,7 +322,7 @@ test("of one account one deletion runs at a time, and every one comes to its end
   expect(world.deletes).toHaveLength(20);
 });
 
-test("a deletion waits until a lost publishing call can arrive no more", async () => {
+test("a deletion waits until a lost publishing call of its target cannot arrive any more", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -338,7 +331,7 @@ test("a deletion waits until a lost publishing call can arrive no more", async (
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   world.verdicts = [() => ({ kind: "repeat" })];
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+  await untilStatus(sql, target, "unknown");
   await consume(sql, [toDeletionRecord(target, "id-1")]);
 
   const [row] = await sql<{ isLate: boolean }[]>`
@@ -349,7 +342,7 @@ test("a deletion waits until a lost publishing call can arrive no more", async (
   await expectDeletion(sql, target, "deleted");
 });
 
-test("the sweep is told of deletions, and of those that delivery does not know", async () => {
+test("the sweep returns the states of deletions and lists the unknown ones", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

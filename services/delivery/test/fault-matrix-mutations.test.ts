@@ -7,8 +7,8 @@ import { FAULTS } from "./fault-matrix/faults.ts";
 import { onePhase } from "./fault-matrix/one-phase.ts";
 import type { Result, Round } from "./fault-matrix/rounds.ts";
 import { addAll, runHere } from "./fault-matrix/run.ts";
+import { scaled } from "./fault-matrix/scaled.ts";
 import { Stage, type Wrap } from "./fault-matrix/stage.ts";
-import { scaled } from "./fault-matrix/standing-still.ts";
 
 const ROUNDS = 3;
 
@@ -34,25 +34,25 @@ function findFault(name: string) {
 const addRounds = (row: Row, fault: string) =>
   addAll(stage, [{ row, fault: findFault(fault) }], ROUNDS);
 
-/** What a small part of the matrix comes to with such connectors. */
+/** Runs a small part of the matrix with changed connectors. */
 async function run(
   rounds: Awaited<ReturnType<typeof addRounds>>,
   wrap: Wrap,
 ): Promise<readonly Result[]> {
-  const judged = await runHere(stage, rounds, { wrap, factsMs: 15_000 });
+  const judged = await runHere(stage, rounds, { wrap, factsMs: 3_000 });
   return judged.map(({ judgement }) => judgement.result);
 }
 
 const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
 
-/** What is unknown is taken for not done, without a look. */
+/** Mutation: an unknown outcome counts as absent without a look at the platform. */
 const retryingBlindly: Wrap = (connector, on, sql) => ({
   ...scaled(connector, on, sql),
   maxResends: 1,
   reconcile: () => Promise.resolve({ kind: "absent" }),
 });
 
-test("retrying unknown outcomes blindly makes posts visible twice", async () => {
+test.concurrent("retrying an unknown outcome without a look publishes a post twice", async () => {
   const row = findRow("telegram", "text");
   expect(await run(await addRounds(row, "drop after commit"), scaled)).toEqual(times("unknown"));
   expect(await run(await addRounds(row, "drop after commit"), retryingBlindly)).toEqual(
@@ -69,7 +69,7 @@ async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Only who still has the task may say what its call came to. */
+/** Mutation: only the worker that still holds the task may record the outcome of its call. */
 const fencingFacts: Wrap = (connector, on, sql) => {
   const real = scaled(connector, on, sql);
   return {
@@ -82,8 +82,8 @@ const fencingFacts: Wrap = (connector, on, sql) => {
   };
 };
 
-test.each(["held before the send", "held after the answer"])(
-  "fencing facts loses what is known of a call that was %s",
+test.concurrent.each(["held before the send", "held after the answer"])(
+  "fencing facts loses the outcome of a call that was %s",
   { timeout: 60_000 },
   async (fault) => {
     const row = findRow("telegram", "text");
@@ -92,7 +92,7 @@ test.each(["held before the send", "held after the answer"])(
   },
 );
 
-/** The platform is read as soon as the outcome is unknown, and what is not there then counts as absent. */
+/** Mutation: the platform is read as soon as the outcome is unknown, and a post that is not there counts as absent. */
 const reconcilingEarly: Wrap = (connector, on, sql) => {
   const real = scaled(onePhase(connector, on), on, sql);
   return {
@@ -111,7 +111,7 @@ const reconcilingEarly: Wrap = (connector, on, sql) => {
   };
 };
 
-/** Whatever a person posts on the Page: Facebook refuses no more than the text of its newest post. */
+/** Publishes another post on the Page, because Facebook refuses only a repetition of the newest post. */
 async function postSomethingElse({ target, account }: Round): Promise<void> {
   const { baseUrl, version } = stage.config.facebook;
   const { token } = stage.world.account(target);
@@ -120,14 +120,14 @@ async function postSomethingElse({ target, account }: Round): Promise<void> {
     headers: { authorization: `Bearer ${token}` },
     body: new URLSearchParams({ message: "Something else" }),
   });
-  stage.strangers.add(((await answer.json()) as { id: string }).id);
+  stage.otherPosts.add(((await answer.json()) as { id: string }).id);
 }
 
 async function untilVisible({ account }: Round): Promise<void> {
   await eventually(async () => (await stage.listVisible()).has(`facebook ${account}`));
 }
 
-async function runWithStrangers(wrap: Wrap): Promise<readonly Result[]> {
+async function runWithOtherPosts(wrap: Wrap): Promise<readonly Result[]> {
   const rounds = await addRounds(findRow("facebook", "text"), "commit 90 s late");
   const results = run(rounds, wrap);
   await Promise.all(
@@ -139,12 +139,12 @@ async function runWithStrangers(wrap: Wrap): Promise<readonly Result[]> {
   return await results;
 }
 
-test(
-  "reconciling before the call's time is over makes posts visible twice",
+test.concurrent(
+  "reconciling before call_until publishes posts twice",
   { timeout: 120_000 },
   async () => {
     const inTime: Wrap = (connector, on, sql) => scaled(onePhase(connector, on), on, sql);
-    expect(await runWithStrangers(inTime)).toEqual(times("published"));
-    expect(await runWithStrangers(reconcilingEarly)).toEqual(times("twice"));
+    expect(await runWithOtherPosts(inTime)).toEqual(times("published"));
+    expect(await runWithOtherPosts(reconcilingEarly)).toEqual(times("twice"));
   },
 );

@@ -9,7 +9,7 @@ import { readTable } from "./fault-matrix/table.ts";
 const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
 const table = readTable(readFileSync(GUARANTEES, "utf8"));
 
-test("the document's table has every platform, step and fault, and 20 targets in each cell", () => {
+test("the fault matrix in docs/guarantees.md has every platform, step and fault, and 20 targets in each cell", () => {
   expect(table.heads).toEqual(FAULTS.map(({ name }) => name));
   expect([...table.rows.keys()]).toEqual(ROWS.map(nameRow));
   for (const row of ROWS) {
@@ -25,11 +25,11 @@ test("the document's table has every platform, step and fault, and 20 targets in
   }
 });
 
-test("the document's table knows of nothing twice and nothing lost", () => {
+test("the fault matrix in docs/guarantees.md shows no target twice and none lost", () => {
   expect(table.summary).toMatch(/, 0 twice, 0 lost\./);
 });
 
-test("the matrix has every platform, and every platform a step that makes posts visible", () => {
+test("the fault matrix has a visible step for every platform", () => {
   expect(new Set(KINDS.map(({ platform }) => platform))).toEqual(new Set(PLATFORM_IDS));
   for (const { steps } of KINDS)
     expect(steps.some(({ isVisible }) => isVisible === true)).toBe(true);

@@ -26,17 +26,19 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import type { SendGuard } from "@postrider/platforms/http/send-once";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { Handles } from "@postrider/platforms/publishing/handles";
-import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
 import type {
   AccountAccess,
+  Connector,
+  DeletionOutcome,
+  Handles,
+  Outcome,
+  PrepareStep,
   Publication,
   PublicationMedia,
-} from "@postrider/platforms/publishing/publication";
-import type { PrepareStep } from "@postrider/platforms/publishing/steps";
-import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+  SendGuard,
+  UnknownCall,
+  Verdict,
+} from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
@@ -45,16 +47,21 @@ import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
+import { expect } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
-import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
-import type { Clocks } from "#src/publishing/domain/send-guard.ts";
+import type { StoredHandles, TaskStatus } from "#src/publishing/domain/task.ts";
+import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
-import type { PublishingDeps, PublishingSettings } from "#src/publishing/jobs/publishing/deps.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
+import type {
+  PublishingDeps,
+  PublishingSettings,
+} from "#src/publishing/operations/dependencies.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -65,12 +72,13 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** What seals handles in tests. */
-export const SEALS = createHandleSeals({
+/** Seals handles in tests. */
+export const SEALING = createHandleSealing({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
+  isOn: true,
 });
 
-/** To which the data of tests belongs: that of a process that is told nothing else. */
+/** The deployment that the data of tests belongs to: the default of `DEPLOYMENT_ID`. */
 export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
@@ -96,7 +104,7 @@ export interface TestTarget {
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
-  /** Whether posts still has what older generations publish. */
+  /** Whether posts still returns the content of older generations. */
   keepsOlder: boolean;
   dueAt: Date;
   publishBefore: Date;
@@ -108,7 +116,7 @@ interface TestAccount {
   token: string;
   externalId: string;
   username: string;
-  /** What a refresh makes of it; undefined = the token endpoint is away. */
+  /** The account after a token refresh; undefined = the token endpoint does not answer. */
   refreshed: { status: string; token: string } | undefined;
 }
 
@@ -127,8 +135,8 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * What surrounds delivery: posts and accounts in memory, speaking their contract, and one platform behind the connector's
- * port that does what a test scripts and publishes by default.
+ * The surroundings of delivery in memory: posts and accounts with their RPCs, and a connector of one platform that publishes
+ * unless a test scripts other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
@@ -136,20 +144,20 @@ export class World {
   readonly reconnects: RequireReconnectRequest[] = [];
   /** Visible calls that reached the platform. */
   readonly calls: Call[] = [];
-  /** What a reader of the platform sees. */
+  /** The posts that readers of the platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
-  /** What the next calls come to, in order; published when it is empty. */
+  /** Outcomes of the next visible calls, in order; when it is empty, calls publish. */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
-  /** Deletions that reached the platform, and what the next ones come to; deleted when it is empty. */
+  /** Deletions that reached the platform, and the outcomes of the next ones; when those are empty, calls delete. */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
   canDelete = true;
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose tokens are being renewed; who asks for them waits. */
+  /** An account whose token is being renewed: requests for its credential wait. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -177,7 +185,7 @@ export class World {
         version: 1,
         token: "first-token",
         externalId: `external-${target.accountId}`,
-        username: "somebody",
+        username: "sailor",
         refreshed: { status: "active", token: "second-token" },
       });
     }
@@ -198,7 +206,7 @@ export class World {
     return { kind: "published", externalId: id, permalink: `https://example.test/${id}` };
   }
 
-  connector(platform: PlatformId = "x"): PublishingConnector {
+  connector(platform: PlatformId = "x"): Connector {
     return {
       platform,
       maxResends: this.maxResends,
@@ -220,7 +228,8 @@ export class World {
       reconcile: async (publication, _handles, call) => {
         this.looks.push(call);
         const verdict = this.verdicts.shift();
-        if (verdict === undefined) return { kind: "cannot_tell", message: "nobody knows" };
+        if (verdict === undefined)
+          return { kind: "cannot_tell", message: "the platform cannot tell" };
         return await verdict(call, publication);
       },
       canDelete: this.canDelete,
@@ -311,7 +320,7 @@ function toContentMedia(
   return { id, workspaceId, kind, fileName, ...size, ...duration, ...delivery };
 }
 
-/** Times that a test can wait for. */
+/** Times that are short enough for tests. */
 const SETTINGS: PublishingSettings = {
   retryMs: [20, 30, 40],
   leaseMs: 600,
@@ -322,10 +331,10 @@ const SETTINGS: PublishingSettings = {
   maxPerWorkspace: 32,
 };
 
-/** A process that publishes. */
+/** A worker that stands for a delivery process. */
 export interface TestWorker extends AsyncDisposable {
   readonly claims: TaskClaims;
-  /** The process dies: from now on nothing of it reaches the database. */
+  /** Crashes the worker: nothing of it reaches the database any more. */
   crash(): Promise<void>;
 }
 
@@ -334,13 +343,11 @@ export interface WorkerOptions {
   readonly clocks?: Clocks;
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
-  readonly seals?: PublishingDeps["seals"];
+  readonly sealing?: PublishingDeps["sealing"];
 }
 
-export const REAL_CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
-
-/** A mark never grows old by these: a busy machine must not turn calls into `not_sent` that a test is not about. */
-const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
+/** Clocks that never advance, so that no mark gets too old to be sent on a slow machine. */
+export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
 export function publishingDeps(
   world: World,
@@ -363,19 +370,19 @@ export function publishingDeps(
       describe: ({ id }) => {
         const all = [...world.targets.values()].flatMap(({ media }) => media);
         const media = all.find((one) => one.id === id);
-        if (media === undefined) throw new Error("no post has such media");
+        if (media === undefined) throw new Error("no target of the test has this media");
         return media;
       },
     },
     spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
-    seals: options.seals ?? SEALS,
+    sealing: options.sealing ?? SEALING,
     settings: { ...SETTINGS, ...options.settings },
     clocks: options.clocks ?? STILL_CLOCKS,
     random: Math.random,
   };
 }
 
-/** Starts a worker with connections of its own. */
+/** Starts a worker with a connection pool of its own. */
 export function startWorker(
   database: TestDatabase,
   world: World,
@@ -401,7 +408,7 @@ export function startWorker(
   };
 }
 
-/** The event that posts publishes for targets of one post. */
+/** The event with which posts requests the targets of one post. */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -425,7 +432,7 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** The event with which posts asks for published targets to be deleted, each as a post of its own. */
+/** The event with which posts requests the deletion of a published target. */
 export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
   const { workspaceId, postId, targetId, accountId, platform } = target;
   const message = create(PostDeletionRequestedSchema, {
@@ -441,7 +448,7 @@ export function toDeletionRecord(target: TestTarget, externalId: string, deletio
   };
 }
 
-/** What delivery has told so far about deletions of a target, oldest first. */
+/** The events about deletions of a target, oldest first. */
 export async function listDeletionUpdates(
   sql: Sql,
   target: TestTarget,
@@ -455,18 +462,18 @@ export async function listDeletionUpdates(
   return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
 }
 
-/** The newest news of a target's deletion. */
+/** The latest event about deletions of a target. */
 export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
 
-/** Hands events to the consumer, as the bus does. */
+/** Gives events to the consumer, as the bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
 }
 
-/** Asks for targets to be published, each as a post of its own. */
+/** Requests targets, each as a post of its own. */
 export async function request(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
   await consume(
     sql,
@@ -474,7 +481,7 @@ export async function request(sql: Sql, ...targets: readonly TestTarget[]): Prom
   );
 }
 
-/** What delivery has told so far about a target, oldest first. */
+/** The events about a target, oldest first. */
 export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonly TargetUpdated[]> {
   const rows = await sql<{ payload: string }[]>`
     select payload
@@ -487,7 +494,7 @@ export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonl
     .filter(({ targetId }) => targetId === target.targetId);
 }
 
-/** The newest news of a target, in the words that its owner reads. */
+/** The latest event about a target. */
 export async function lastUpdate(sql: Sql, target: TestTarget) {
   return (await listUpdates(sql, target)).at(-1);
 }
@@ -529,7 +536,21 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
   return rows.map((row) => ({ ...row }));
 }
 
-/** What the steps of a target's task have made, as a worker reads it. */
+/** Waits until the target's task has the status; returns the task. */
+export async function untilStatus(
+  sql: Sql,
+  target: TestTarget,
+  status: TaskStatus,
+  options: { readonly timeoutMs?: number } = {},
+) {
+  return await eventually(async () => {
+    const task = await readTask(sql, target);
+    expect(task.status).toBe(status);
+    return task;
+  }, options);
+}
+
+/** The handles of a target's task, as a worker reads them. */
 export async function readHandles(
   sql: Sql,
   { targetId, generation }: TestTarget,
@@ -539,10 +560,10 @@ export async function readHandles(
     from task_handles
     where target_id = ${targetId}
     and generation = ${generation}`;
-  return SEALS.open({ targetId, generation }, row?.handles ?? null);
+  return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
-/** The services that delivery offers, over the test's pool. */
+/** Clients of the RPC services of delivery. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
     createRoutes({

@@ -14,6 +14,7 @@ import {
   toDeletionRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const SHARE = 4;
@@ -21,18 +22,18 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x", "bluesky"],
-  isSuspect: false,
+  hasCrashed: false,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };
-/** More than one claim looks at. */
+/** More tasks than one claim looks at. */
 const BACKLOG = 1_200;
 
 function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
   return claimTasks(sql, { ...CLAIM, ...more, owner: randomUUID() });
 }
 
-/** Posts that have been due for long: `busy` accounts of them have one in work already. */
+/** Overdue targets; `busy` of their accounts have one in work already. */
 async function addBacklog(
   sql: Sql,
   world: World,
@@ -55,7 +56,7 @@ function names(claimed: readonly { readonly targetId: string }[]) {
   return claimed.map(({ targetId }) => targetId);
 }
 
-test("the backlog of a platform that hangs hides nobody else's posts", async () => {
+test("the backlog of a platform that hangs does not delay the targets of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -71,7 +72,7 @@ test("the backlog of a platform that hangs hides nobody else's posts", async () 
   expect(names(await claim(database.sql))).toEqual([other.targetId]);
 });
 
-test("the backlog of one workspace hides no other's posts, on the same platform either", async () => {
+test("the backlog of one workspace does not delay other workspaces on the same platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await addBacklog(database.sql, world, { platform: "x", workspaceId: randomUUID() });
@@ -83,7 +84,7 @@ test("the backlog of one workspace hides no other's posts, on the same platform 
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
 });
 
-test("an operator says how many targets of a platform are worked on at a time", async () => {
+test("the number of targets of a platform in work stays within its maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -105,7 +106,7 @@ test("an operator says how many targets of a platform are worked on at a time", 
   resolve();
 });
 
-test("posts that are claimed together do not wait for the tokens of another platform", async () => {
+test("targets that are claimed together do not wait for token refreshes of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget({ platform: "x" });
@@ -116,14 +117,14 @@ test("posts that are claimed together do not wait for the tokens of another plat
   const connectors = { x: world.connector(), bluesky: world.connector("bluesky") };
   await using _worker = startWorker(database, world, { connectors });
 
-  await eventually(async () => (await readTask(database.sql, other)).status === "published");
+  await untilStatus(database.sql, other, "published");
   expect(await readTask(database.sql, slow)).toMatchObject({ status: "working", fence: 1 });
   end();
-  await eventually(async () => (await readTask(database.sql, slow)).status === "published");
+  await untilStatus(database.sql, slow, "published");
   expect(world.calls).toHaveLength(2);
 });
 
-/** Published targets of so many accounts that are to be deleted, older than those of the test. */
+/** Deletions on this many accounts, older than those of the test. */
 async function addDeletions(
   sql: Sql,
   world: World,
@@ -139,7 +140,7 @@ async function addDeletions(
   );
 }
 
-test("a platform that hangs over 5,000 deletions holds up no other's", async () => {
+test("5,000 deletions of a platform that hangs do not delay deletions of other platforms", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -153,7 +154,7 @@ test("a platform that hangs over 5,000 deletions holds up no other's", async () 
   const hanging = Promise.withResolvers<never>();
   world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
   const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
-  // A lease that ends would let the platform's next ones be tried: nothing comes free here.
+  // No lease ends during the test, so the platform's next deletions are not claimed.
   const settings = { leaseMs: 600_000 };
   await using worker = startWorker(database, world, { connectors, settings });
 
@@ -166,7 +167,7 @@ test("a platform that hangs over 5,000 deletions holds up no other's", async () 
   await worker.crash();
 });
 
-test("an account with many deletions holds up no other's on its platform", async () => {
+test("an account with many deletions does not delay other accounts of its platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -178,7 +179,7 @@ test("an account with many deletions holds up no other's on its platform", async
   await eventually(async () =>
     expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
   );
-  // One after the other, those before it would have taken far more.
+  // One after the other, the deletions before it would have taken far longer.
   expect(world.deletes.length).toBeLessThan(1_000);
   await worker.crash();
 });

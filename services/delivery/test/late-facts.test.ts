@@ -2,7 +2,7 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
   listAttempts,
@@ -13,13 +13,14 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const never = new Promise<never>(() => undefined);
 
-/** The first call of the target goes out from a process that then stands still, so its outcome comes late. */
-async function losePatience(database: TestDatabase, world: World, target: TestTarget) {
+/** Sends the first call of the target from a process that is then suspended, so its outcome arrives late. */
+async function loseFirstCall(database: TestDatabase, world: World, target: TestTarget) {
   world.reactions = [() => never];
   const stopped = startWorker(database, world, { settings: QUICK });
   await request(database.sql, target);
@@ -27,35 +28,42 @@ async function losePatience(database: TestDatabase, world: World, target: TestTa
   await stopped.crash();
 }
 
-/** The process goes on, and says what came of its first call. */
-async function say(database: TestDatabase, world: World, target: TestTarget, outcome: Outcome) {
-  const recorder = new Recorder(publishingDeps(world, database.sql));
+/** The suspended process continues and records the outcome of its call. */
+async function recordLate(
+  database: TestDatabase,
+  world: World,
+  target: TestTarget,
+  outcome: Outcome,
+) {
+  const recorder = new EventRecorder(publishingDeps(world, database.sql));
   await recorder.record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: { kind: "called", callNumber: 1, outcome },
+    kind: "called",
+    callNumber: 1,
+    outcome,
   });
 }
 
 async function failUnknown(database: TestDatabase, world: World, target: TestTarget) {
-  await losePatience(database, world, target);
+  await loseFirstCall(database, world, target);
   {
     await using _worker = startWorker(database, world, { settings: QUICK });
-    await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+    await untilStatus(database.sql, target, "failed");
   }
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
 }
 
-test("a late success is adopted by a target that had failed with outcome_unknown", async () => {
+test("a target that failed with outcome_unknown becomes published by a late success", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
   await failUnknown(database, world, target);
 
   const late = { kind: "published", externalId: "late", permalink: null } as const;
-  await say(database, world, target, late);
-  await say(database, world, target, late);
+  await recordLate(database, world, target, late);
+  await recordLate(database, world, target, late);
 
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "published",
@@ -67,18 +75,18 @@ test("a late success is adopted by a target that had failed with outcome_unknown
   ]);
 });
 
-test("a late word that nothing was sent lets the target go on in the same generation", async () => {
+test("a late report that a call was not sent queues the target again in the same generation", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
   await failUnknown(database, world, target);
 
-  await say(database, world, target, { kind: "not_sent" });
+  await recordLate(database, world, target, { kind: "not_sent" });
 
   expect(await lastUpdate(database.sql, target)).toMatchObject({ status: "publishing" });
   await database.sql`update publish_tasks set wake_at = now()`;
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.visible).toHaveLength(1);
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "retry" },
@@ -86,13 +94,17 @@ test("a late word that nothing was sent lets the target go on in the same genera
   ]);
 });
 
-test("a late refusal says more than outcome_unknown", async () => {
+test("a late refusal replaces outcome_unknown by its own code", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
   await failUnknown(database, world, target);
 
-  await say(database, world, target, { kind: "refused", code: "permission_missing", message: "" });
+  await recordLate(database, world, target, {
+    kind: "refused",
+    code: "permission_missing",
+    message: "",
+  });
 
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "failed",
@@ -100,13 +112,13 @@ test("a late refusal says more than outcome_unknown", async () => {
   });
 });
 
-test("a late failure that may pass counts as one try", async () => {
+test("a late retryable failure counts as one try", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
   await failUnknown(database, world, target);
 
-  await say(database, world, target, {
+  await recordLate(database, world, target, {
     kind: "retryable",
     code: "platform_unavailable",
     message: "",
@@ -118,33 +130,37 @@ test("a late failure that may pass counts as one try", async () => {
   });
 });
 
-test("a late word about an older call changes nothing", async () => {
+test("a late fact about an older call does not change the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
-  await losePatience(database, world, target);
+  await loseFirstCall(database, world, target);
   world.verdicts = [() => ({ kind: "absent" })];
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   const before = await readTask(database.sql, target);
 
-  await say(database, world, target, { kind: "not_sent" });
-  await say(database, world, target, { kind: "unknown", message: "" });
+  await recordLate(database, world, target, { kind: "not_sent" });
+  await recordLate(database, world, target, { kind: "unknown", message: "" });
 
   expect(await readTask(database.sql, target)).toEqual(before);
 });
 
-test("a second success keeps both ids and shows duplicate_detected", async () => {
+test("a second success keeps both ids and marks the target as duplicate_detected", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
-  await losePatience(database, world, target);
+  await loseFirstCall(database, world, target);
   world.verdicts = [() => ({ kind: "absent" })];
   await using _worker = startWorker(database, world, { settings: QUICK });
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
 
-  await say(database, world, target, { kind: "published", externalId: "late", permalink: null });
+  await recordLate(database, world, target, {
+    kind: "published",
+    externalId: "late",
+    permalink: null,
+  });
 
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "published",
@@ -158,7 +174,7 @@ test("a second success keeps both ids and shows duplicate_detected", async () =>
   ]);
 });
 
-test("a late success of an older generation makes the newer one superfluous", async () => {
+test("a late success of an older generation drops the newer one", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -166,19 +182,23 @@ test("a late success of an older generation makes the newer one superfluous", as
   target.generation = 2;
   await request(database.sql, target);
 
-  await say(database, world, target, { kind: "published", externalId: "late", permalink: null });
+  await recordLate(database, world, target, {
+    kind: "published",
+    externalId: "late",
+    permalink: null,
+  });
 
   expect((await readTask(database.sql, target, 2)).status).toBe("dropped");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     generation: 1,
     status: "published",
   });
-  // The request once more, as the sweep repeats it, publishes nothing.
+  // The sweep repeats the request, which publishes nothing.
   await request(database.sql, target);
   expect((await readTask(database.sql, target, 2)).status).toBe("dropped");
 });
 
-test("a late word that nothing was sent does not bring back a generation that has been replaced", async () => {
+test("a late report that a call was not sent does not queue a replaced generation again", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -186,7 +206,7 @@ test("a late word that nothing was sent does not bring back a generation that ha
   target.generation = 2;
   await request(database.sql, target);
 
-  await say(database, world, target, { kind: "not_sent" });
+  await recordLate(database, world, target, { kind: "not_sent" });
 
   expect((await readTask(database.sql, target, 1)).status).toBe("failed");
   expect((await readTask(database.sql, target, 2)).status).toBe("queued");

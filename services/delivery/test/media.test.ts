@@ -1,7 +1,10 @@
 import { once } from "node:events";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { Handles } from "@postrider/platforms/publishing/handles";
-import type { PrepareStep, StepResult } from "@postrider/platforms/publishing/steps";
+import type {
+  Connector,
+  Handles,
+  PrepareStep,
+  StepResult,
+} from "@postrider/platforms/publishing/connector";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -19,7 +22,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 300, visibleCallMs: 600 };
 
-/** A step that makes the handle of its own name. */
+/** A step that returns a handle with its own name. */
 function step(
   name: string,
   run: (handles: Handles) => StepResult | Promise<StepResult>,
@@ -31,7 +34,7 @@ function step(
   };
 }
 
-/** A step that reads the post's first file, as an upload does. */
+/** A step that reads the first file of the post, as an upload does. */
 function uploadStep(): PrepareStep {
   return {
     name: "upload",
@@ -45,8 +48,8 @@ function uploadStep(): PrepareStep {
   };
 }
 
-/** A platform whose visible call carries the post's media, and what it got. */
-function carrying(world: World, received: string[]): PublishingConnector {
+/** A platform whose visible call sends the media of the post, and the bytes that it received. */
+function carrying(world: World, received: string[]): Connector {
   return {
     ...world.connector(),
     visibleParts: ({ media }) => media.map((one) => ({ media: one, start: 0, length: one.bytes })),
@@ -65,7 +68,7 @@ function carrying(world: World, received: string[]): PublishingConnector {
 const isStatus = (sql: Sql, target: TestTarget, status: string) => async () =>
   (await readTask(sql, target)).status === status;
 
-/** The task that was given back for a while is due at once. */
+/** Makes a released task due at once. */
 async function hurry(sql: Sql, target: TestTarget): Promise<void> {
   await sql`
     update publish_tasks
@@ -74,7 +77,7 @@ async function hurry(sql: Sql, target: TestTarget): Promise<void> {
     and status = 'queued'`;
 }
 
-test("a worker that dies between two uploads is followed by one that repeats neither", async () => {
+test("an upload that is stored is not repeated after its worker dies", async () => {
   await using database = await openDatabase();
   const world = new World();
   const uploads: string[] = [];
@@ -103,7 +106,7 @@ test("a worker that dies between two uploads is followed by one that repeats nei
   ]);
 });
 
-test("what a step made while its process was told to stop is kept for the next one", async () => {
+test("handles that a step returns while its process stops are kept for the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -111,7 +114,7 @@ test("what a step made while its process was told to stop is kept for the next o
     {
       name: "upload",
       isDone: (handles) => handles.upload !== undefined,
-      // The platform answers when the process is stopping already.
+      // The platform answers after the process was told to stop.
       run: async (_publication, _handles, signal) => {
         runs += 1;
         if (!signal.aborted) await once(signal, "abort");
@@ -132,7 +135,7 @@ test("what a step made while its process was told to stop is kept for the next o
   expect(runs).toBe(1);
 });
 
-test("a step that waits gives the task back with its handles, keeps nobody waiting and costs no attempt", async () => {
+test("a step with a long wait releases its task with its handles and costs no attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget();
@@ -150,7 +153,7 @@ test("a step that waits gives the task back with its handles, keeps nobody waiti
             ? { done: "yes" }
             : {
                 kind: "wait",
-                // A minute is not waited for in the worker, 10 ms are.
+                // The worker waits 10 ms itself, and releases the task for a minute.
                 afterMs: handles.progress === undefined ? 60_000 : 10,
                 handles: { progress: handles.progress === undefined ? "1" : "2" },
               },
@@ -176,7 +179,7 @@ test("a step that waits gives the task back with its handles, keeps nobody waiti
   ]);
 });
 
-test("media that does not answer delays a target and costs no attempt", async () => {
+test("a media service that does not answer delays a target and costs no attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -196,7 +199,7 @@ test("media that does not answer delays a target and costs no attempt", async ()
   ]);
 });
 
-test("media that breaks off is read again with the next attempt, and the account is not held back", async () => {
+test("media that breaks off is read again by the next attempt, and the account is not paused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -220,7 +223,7 @@ test("media that breaks off is read again with the next attempt, and the account
 });
 
 test.each(["in a step", "before the visible call"])(
-  "media that is gone %s fails the target, and nothing is sent",
+  "a target whose media is gone %s fails without a visible call",
   async (where) => {
     await using database = await openDatabase();
     const world = new World();
@@ -242,7 +245,7 @@ function contentOf(media: TestMedia): string {
   return media.content.toString("latin1");
 }
 
-test("what a visible call carries is here before the mark: the service may go away after it", async () => {
+test("media of a visible call is downloaded before the mark, so the call succeeds when media fails afterwards", async () => {
   await using database = await openDatabase();
   const world = new World();
   const all = [mp4Media(300_000), pngMedia(2)];
@@ -265,15 +268,15 @@ test("what a visible call carries is here before the mark: the service may go aw
   expect(all.map(({ reads }) => reads)).toEqual([1, 1]);
 });
 
-test("a stop waits for a call that carries media for as long as the call may take", async () => {
+test("a stopping process waits for a call with media until the deadline of the call", async () => {
   await using database = await openDatabase();
   const world = new World();
-  // 250 bytes a millisecond are counted on: 4 s more than the 600 ms of a call without media.
+  // A deadline grows by 1 ms per 250 bytes: here by 4 s, to 4.6 s.
   const film = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
   const target = world.addTarget({ media: [film] });
-  const x: PublishingConnector = {
+  const x: Connector = {
     ...carrying(world, []),
     publish: async (publication) => {
       isCalled = true;
@@ -289,7 +292,7 @@ test("a stop waits for a call that carries media for as long as the call may tak
   expect(times?.seconds).toBeCloseTo(4.6, 1);
   const stoppedAt = performance.now();
   const stopped = worker[Symbol.asyncDispose]();
-  // Longer than a call without media and the margin.
+  // This is longer than the deadline of a call without media and its margin.
   await eventually(() => performance.now() - stoppedAt > 2_900);
   gate.resolve();
   await stopped;

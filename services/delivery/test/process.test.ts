@@ -12,7 +12,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   lastDeletion,
   logger,
@@ -22,13 +22,17 @@ import {
   toRecord,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+/** Several processes start at a time, which takes long on a slow machine. */
+const SLOW_START = { timeoutMs: 40_000 };
+vi.setConfig({ testTimeout: 120_000 });
 const SECRET = "a secret between services that is long enough";
 type Platform = "x" | "telegram" | "bluesky";
 
-/** The real process of delivery between a real database and the simulated platforms; posts and accounts are the world's. */
+/** Real delivery processes between a real database and simulated platforms; a `World` stands for posts and accounts. */
 class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
@@ -37,10 +41,18 @@ class Stage implements AsyncDisposable {
   simulatorUrl = "";
   peerUrl = "";
   mediaUrl = "";
-  database!: TestDatabase;
 
-  async open(): Promise<this> {
-    this.database = this.#resources.use(await openDatabase());
+  readonly database: TestDatabase;
+
+  private constructor(database: TestDatabase) {
+    this.database = this.#resources.use(database);
+  }
+
+  static async open(): Promise<Stage> {
+    return await new Stage(await openDatabase()).#start();
+  }
+
+  async #start(): Promise<this> {
     const simulator = this.#resources.use(await startSimulator({ host: "127.0.0.1", port: 0 }));
     this.simulatorUrl = simulator.url;
     await this.control("settings", { quotas: false });
@@ -55,7 +67,7 @@ class Stage implements AsyncDisposable {
     return this;
   }
 
-  /** The media service, as far as delivery asks it. */
+  /** Serves media as the media service does to delivery. */
   async #listenMedia(): Promise<string> {
     const server = createServer(({ url = "", headers }, response) => {
       const [, , workspaceId, id] = (url.split("?")[0] ?? "").split("/");
@@ -159,7 +171,7 @@ class Stage implements AsyncDisposable {
     writeFileSync(join(this.failpoints, name), order);
   }
 
-  /** Puts the request onto the bus, as posts' relay does. */
+  /** Puts the request onto the bus, as the relay of posts does. */
   async request(target: TestTarget): Promise<void> {
     await this.append(toRecord([target]));
   }
@@ -197,40 +209,38 @@ class Stage implements AsyncDisposable {
 }
 
 async function exited(child: ChildProcess): Promise<void> {
-  await eventually(() => child.exitCode !== null || child.signalCode !== null);
+  await eventually(() => child.exitCode !== null || child.signalCode !== null, SLOW_START);
 }
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await new Stage().open();
+// Each test has a database, a simulator and processes of its own, so the tests run side by side.
+test.concurrent("a delivery process publishes a request from the bus, and exits with 0 on SIGTERM", async () => {
+  await using stage = await Stage.open();
+  const child = stage.start();
+  const target = await stage.addTarget("x");
+
+  await stage.request(target);
+
+  await untilStatus(stage.sql, target, "published", SLOW_START);
+  expect(await stage.countVisible(target)).toBe(1);
+  child.kill("SIGTERM");
+  await exited(child);
+  expect(child.exitCode).toBe(0);
 });
-afterAll(() => stage[Symbol.asyncDispose]());
 
-describe("the process", () => {
-  test("a request on the bus becomes visible, and a stop by SIGTERM exits with 0", async () => {
-    const child = stage.start();
-    const target = await stage.addTarget("x");
-
-    await stage.request(target);
-
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published");
-    expect(await stage.countVisible(target)).toBe(1);
-    child.kill("SIGTERM");
-    await exited(child);
-    expect(child.exitCode).toBe(0);
-  });
-
-  test.each<[string, Platform]>([
-    ["delivery.in-consumer", "bluesky"],
-    ["delivery.after-claim", "bluesky"],
-    ["delivery.before-mark", "bluesky"],
-    ["delivery.after-mark", "bluesky"],
-    ["delivery.after-mark", "x"],
-    ["delivery.after-mark", "telegram"],
-    ["delivery.after-call", "bluesky"],
-    ["delivery.after-call", "x"],
-    ["delivery.after-call", "telegram"],
-  ])("killed at %s leaves a target on %s that is sent once", async (name, platform) => {
+test.concurrent.each<[string, Platform]>([
+  ["delivery.in-consumer", "bluesky"],
+  ["delivery.after-claim", "bluesky"],
+  ["delivery.before-mark", "bluesky"],
+  ["delivery.after-mark", "bluesky"],
+  ["delivery.after-mark", "x"],
+  ["delivery.after-mark", "telegram"],
+  ["delivery.after-call", "bluesky"],
+  ["delivery.after-call", "x"],
+  ["delivery.after-call", "telegram"],
+])(
+  "a delivery process that is killed at %s leaves a target on %s that is sent once",
+  async (name, platform) => {
+    await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
     stage.arm(name, "kill");
     const dying = stage.start();
@@ -242,8 +252,8 @@ describe("the process", () => {
 
     const isEnded = async () =>
       ["published", "failed"].includes((await readTask(stage.sql, target)).status);
-    await eventually(isEnded, { timeoutMs: 20_000 });
-    // Telegram cannot be read back: whether the call was made before the process died is not known, and not tried again.
+    await eventually(isEnded, SLOW_START);
+    // Telegram cannot be read back: whether the call was made before the process died is unknown, so it is not repeated.
     const isLost =
       platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
     expect(await readTask(stage.sql, target)).toMatchObject(
@@ -251,19 +261,22 @@ describe("the process", () => {
     );
     const count = isLost && name === "delivery.after-mark" ? 0 : 1;
     expect(await stage.countVisible(target)).toBe(count);
-    await stage.kill();
-  });
+  },
+);
 
-  test.each<[string, Platform]>([
-    ["delivery.in-consumer", "x"],
-    ["delivery.after-deletion", "x"],
-    ["delivery.after-deletion", "telegram"],
-    ["delivery.after-deletion", "bluesky"],
-  ])("killed at %s leaves a deletion on %s that comes to its end", async (name, platform) => {
+test.concurrent.each<[string, Platform]>([
+  ["delivery.in-consumer", "x"],
+  ["delivery.after-deletion", "x"],
+  ["delivery.after-deletion", "telegram"],
+  ["delivery.after-deletion", "bluesky"],
+])(
+  "a delivery process that is killed at %s leaves a deletion on %s that the next process completes",
+  async (name, platform) => {
+    await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
     const dying = stage.start();
     await stage.request(target);
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published");
+    await untilStatus(stage.sql, target, "published", SLOW_START);
     const { externalId } = await readTask(stage.sql, target);
     stage.arm(name, "kill");
     await stage.append(toDeletionRecord(target, externalId ?? ""));
@@ -277,40 +290,39 @@ describe("the process", () => {
       const rows = await stage.sql<{ status: string }[]>`
         select status from deletion_tasks where target_id = ${target.targetId}`;
       return rows[0]?.status === "deleted";
-    });
+    }, SLOW_START);
     expect(await stage.countVisible(target)).toBe(0);
-    await stage.kill();
-  });
+  },
+);
 
-  test.each<Platform>(["x", "telegram"])(
-    "standing still between mark and send sends nothing late, and the target on %s goes out once",
-    async (platform) => {
-      const target = await stage.addTarget(platform);
-      stage.arm("delivery.after-mark", "stop");
-      const stopped = stage.start();
-      await stage.request(target);
-      await eventually(async () => (await readTask(stage.sql, target)).status === "calling");
-      stage.start();
-      await eventually(async () => (await readTask(stage.sql, target)).status !== "calling", {
-        timeoutMs: 20_000,
-      });
+test.concurrent.each<Platform>(["x", "telegram"])(
+  "a delivery process that is stopped between mark and send sends nothing late, and the target on %s is published once",
+  async (platform) => {
+    await using stage = await Stage.open();
+    const target = await stage.addTarget(platform);
+    stage.arm("delivery.after-mark", "stop");
+    const stopped = stage.start();
+    await stage.request(target);
+    await untilStatus(stage.sql, target, "calling", SLOW_START);
+    stage.start();
+    await eventually(
+      async () => (await readTask(stage.sql, target)).status !== "calling",
+      SLOW_START,
+    );
 
-      stopped.kill("SIGCONT");
+    stopped.kill("SIGCONT");
 
-      await eventually(async () => (await readTask(stage.sql, target)).status === "published", {
-        timeoutMs: 20_000,
-      });
-      expect(await stage.countVisible(target)).toBe(1);
-      await stage.kill();
-    },
-  );
-});
+    await untilStatus(stage.sql, target, "published", SLOW_START);
+    expect(await stage.countVisible(target)).toBe(1);
+  },
+);
 
-test.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call"])(
-  "killed at %s, media goes out once, whole, and is uploaded once",
+test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call"])(
+  "media that a delivery process was publishing when it was killed at %s is uploaded once and published once",
   async (name) => {
-    const film = mp4Media(9_000_000);
-    const target = await stage.addTarget("x", [film]);
+    await using stage = await Stage.open();
+    const video = mp4Media(9_000_000);
+    const target = await stage.addTarget("x", [video]);
     stage.arm(name, "kill");
     const dying = stage.start();
     await stage.request(target);
@@ -319,36 +331,31 @@ test.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call
 
     stage.start();
 
-    await eventually(async () => (await readTask(stage.sql, target)).status === "published", {
-      timeoutMs: 20_000,
-    });
+    await untilStatus(stage.sql, target, "published", SLOW_START);
     const visible = await stage.listVisible(target);
-    expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: film.sha256 }]]);
+    expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: video.sha256 }]]);
     const account = stage.world.account(target).externalId;
     const calls = await stage.control<{ path: string; account: string }[]>("requests?platform=x");
     const uploads = calls
       .filter((call) => call.account === account && call.path.startsWith("/2/media/upload/"))
       .map(({ path }) => path.split("/").at(-1));
     expect(uploads).toEqual(["initialize", "append", "append", "append", "finalize"]);
-    await stage.kill();
   },
 );
 
-test("an answer that came while its process stood still is a fact like any other", async () => {
+test.concurrent("an answer that arrived while its delivery process was stopped is adopted", async () => {
+  await using stage = await Stage.open();
   const target = await stage.addTarget("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };
   await stage.control("faults", rule);
   const child = stage.start();
   await stage.request(target);
-  await eventually(async () => (await stage.countVisible(target)) === 1);
+  await eventually(async () => (await stage.countVisible(target)) === 1, SLOW_START);
   child.kill("SIGSTOP");
   stage.start();
-  await eventually(async () => (await readTask(stage.sql, target)).status === "failed", {
-    timeoutMs: 20_000,
-  });
+  await untilStatus(stage.sql, target, "failed", SLOW_START);
 
   child.kill("SIGCONT");
 
-  await eventually(async () => (await readTask(stage.sql, target)).status === "published");
-  await stage.kill();
+  await untilStatus(stage.sql, target, "published", SLOW_START);
 });

@@ -6,13 +6,13 @@ import {
   listAttempts,
   listUpdates,
   openDatabase,
-  readTask,
   request,
   startWorker,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
-test("a requested target is published once and told with its id", async () => {
+test("a requested target is published once and reported with its id", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -40,7 +40,7 @@ test("a target that is not wanted any more is dropped without a call", async () 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+  await untilStatus(database.sql, target, "dropped");
   expect(world.calls).toEqual([]);
   expect(await listUpdates(database.sql, target)).toEqual([]);
 });
@@ -48,7 +48,7 @@ test("a target that is not wanted any more is dropped without a call", async () 
 test.each([
   ["disconnected", "account_disconnected"],
   ["reconnect_required", "account_reconnect_required"],
-])("a target of a %s account fails with %s and without a call", async (status, code) => {
+])("a target of an account that is %s fails with %s without a call", async (status, code) => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -76,7 +76,7 @@ test("no visible call starts after publish_before", async () => {
   expect(world.calls).toEqual([]);
 });
 
-test("a peer that is away delays a target and costs no attempt", async () => {
+test("a service that does not answer delays a target and costs no attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.isUp.accounts = false;
@@ -91,7 +91,7 @@ test("a peer that is away delays a target and costs no attempt", async () => {
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("what a step makes is stored before the call, and a later try goes on with it", async () => {
+test("handles of a step are stored before the visible call and used by the next try", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -111,7 +111,7 @@ test("what a step makes is stored before the call, and a later try goes on with 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ handles }) => handles)).toEqual([
     { rkey: "rkey-1" },
     { rkey: "rkey-1" },
@@ -119,7 +119,7 @@ test("what a step makes is stored before the call, and a later try goes on with 
   expect(await database.sql`select 1 from task_handles`).toHaveLength(0);
 });
 
-test("a refused token is refreshed once, within the same attempt", async () => {
+test("a refused token is refreshed once within the same attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
@@ -128,14 +128,14 @@ test("a refused token is refreshed once, within the same attempt", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
   expect(await listAttempts(database.sql, target)).toEqual([
     { number: 1, outcome: "published", code: "", externalId: "id-1" },
   ]);
 });
 
-test("a token that is refused after its refresh asks for a person to reconnect", async () => {
+test("a token that is refused after its refresh requires the account to be reconnected", async () => {
   await using database = await openDatabase();
   const world = new World();
   const refuse = () => ({ kind: "token_refused", message: "expired" }) as const;
@@ -157,7 +157,7 @@ test("a token that is refused after its refresh asks for a person to reconnect",
   ]);
 });
 
-test("a token endpoint that is away never disconnects the account", async () => {
+test("a token endpoint that does not answer never disconnects the account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
@@ -167,7 +167,7 @@ test("a token endpoint that is away never disconnects the account", async () => 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.reconnects).toEqual([]);
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { outcome: "retry", code: "platform_unavailable" },
@@ -175,7 +175,7 @@ test("a token endpoint that is away never disconnects the account", async () => 
   ]);
 });
 
-test("the sweep's answer says what the events said", async () => {
+test("the sweep returns the same state as the events", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -193,7 +193,7 @@ test("the sweep's answer says what the events said", async () => {
   expect(answer.unknown).toMatchObject([other]);
 });
 
-test("a target of another workspace is unknown", async () => {
+test("the sweep does not know a target of another workspace", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -207,7 +207,7 @@ test("a target of another workspace is unknown", async () => {
   expect(answer).toMatchObject({ updates: [], unknown: [foreign] });
 });
 
-test("a pause holds its scope back until it is resumed", async () => {
+test("a pause holds back its scope until it is resumed", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [paused, free] = [world.addTarget(), world.addTarget()];
@@ -216,7 +216,7 @@ test("a pause holds its scope back until it is resumed", async () => {
   await pauses.pausePublishing({ kind: "account", key: paused.accountId });
   await using _worker = startWorker(database, world);
   await request(database.sql, paused, free);
-  await eventually(async () => (await readTask(database.sql, free)).status === "published");
+  await untilStatus(database.sql, free, "published");
   expect((await pauses.listPauses({})).pauses).toMatchObject([
     { kind: "account", key: paused.accountId },
   ]);
@@ -226,13 +226,13 @@ test("a pause holds its scope back until it is resumed", async () => {
     resumed: true,
   });
 
-  await eventually(async () => (await readTask(database.sql, paused)).status === "published");
+  await untilStatus(database.sql, paused, "published");
   expect(await pauses.resumePublishing({ kind: "account", key: paused.accountId })).toMatchObject({
     resumed: false,
   });
 });
 
-test("a pause of something that cannot exist is refused", async () => {
+test("a pause of a scope that cannot exist is refused", async () => {
   await using database = await openDatabase();
   const { pauses } = createRpcClients(database.sql);
 

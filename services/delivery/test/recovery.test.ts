@@ -19,12 +19,13 @@ import {
   World,
   type TestWorker,
   type WorkerOptions,
+  untilStatus,
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** A worker on a platform that lists what is on it. */
-function startSeeing(database: TestDatabase, world: World, options: WorkerOptions = {}) {
+/** Starts a worker whose platform can be searched for posts. */
+function startSearchable(database: TestDatabase, world: World, options: WorkerOptions = {}) {
   const looks: Date[] = [];
   const connector: PublishingConnector = {
     ...world.connector(),
@@ -50,28 +51,16 @@ function startSeeing(database: TestDatabase, world: World, options: WorkerOption
   };
 }
 
-/** The row as a backup from another cluster, timeline … has it, made an hour ago. */
-async function pretend(
+/** Changes the row to that of an hour-old backup from another cluster, timeline or table. */
+async function pretendBackup(
   { sql }: TestDatabase,
   changes: Readonly<Record<string, string | number>>,
 ): Promise<void> {
   await sql`update deployment set ${sql(changes)}, seen_at = now() - interval '1 hour'`;
 }
 
-async function whenPassed(
-  { sql }: TestDatabase,
-  target: Parameters<typeof readTask>[1],
-  status: string,
-) {
-  return await eventually(async () => {
-    const task = await readTask(sql, target);
-    expect(task.status).toBe(status);
-    return task;
-  });
-}
-
-/** Two whole looks for work have come and gone. */
-async function whenLooked({ claims }: Pick<TestWorker, "claims">): Promise<void> {
+/** Waits for two whole passes of the claiming loop. */
+async function untilPassed({ claims }: Pick<TestWorker, "claims">): Promise<void> {
   for (let looks = 0; looks < 3; looks += 1) {
     const asked = performance.now();
     claims.nudge();
@@ -84,20 +73,20 @@ test.each([
   ["database", { database_oid: 1 }],
   ["deployment", { deployment_id: "production" }],
 ])(
-  "a copy from another %s publishes and deletes nothing until it is adopted",
+  "data that belongs to another %s publishes and deletes nothing until it is adopted",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
     const { sql } = database;
     const published = world.make({ targetId: "before", text: "before" });
     const target = world.addTarget();
-    await pretend(database, change);
+    await pretendBackup(database, change);
     const rpc = createRpcClients(sql);
     {
-      await using worker = startSeeing(database, world);
+      await using worker = startSearchable(database, world);
       await request(sql, target);
       await consume(sql, [toDeletionRecord(world.addTarget(), published.externalId ?? "")]);
-      await whenLooked(worker);
+      await untilPassed(worker);
       const { recovery } = await rpc.recovery.getRecovery({});
       expect(recovery?.heldBecause).toBe(
         Object.keys(change)[0]?.replace(/^(database|deployment)_.*/, "$1"),
@@ -106,13 +95,13 @@ test.each([
     expect((await readTask(sql, target)).fence).toBe(0);
     expect([world.calls, world.deletes]).toEqual([[], []]);
 
-    await using seeing = startSeeing(database, world);
+    await using seeing = startSearchable(database, world);
     expect(await rpc.recovery.adoptData({})).toMatchObject({
       adopted: true,
       recovery: { heldBecause: "", openTargets: 1 },
     });
     expect((await rpc.recovery.adoptData({})).adopted).toBe(false);
-    await whenPassed(database, target, "published");
+    await untilStatus(database.sql, target, "published");
     await eventually(() => world.deletes.length === 1);
     expect(seeing.looks).toHaveLength(1);
     expect(world.calls).toHaveLength(1);
@@ -123,36 +112,36 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore that made another %s, what is on the platform already is adopted and not sent",
+  "after a restore that created another %s, a target that the platform shows is adopted and not sent",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
     const [there, missing] = [world.addTarget(), world.addTarget()];
     const { externalId } = world.make(there);
-    await pretend(database, change);
+    await pretendBackup(database, change);
     await request(database.sql, there, missing);
 
-    await using seeing = startSeeing(database, world);
+    await using seeing = startSearchable(database, world);
 
-    expect(await whenPassed(database, there, "published")).toMatchObject({ externalId });
-    await whenPassed(database, missing, "published");
+    expect(await untilStatus(database.sql, there, "published")).toMatchObject({ externalId });
+    await untilStatus(database.sql, missing, "published");
     expect(world.visible.map(({ text }) => text)).toEqual([there.text, missing.text]);
     expect(world.calls).toMatchObject([{ targetId: missing.targetId }]);
     expect(await listAttempts(database.sql, missing)).toMatchObject([{ outcome: "published" }]);
-    // Calls that the backup does not know of came after it, however late the target was due.
+    // The look starts at the backup, because calls that the data does not know of came after it.
     expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
   },
 );
 
-test("where nobody can tell, a restored target ends as outcome_unknown and is not sent before a person says so", async () => {
+test("after a restore, a target that the platform cannot search for fails with outcome_unknown and is sent only after an operator's word", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
-  await pretend(database, { timeline: 99 });
+  await pretendBackup(database, { timeline: 99 });
   await request(database.sql, target);
   await using _worker = startWorker(database, world, { settings: SETTINGS });
 
-  await whenPassed(database, target, "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "outcome_unknown",
     errorRetryable: false,
@@ -164,33 +153,33 @@ test("where nobody can tell, a restored target ends as outcome_unknown and is no
   target.generation = 2;
   target.dueAt = new Date();
   await request(database.sql, target);
-  await whenPassed(database, target, "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
 });
 
-test("what is due after the restore is sent without a look", async () => {
+test("a target that is due after the restore is sent without a look at the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
   const target = world.addTarget({ dueAt: new Date(Date.now() + 50) });
   await request(database.sql, target);
-  await using seeing = startSeeing(database, world);
-  await whenPassed(database, target, "published");
+  await using seeing = startSearchable(database, world);
+  await untilStatus(database.sql, target, "published");
   expect(seeing.looks).toEqual([]);
 });
 
 async function adoptElsewhere(database: TestDatabase): Promise<void> {
-  await pretend(database, { system_identifier: "1" });
+  await pretendBackup(database, { system_identifier: "1" });
   expect(await adoptDeployment(database.sql, DEPLOYMENT)).toBe(true);
 }
 
-test("a look comes only when a call that was in the air at the restore has ended", async () => {
+test("after a restore, the platform is asked only when a call that was open at the restore has ended", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
   await request(database.sql, target);
   await adoptElsewhere(database);
-  await using _seeing = startSeeing(database, world, {
+  await using _seeing = startSearchable(database, world, {
     settings: { ...SETTINGS, visibleCallMs: 900 },
   });
   const [row] = await eventually(async () => {
@@ -202,10 +191,10 @@ test("a look comes only when a call that was in the air at the restore has ended
     return rows.length === 1 && rows;
   });
   expect(row?.waitMs).toBeGreaterThanOrEqual(900);
-  await whenPassed(database, target, "published");
+  await untilStatus(database.sql, target, "published");
 });
 
-test("a mark reaches a target that a worker holds already: its call does not begin", async () => {
+test("a worker that holds a target when an operator marks a restore does not begin its call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -214,7 +203,7 @@ test("a mark reaches a target that a worker holds already: its call does not beg
   let runs = 0;
   world.prepare = [
     {
-      name: "marked meanwhile",
+      name: "mark a restore",
       isDone: () => runs > 0,
       run: async () => {
         runs += 1;
@@ -224,35 +213,35 @@ test("a mark reaches a target that a worker holds already: its call does not beg
     },
   ];
   await request(database.sql, target);
-  await using _seeing = startSeeing(database, world);
+  await using _seeing = startSearchable(database, world);
 
-  await whenPassed(database, target, "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls).toEqual([]);
 });
 
-test("of workers that all notice a restore, one writes it, and every target is looked for once", async () => {
+test("several workers that notice a restore record it once and look for every target once", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 30 }, () => world.addTarget());
   for (const target of targets.slice(0, 15)) world.make(target);
-  await pretend(database, { timeline: 99 });
+  await pretendBackup(database, { timeline: 99 });
   await request(database.sql, ...targets);
-  await using one = startSeeing(database, world);
-  await using two = startSeeing(database, world);
-  await using three = startSeeing(database, world);
+  await using one = startSearchable(database, world);
+  await using two = startSearchable(database, world);
+  await using three = startSearchable(database, world);
 
-  for (const target of targets) await whenPassed(database, target, "published");
+  for (const target of targets) await untilStatus(database.sql, target, "published");
   expect(world.visible).toHaveLength(30);
   expect(world.calls).toHaveLength(15);
   expect(one.looks.length + two.looks.length + three.looks.length).toBe(30);
 });
 
-test("a worker that dies between the look and the call doubles nothing", async () => {
+test("a restored target is published once when its worker dies between the look and the call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [there, missing] = [world.addTarget(), world.addTarget()];
   world.make(there);
-  await pretend(database, { timeline: 99 });
+  await pretendBackup(database, { timeline: 99 });
   await request(database.sql, there, missing);
   const dying = startWorker(database, world, {
     settings: SETTINGS,
@@ -270,13 +259,13 @@ test("a worker that dies between the look and the call doubles nothing", async (
     const rows = await database.sql`select 1 from publish_tasks where status = 'reconciling'`;
     return rows.length > 0;
   });
-  await using _seeing = startSeeing(database, world);
-  await whenPassed(database, there, "published");
-  await whenPassed(database, missing, "published");
+  await using _seeing = startSearchable(database, world);
+  await untilStatus(database.sql, there, "published");
+  await untilStatus(database.sql, missing, "published");
   expect(world.visible).toHaveLength(2);
 });
 
-test("data that goes back under a running process is noticed by what the process has seen", async () => {
+test("a running process notices that its data was replaced by an older copy", async () => {
   await using database = await openDatabase();
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: DEPLOYMENT });
   expect(await guard.isOwn()).toBe(true);
@@ -291,7 +280,7 @@ test("data that goes back under a running process is noticed by what the process
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("restores of one day count as one: the oldest backup says how far back a look goes", async () => {
+test("restores within a day count as one, whose looks go back to the oldest backup", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   await adoptElsewhere(database);
@@ -302,7 +291,7 @@ test("restores of one day count as one: the oldest backup says how far back a lo
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("the first process says where the data belongs, and one with another name is held", async () => {
+test("the first process records the deployment of the data, and a process of another deployment is held", async () => {
   await using database = await openDatabase();
   await insertDeployment(database.sql, "another");
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: "another" });

@@ -12,9 +12,10 @@ import {
   startWorker,
   toRecord,
   World,
+  untilStatus,
 } from "./fixture.ts";
 
-test("the whole topic again makes no call", async () => {
+test("replaying the whole topic makes no call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const postId = randomUUID();
@@ -30,18 +31,18 @@ test("the whole topic again makes no call", async () => {
   await request(database.sql, fresh);
   worker.claims.nudge();
 
-  // The one that came last is published, so the repeats before it have been looked at.
-  await eventually(async () => (await readTask(database.sql, fresh)).status === "published");
+  // The last request is published, so the repeated ones before it were handled.
+  await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });
 
-test("a request that is repeated for a dropped target asks its owner again", async () => {
+test("a repeated request for a dropped target asks posts again whether it is wanted", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
   await using _worker = startWorker(database, world);
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "dropped");
+  await untilStatus(database.sql, target, "dropped");
 
   await request(database.sql, target);
   await eventually(async () => {
@@ -52,10 +53,10 @@ test("a request that is repeated for a dropped target asks its owner again", asy
 
   target.wanted = true;
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
 });
 
-test("events of two generations in any order publish the one that is wanted", async () => {
+test("of two generations whose events arrive in any order, the wanted one is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -71,7 +72,7 @@ test("events of two generations in any order publish the one that is wanted", as
   expect(world.calls).toHaveLength(1);
 });
 
-test("a request that cannot be understood is parked, and the others of its batch are handled", async () => {
+test("a request that cannot be handled is parked, and the others of its batch are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

@@ -2,9 +2,8 @@ import type { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
-import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   createRpcClients,
   lastUpdate,
@@ -17,9 +16,10 @@ import {
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
-const LINK = "https://x.com/somebody/status/1850000000000000001";
+const LINK = "https://x.com/sailor/status/1850000000000000001";
 const INVALID = expect.objectContaining({ reason: "invalid_transition" }) as ServiceError;
 
 async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUrl?: string) {
@@ -31,18 +31,18 @@ async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUr
   return update;
 }
 
-/** A target whose call ended without a known outcome, which nobody could find out. */
+/** A target that failed with outcome_unknown. */
 async function failUnknown(database: TestDatabase, world: World): Promise<TestTarget> {
   const target = world.addTarget();
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   return target;
 }
 
-test("a link makes the target published under the id that it names", async () => {
+test("an operator's link makes the target published under the id in the link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -63,7 +63,7 @@ test("a link makes the target published under the id that it names", async () =>
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
 });
 
-test("a link whose id cannot be read still says that it is there", async () => {
+test("an operator's link without a readable id makes the target published without an id", async () => {
   await using database = await openDatabase();
   const target = await failUnknown(database, new World());
 
@@ -76,7 +76,7 @@ test("a link whose id cannot be read still says that it is there", async () => {
   expect(update?.externalId).toBeUndefined();
 });
 
-test("absent makes it a failure that a retry can follow, and nothing is sent before", async () => {
+test("an operator's word that a target is absent makes it failed and retryable, and nothing is sent before a retry", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -96,39 +96,37 @@ test("absent makes it a failure that a retry can follow, and nothing is sent bef
   await using _worker = startWorker(database, world);
   const other = world.addTarget();
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(world.calls).toHaveLength(2);
   target.generation = 2;
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "published");
+  await untilStatus(sql, target, "published");
   expect(await listAttempts(sql, target)).toMatchObject([
     { number: 1, outcome: "failed" },
     { number: 2, outcome: "published" },
   ]);
 });
 
-test("a success that becomes known after the word absent is adopted", async () => {
+test("a success that becomes known after an operator's word that the target is absent is adopted", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
   const target = await failUnknown(database, world);
   await resolve(sql, target);
 
-  await new Recorder(publishingDeps(world, sql)).record({
+  await new EventRecorder(publishingDeps(world, sql)).record({
     targetId: target.targetId,
     generation: 1,
     attemptNumber: 1,
-    happening: {
-      kind: "called",
-      callNumber: 1,
-      outcome: { kind: "published", externalId: "late", permalink: null },
-    },
+    kind: "called",
+    callNumber: 1,
+    outcome: { kind: "published", externalId: "late", permalink: null },
   });
 
   expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });
 });
 
-test("while the platform is still looked at a link ends it, and the look decides nothing any more", async () => {
+test("an operator's link ends a look at the platform that is under way", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -138,19 +136,19 @@ test("while the platform is still looked at a link ends it, and the look decides
   world.verdicts = [() => look.promise];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 200 } });
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "reconciling");
+  await untilStatus(sql, target, "reconciling");
 
   await resolve(sql, target, LINK);
   look.resolve({ kind: "absent" });
 
   const other = world.addTarget({ accountId: target.accountId });
   await request(sql, other);
-  await eventually(async () => (await readTask(sql, other)).status === "published");
+  await untilStatus(sql, other, "published");
   expect(await readTask(sql, target)).toMatchObject({ status: "published" });
   expect(world.calls).toHaveLength(2);
 });
 
-test("absence is not believed before the time of the call is over", async () => {
+test("an operator's word that a target is absent is refused before call_until", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -158,13 +156,13 @@ test("absence is not believed before the time of the call is over", async () => 
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
   await request(sql, target);
-  await eventually(async () => (await readTask(sql, target)).status === "unknown");
+  await untilStatus(sql, target, "unknown");
 
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
 });
 
-test("two operators at once: one word counts, and is told once", async () => {
+test("of two operators who resolve a target at once, one succeeds and is reported once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -177,7 +175,7 @@ test("two operators at once: one word counts, and is told once", async () => {
 });
 
 test.each(["queued", "published", "failed"])(
-  "a target that is %s has no question",
+  "a target whose task is %s cannot be resolved",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;
@@ -190,14 +188,14 @@ test.each(["queued", "published", "failed"])(
   },
 );
 
-test("an unknown target is not found, and a link has to be one", async () => {
+test("resolving an unknown target or with a malformed link is refused", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const missing = expect.objectContaining({ reason: "not_found" }) as ServiceError;
 
   await expect(resolve(sql, { targetId: newId() })).rejects.toEqual(missing);
   await expect(resolve(sql, { targetId: "no id" })).rejects.toEqual(missing);
-  for (const link of ["", "x.com/somebody", "javascript:alert(1)"])
+  for (const link of ["", "x.com/sailor", "javascript:alert(1)"])
     await expect(resolve(sql, { targetId: newId() }, link)).rejects.toEqual(
       expect.objectContaining({ reason: "invalid_request" }),
     );

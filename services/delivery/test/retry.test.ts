@@ -11,6 +11,7 @@ import {
   startWorker,
   World,
   type Reaction,
+  untilStatus,
 } from "./fixture.ts";
 
 const away: Reaction = () => ({
@@ -19,7 +20,7 @@ const away: Reaction = () => ({
   message: "not connected",
 });
 
-test("a failure that may pass is tried again, and each try is told", async () => {
+test("a retryable failure is tried again, and each attempt is reported", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [away, away];
@@ -28,7 +29,7 @@ test("a failure that may pass is tried again, and each try is told", async () =>
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   const updates = await listUpdates(database.sql, target);
   expect(
     updates.map(({ status, errorCode, attemptCount, attempt }) => ({
@@ -47,7 +48,7 @@ test("a failure that may pass is tried again, and each try is told", async () =>
   expect(versions).toEqual(versions.toSorted((a, b) => Number(a - b)));
 });
 
-test("a target fails with the last code when all retries are used up", async () => {
+test("a target fails with the last code after its last retry", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [away, away, away, away];
@@ -56,7 +57,7 @@ test("a target fails with the last code when all retries are used up", async () 
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "failed",
     errorCode: "platform_unavailable",
@@ -66,7 +67,7 @@ test("a target fails with the last code when all retries are used up", async () 
   expect(world.calls).toHaveLength(4);
 });
 
-test("a refusal fails at once", async () => {
+test("a refused target fails at once", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "too long" })];
@@ -75,7 +76,7 @@ test("a refusal fails at once", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "content_rejected",
     errorMessage: "too long",
@@ -84,19 +85,19 @@ test("a refusal fails at once", async () => {
   });
 });
 
-test("a retry by the owner goes on with the attempts' numbers", async () => {
+test("attempts of a new generation continue the numbers of the older one", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
   await request(database.sql, target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
 
   target.generation = 2;
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "failed" },
     { number: 2, outcome: "published" },
@@ -104,7 +105,7 @@ test("a retry by the owner goes on with the attempts' numbers", async () => {
   expect(await lastUpdate(database.sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
-test("a platform's limit costs no attempt and holds the whole account back", async () => {
+test("a limit of the platform costs no attempt and holds back the whole account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -127,8 +128,8 @@ test("a platform's limit costs no attempt and holds the whole account back", asy
   expect(told).toMatchObject({ status: "publishing", errorCode: "rate_limited", attemptCount: 0 });
   expect(told.attempt).toBeUndefined();
   expect(world.calls).toHaveLength(1);
-  await eventually(async () => (await readTask(database.sql, second)).status === "published");
-  await eventually(async () => (await readTask(database.sql, first)).status === "published");
+  await untilStatus(database.sql, second, "published");
+  await untilStatus(database.sql, first, "published");
   expect(await listAttempts(database.sql, first)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
@@ -143,7 +144,7 @@ test("a platform's limit costs no attempt and holds the whole account back", asy
   expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
 });
 
-test("five failures in a row hold an account back, and a success ends the row", async () => {
+test("five failures in a row pause an account, and a success resets the count", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = Array.from({ length: 5 }, () => away);

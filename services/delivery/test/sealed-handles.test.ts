@@ -2,26 +2,26 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Handles } from "@postrider/platforms/publishing/handles";
-import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import type { Handles, PrepareStep } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { StoredHandles } from "#src/publishing/domain/held-task.ts";
-import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
+import type { StoredHandles } from "#src/publishing/domain/task.ts";
+import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import {
   openDatabase,
   readHandles,
   readTask,
   request,
-  SEALS,
+  SEALING,
   startWorker,
   World,
   type TestTarget,
+  untilStatus,
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const ADDRESS = "https://upload.example.test/?upload_id=known-to-nobody-else";
+const ADDRESS = "https://upload.example.test/?upload_id=secret-upload";
 const MADE: Handles = { uri: ADDRESS };
 const KEY = { id: "k1", secret: Buffer.alloc(32, 7) };
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Asks for an address, once, and then for as long to wait as a test likes. */
+/** Steps that return an upload address once and then wait until the test lets them go on. */
 function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
   return {
     name: "upload",
@@ -75,13 +75,13 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
-test("what a step made is stored sealed, and the next worker goes on with it", async () => {
+test("handles are stored sealed, and the next worker goes on with them", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = await begun(world, seen);
 
   const stored = JSON.stringify(await readStored(target));
-  expect(stored).not.toContain("known-to-nobody-else");
+  expect(stored).not.toContain("secret-upload");
   expect(stored).toMatch(/^\{"uri":\{"sealed":"v1\.k1\.[^"]+"\}\}$/);
   expect(await readHandles(database.sql, target)).toEqual(MADE);
 
@@ -91,7 +91,7 @@ test("what a step made is stored sealed, and the next worker goes on with it", a
   expect(seen).toEqual([{}, MADE]);
 });
 
-test("what an older release stored is read, and sealed when it is stored again", async () => {
+test("plain handles of an older release are read, and sealed when they are stored again", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = world.addTarget();
@@ -106,44 +106,58 @@ test("what an older release stored is read, and sealed when it is stored again",
   expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
 });
 
-test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
-  ["another task's", (_own, other) => other],
-  ["another name's", ({ uri = "" }) => ({ token: uri })],
-])("with %s handle nothing is done at the platform, and nothing is lost", async (_, mix) => {
+test("handles are stored as plain text while sealing is off", async () => {
   const world = new World();
-  const seen: Handles[] = [];
-  const target = await begun(world, seen);
-  const other = await begun(world, []);
-  const [own = {}, theirs = {}] = [await readStored(target), await readStored(other)];
-  world.prepare = [uploadStep(seen)];
-  await store(target, mix(own, theirs));
-  await wake(target);
-  const { fence } = await readTask(database.sql, target);
-  await using _worker = startWorker(database, world);
-  await eventually(async () => {
-    const task = await readTask(database.sql, target);
-    return task.fence > fence && task.status === "queued";
-  });
-  expect(seen).toHaveLength(1);
-  expect(world.calls).toEqual([]);
-
-  // Mended, it goes on where it was.
-  world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
-  await store(target, own);
-  await wake(target);
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
-  expect(world.calls).toMatchObject([{ handles: MADE }]);
+  const target = world.addTarget();
+  await request(database.sql, target);
+  world.prepare = [uploadStep([])];
+  const sealing = createHandleSealing({ keys: [KEY], isOn: false });
+  await using _worker = startWorker(database, world, { sealing });
+  await eventually(async () => (await readStored(target)) !== undefined);
+  expect(await readStored(target)).toEqual(MADE);
 });
 
-test("a newer key seals, and what the older one sealed still opens", () => {
+test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
+  ["another task", (_own, other) => other],
+  ["another name", ({ uri = "" }) => ({ token: uri })],
+])(
+  "a sealed handle that was copied from %s is not used, and its target is published once it is restored",
+  async (_, mix) => {
+    const world = new World();
+    const seen: Handles[] = [];
+    const target = await begun(world, seen);
+    const other = await begun(world, []);
+    const [own = {}, theirs = {}] = [await readStored(target), await readStored(other)];
+    world.prepare = [uploadStep(seen)];
+    await store(target, mix(own, theirs));
+    await wake(target);
+    const { fence } = await readTask(database.sql, target);
+    await using _worker = startWorker(database, world);
+    await eventually(async () => {
+      const task = await readTask(database.sql, target);
+      return task.fence > fence && task.status === "queued";
+    });
+    expect(seen).toHaveLength(1);
+    expect(world.calls).toEqual([]);
+
+    // With its own handle again, the task goes on where it was.
+    world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
+    await store(target, own);
+    await wake(target);
+    await untilStatus(database.sql, target, "published");
+    expect(world.calls).toMatchObject([{ handles: MADE }]);
+  },
+);
+
+test("handles that an older key sealed are readable beside a newer key", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
-  const both = createHandleSeals({ keys: [newer, KEY] });
-  expect(both.open(task, SEALS.seal(task, MADE))).toEqual(MADE);
-  expect(() => SEALS.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
+  const both = createHandleSealing({ keys: [newer, KEY], isOn: true });
+  expect(both.open(task, SEALING.seal(task, MADE))).toEqual(MADE);
+  expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });
 
-test("the service does not start without a key that handles need, and names it", async () => {
+test("delivery does not start without a key that stored handles need, and names the key", async () => {
   const world = new World();
   await begun(world, []);
   const child = spawn(process.execPath, [MAIN], {
@@ -161,5 +175,5 @@ test("the service does not start without a key that handles need, and names it",
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, "exit")) as [number | null];
   expect(code).not.toBe(0);
-  expect((await said).join()).toContain("missing in HANDLE_KEYS: k1");
+  expect((await said).join()).toContain("HANDLE_KEYS has not: k1");
 });

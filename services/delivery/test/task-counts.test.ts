@@ -16,13 +16,13 @@ function claim(sql: Sql, limit = 50) {
     leaseMs: 60_000,
     limit,
     platforms: ["x"],
-    isSuspect: false,
+    hasCrashed: false,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
   });
 }
 
-/** Lets a task have been ready since an instant. */
+/** Sets since when a task has been ready. */
 async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
   await sql`
     update publish_tasks
@@ -30,7 +30,7 @@ async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
     where target_id = ${targetId}`;
 }
 
-/** Two tasks of two accounts, of which the first has been waiting for longer. */
+/** Two tasks of two accounts; the first has been waiting for longer. */
 async function requestTwo(sql: Sql) {
   const world = new World();
   const [first, second] = [world.addTarget(), world.addTarget()] as const;
@@ -40,7 +40,7 @@ async function requestTwo(sql: Sql) {
   return { world, first, second };
 }
 
-/** What is told of `x`: how many in each state, and since when the first that could be claimed waits. */
+/** The counts of platform x by state, and since when its oldest claimable task waits. */
 async function read(sql: Sql) {
   const counts = await countTasks(sql);
   return {
@@ -49,14 +49,14 @@ async function read(sql: Sql) {
   };
 }
 
-test("the task that has been ready for longest says since when a platform waits", async () => {
+test("the oldest due metric shows the task that has been ready for longest", async () => {
   await using database = await openDatabase();
   await requestTwo(database.sql);
 
   expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
 });
 
-test("an account that rests makes nothing late", async () => {
+test("tasks of a paused account do not count as overdue", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const hold = (until: Date) => database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
@@ -71,18 +71,21 @@ test("an account that rests makes nothing late", async () => {
 test.each([
   ["account", (target: TestTarget) => target.accountId],
   ["workspace", (target: TestTarget) => target.workspaceId],
-] as const)("an operator's pause of one %s makes nothing late", async (kind, keyOf) => {
-  await using database = await openDatabase();
-  const { first } = await requestTwo(database.sql);
+] as const)(
+  "tasks that an operator's pause of one %s holds back do not count as overdue",
+  async (kind, keyOf) => {
+    await using database = await openDatabase();
+    const { first } = await requestTwo(database.sql);
 
-  await insertPause(database.sql, kind, keyOf(first));
-  expect(await read(database.sql)).toEqual({ states: { due: 1, paused: 1 }, since: LATER });
+    await insertPause(database.sql, kind, keyOf(first));
+    expect(await read(database.sql)).toEqual({ states: { due: 1, paused: 1 }, since: LATER });
 
-  await deletePause(database.sql, kind, keyOf(first));
-  expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
-});
+    await deletePause(database.sql, kind, keyOf(first));
+    expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
+  },
+);
 
-test("an operator's pause of a platform makes nothing late, and not its accounts' rest either", async () => {
+test("tasks of a platform that an operator paused count as paused, also when their account is gated", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const until = new Date(Date.now() + 60_000);
@@ -93,7 +96,7 @@ test("an operator's pause of a platform makes nothing late, and not its accounts
   expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
 });
 
-test("hundreds of posts of one account make nothing late while one of them is worked for", async () => {
+test("tasks behind another task of their account do not count as overdue while that one is in work", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -106,7 +109,7 @@ test("hundreds of posts of one account make nothing late while one of them is wo
   const [taken] = await claim(sql);
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: null });
 
-  // Its process died: nobody works for the account any more.
+  // The process of the task died: no task of the account is in work any more.
   await sql`
     update publish_tasks
     set wake_at = now()
@@ -114,7 +117,7 @@ test("hundreds of posts of one account make nothing late while one of them is wo
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: LONG_AGO });
 });
 
-test("a target that waits for what became of its older generation makes nothing late", async () => {
+test("a task that waits for the outcome of its older generation does not count as overdue", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { first } = await requestTwo(sql);
@@ -126,7 +129,7 @@ test("a target that waits for what became of its older generation makes nothing 
   expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
 });
 
-test("what is said to wait is what a claim takes", async () => {
+test("the tasks that count as overdue are those that a claim takes", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { world, first, second } = await requestTwo(sql);

@@ -11,20 +11,21 @@ import {
   startWorker,
   World,
   type Reaction,
+  untilStatus,
 } from "./fixture.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** The platform did it, and the answer was lost. */
+/** The platform published the post, and the answer was lost. */
 const lostAnswer: Reaction = (_call, _guard, make) => {
   make();
   return { kind: "unknown", message: "reset" };
 };
-/** The platform did nothing, and nobody knows. */
+/** The platform published nothing, and the answer was lost. */
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
-test("an unknown outcome is told, and found on the platform after the call is over", async () => {
+test("an unknown outcome is reported, and the post is found on the platform after call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -34,7 +35,7 @@ test("an unknown outcome is told, and found on the platform after the call is ov
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await listUpdates(database.sql, target)).toMatchObject([
     { status: "publishing", errorCode: "outcome_unknown", attempt: { outcome: "unknown" } },
     { status: "published", externalId: "id-1", attempt: { number: 1, outcome: "published" } },
@@ -44,7 +45,7 @@ test("an unknown outcome is told, and found on the platform after the call is ov
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
 });
 
-test("what cannot be found out fails with outcome_unknown and is never sent again", async () => {
+test("a target whose outcome cannot be found out fails with outcome_unknown and is never sent again", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -53,7 +54,7 @@ test("what cannot be found out fails with outcome_unknown and is never sent agai
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
@@ -73,7 +74,7 @@ test("a call that is proved absent is sent once more in the same generation", as
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 1, generation: 1 });
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "unknown" },
@@ -81,7 +82,7 @@ test("a call that is proved absent is sent once more in the same generation", as
   ]);
 });
 
-test("a second unknown outcome is looked for from the first call on and not sent a third time", async () => {
+test("a second unknown outcome is looked for from the first call on, and the target is not sent a third time", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall, lostCall];
@@ -91,13 +92,13 @@ test("a second unknown outcome is looked for from the first call on and not sent
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   expect(world.calls).toHaveLength(2);
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("a duplicate that the platform reports after a resend is looked for, and adopted", async () => {
+test("a duplicate that the platform reports after a resend is looked for and adopted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -110,12 +111,12 @@ test("a duplicate that the platform reports after a resend is looked for, and ad
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "id-1" });
   expect(world.visible).toHaveLength(1);
 });
 
-test("a connector that may not resend gives up after a proved absence", async () => {
+test("a target fails after a proved absence when its connector may not resend", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;
@@ -126,7 +127,7 @@ test("a connector that may not resend gives up after a proved absence", async ()
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(world.calls).toHaveLength(1);
 });
 
@@ -149,11 +150,11 @@ test("a call that may be repeated is repeated with the same handles", async () =
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
-test("a failure of a repetition does not hide that the first call may be visible", async () => {
+test("a target fails with outcome_unknown when a repeated call fails, because the first one may be visible", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -167,7 +168,7 @@ test("a failure of a repetition does not hide that the first call may be visible
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "failed");
+  await untilStatus(database.sql, target, "failed");
   expect(await lastUpdate(database.sql, target)).toMatchObject({
     errorCode: "outcome_unknown",
     errorMessage: "account_action_needed: suspended",
@@ -175,7 +176,7 @@ test("a failure of a repetition does not hide that the first call may be visible
   });
 });
 
-test("looks are counted when they are complete", async () => {
+test("only complete looks at a platform are counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall];
@@ -190,11 +191,11 @@ test("looks are counted when they are complete", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
-test("a look can tell which ids other targets own already", async () => {
+test("a look at a platform knows which ids belong to other targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -202,7 +203,7 @@ test("a look can tell which ids other targets own already", async () => {
   const target = world.addTarget({ accountId });
   await using _worker = startWorker(database, world, { settings: QUICK });
   await request(database.sql, earlier);
-  await eventually(async () => (await readTask(database.sql, earlier)).status === "published");
+  await untilStatus(database.sql, earlier, "published");
   let owned: ReadonlySet<string> | undefined;
   world.reactions = [lostAnswer];
   world.verdicts = [
@@ -214,7 +215,7 @@ test("a look can tell which ids other targets own already", async () => {
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(owned).toEqual(new Set(["id-1"]));
 });
 
@@ -246,7 +247,7 @@ test("a new generation does not start while an older one may be visible", async 
   expect(world.visible).toHaveLength(1);
 });
 
-test("two targets with the same text on one account are not in the air together", async () => {
+test("two targets with the same text on one account never have open calls at the same time", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -267,11 +268,11 @@ test("two targets with the same text on one account are not in the air together"
   expect(world.calls).toHaveLength(1);
   settled.resolve();
 
-  await eventually(async () => (await readTask(database.sql, second)).status === "published");
+  await untilStatus(database.sql, second, "published");
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a limit on the visible call holds the account back, and the resend after it is free", async () => {
+test("a limit on the visible call holds back the account, and the resend after it is not counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;
@@ -282,7 +283,7 @@ test("a limit on the visible call holds the account back, and the resend after i
 
   await request(database.sql, target);
 
-  await eventually(async () => (await readTask(database.sql, target)).status === "published");
+  await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 0 });
   const [row] = await database.sql<{ waitedMs: number }[]>`
     select extract(epoch from max(called_at) - min(called_at))::float8 * 1000 as waited_ms

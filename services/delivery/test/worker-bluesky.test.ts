@@ -5,9 +5,9 @@ import { createSession } from "@postrider/platforms/test/bluesky/create-session"
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
-import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
+import { openDatabase, readTask, request, startWorker, World, untilStatus } from "./fixture.ts";
 
 let platform: TestPlatform;
 let bluesky: PublishingConnector;
@@ -30,45 +30,43 @@ async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }
 
-describe("a worker", () => {
-  test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
-    "whose record got %s has it there once, with its media",
-    async (mode) => {
-      await using database = await openDatabase();
-      const world = new World();
-      const media = [pngMedia(1), pngMedia(2)];
-      const publication = await createPublication(media, `once after ${mode}`);
-      const target = addTargetOf(world, publication, { platform: "bluesky", media });
-      await platform.addFault("publish", mode);
-      const settings = { visibleCallMs: 300 };
-      await using _worker = startWorker(database, world, { settings, connectors: { bluesky } });
-      await request(database.sql, target);
-      await eventually(async () => (await readTask(database.sql, target)).status === "published");
-      const { externalId } = await readTask(database.sql, target);
-      expect(await platform.visible()).toMatchObject([
-        { id: externalId, media: media.map((one) => shown(one, "image")) },
-      ]);
-      expect((await listCalls()).filter((call) => call === "uploadBlob")).toHaveLength(2);
-    },
-  );
-
-  test("that dies while a film is processed is followed by one that uploads nothing again", async () => {
+test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
+  "a Bluesky record whose call met %s is published once with its media",
+  async (mode) => {
     await using database = await openDatabase();
     const world = new World();
-    const media = [mp4Media(100_000)];
-    const publication = await createPublication(media, "one film");
+    const media = [pngMedia(1), pngMedia(2)];
+    const publication = await createPublication(media, `once after ${mode}`);
     const target = addTargetOf(world, publication, { platform: "bluesky", media });
-    const settings = { leaseMs: 200, visibleCallMs: 600 };
-    const dying = startWorker(database, world, { settings, connectors: { bluesky } });
+    await platform.addFault("publish", mode);
+    const settings = { visibleCallMs: 300 };
+    await using _worker = startWorker(database, world, { settings, connectors: { bluesky } });
     await request(database.sql, target);
-    await eventually(async () => (await database.sql`select 1 from task_handles`).length === 1);
-    await dying.crash();
-    await platform.control("POST", "clock", { advanceMs: 2000 });
-    await using _next = startWorker(database, world, { settings, connectors: { bluesky } });
-    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    await untilStatus(database.sql, target, "published");
+    const { externalId } = await readTask(database.sql, target);
     expect(await platform.visible()).toMatchObject([
-      { media: media.map((one) => shown(one, "video")) },
+      { id: externalId, media: media.map((one) => shown(one, "image")) },
     ]);
-    expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
-  });
+    expect((await listCalls()).filter((call) => call === "uploadBlob")).toHaveLength(2);
+  },
+);
+
+test("a Bluesky video is uploaded once when its worker dies while it is processed", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const media = [mp4Media(100_000)];
+  const publication = await createPublication(media, "one video");
+  const target = addTargetOf(world, publication, { platform: "bluesky", media });
+  const settings = { leaseMs: 200, visibleCallMs: 600 };
+  const dying = startWorker(database, world, { settings, connectors: { bluesky } });
+  await request(database.sql, target);
+  await eventually(async () => (await database.sql`select 1 from task_handles`).length === 1);
+  await dying.crash();
+  await platform.control("POST", "clock", { advanceMs: 2000 });
+  await using _next = startWorker(database, world, { settings, connectors: { bluesky } });
+  await untilStatus(database.sql, target, "published");
+  expect(await platform.visible()).toMatchObject([
+    { media: media.map((one) => shown(one, "video")) },
+  ]);
+  expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
 });

@@ -2,15 +2,15 @@ import type { PlatformId } from "@postrider/platforms/registry";
 import { jpegMedia } from "@postrider/platforms/test/media-server";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 
-/** A call of a platform that makes something, or makes it visible. */
+/** A call that creates something on a platform or makes it visible. */
 export interface Step {
   readonly name: string;
-  /** What the simulator calls it. */
+  /** The simulator's name for the call. */
   readonly operation: string;
-  /** Calls of that name that come before it. */
+  /** Number of calls with that name that come before it. */
   readonly after?: number;
   readonly isVisible?: true;
-  /** Instead of the kind's own files, where those would not reach this step. */
+  /** Used instead of the kind's files where those would not reach this step. */
   readonly media?: readonly TestMedia[];
 }
 
@@ -20,14 +20,14 @@ export interface Kind {
   readonly name: string;
   readonly media: readonly TestMedia[];
   readonly steps: readonly Step[];
-  /** Its outcome cannot always be found out (architecture, "The honest guarantee"). */
+  /** The outcome cannot always be found out (docs/guarantees.md). */
   readonly mayStayUnknown?: true;
 }
 
-const FILM = mp4Media(100_000);
-/** More than one part of youtube, more than one chunk of tiktok. */
-const LONG_FILM = mp4Media(9_000_000, 1);
-const LONGER_FILM = mp4Media(17_000_000, 3);
+const VIDEO = mp4Media(100_000);
+/** Sizes with more than one part on youtube and more than one chunk on tiktok. */
+const LARGE_VIDEO = mp4Media(9_000_000, 1);
+const LARGER_VIDEO = mp4Media(17_000_000, 3);
 const REEL = Object.assign(mp4Media(100_000, 2), { width: 720, height: 1280, durationMs: 10_000 });
 const PNG = pngMedia(1);
 const JPEG = jpegMedia(1);
@@ -45,7 +45,7 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "instagram",
     name: "reel",
-    media: [FILM],
+    media: [VIDEO],
     steps: [
       { name: "container", operation: "create" },
       { name: "upload", operation: "upload" },
@@ -72,7 +72,7 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "x",
     name: "video",
-    media: [FILM],
+    media: [VIDEO],
     steps: [
       { name: "initialize", operation: "POST /2/media/upload/initialize" },
       { name: "append", operation: "POST /2/media/upload/*/append" },
@@ -99,7 +99,7 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "facebook",
     name: "video",
-    media: [FILM],
+    media: [VIDEO],
     steps: [
       { name: "start", operation: "create" },
       { name: "transfer", operation: "upload" },
@@ -120,10 +120,10 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "tiktok",
     name: "video",
-    media: [FILM],
+    media: [VIDEO],
     steps: [
       { name: "init", operation: "create" },
-      { name: "chunk", operation: "upload", media: [LONGER_FILM] },
+      { name: "chunk", operation: "upload", media: [LARGER_VIDEO] },
       { ...publish, name: "last chunk" },
     ],
   },
@@ -137,16 +137,16 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "youtube",
     name: "video",
-    media: [FILM],
+    media: [VIDEO],
     steps: [
       { name: "session", operation: "create" },
-      { name: "part", operation: "upload", media: [LONG_FILM] },
+      { name: "part", operation: "upload", media: [LARGE_VIDEO] },
       { ...publish, name: "last part" },
     ],
   },
   { platform: "telegram", name: "text", media: [], steps: [publish], mayStayUnknown: true },
   { platform: "telegram", name: "photo", media: [PNG], steps: [publish], mayStayUnknown: true },
-  { platform: "telegram", name: "video", media: [FILM], steps: [publish], mayStayUnknown: true },
+  { platform: "telegram", name: "video", media: [VIDEO], steps: [publish], mayStayUnknown: true },
   { platform: "bluesky", name: "text", media: [], steps: [publish] },
   {
     platform: "bluesky",
@@ -157,16 +157,16 @@ export const KINDS: readonly Kind[] = [
   {
     platform: "bluesky",
     name: "video",
-    media: [FILM],
+    media: [VIDEO],
     steps: [{ name: "upload", operation: "upload" }, publish],
   },
 ];
 
-/** Every file that a post of the matrix has. */
+/** All media of the matrix. */
 export const LIBRARY: readonly TestMedia[] = [
-  FILM,
-  LONG_FILM,
-  LONGER_FILM,
+  VIDEO,
+  LARGE_VIDEO,
+  LARGER_VIDEO,
   REEL,
   PNG,
   JPEG,

@@ -1,15 +1,18 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { Row, Step } from "./cases.ts";
 
-/** All times of the matrix are this part of the real ones. */
-export const SCALE = 0.04;
+// oxlint-disable-next-line no-restricted-properties -- whether the table of the document is written
+const { FAULT_MATRIX_WRITE } = process.env;
+
+/** All times of the matrix are this part of the real ones: a 25th for the document, a 50th for the checks of a change. */
+export const SCALE = FAULT_MATRIX_WRITE === "yes" ? 0.04 : 0.02;
 const SECOND_MS = 1000 * SCALE;
 export const CALL_MS = 60 * SECOND_MS;
-/** Beyond every deadline: that of a visible call with its media and that of a step. */
+/** Longer than every deadline: that of a visible call with its media and that of a step. */
 const DELAY_MS = 6000;
-/** The 30 s of an invisible call, and some for the bytes of a long film. */
+/** Deadline of a step: the scaled 30 s of a platform call, and the time that a large video takes. */
 export const STEP_DEADLINE_MS = 4000;
-/** So long the platform holds calls whose process is to be killed. */
+/** How long the platform holds calls whose process is to be killed. */
 const HOLD_MS = 300_000;
 
 export interface Rule {
@@ -21,23 +24,23 @@ export interface Rule {
   readonly delayMs?: number;
 }
 
-/** Something that goes wrong at a step: a column of the table. */
+/** A fault at a step: a column of the table. */
 export interface Fault {
   readonly name: string;
   /**
-   * `simulator`: the platform or the network does it, to workers of this process. `held`: the worker stands still around
-   * its visible call, in this process, until others have taken over. `kill`, `stop`: a delivery process of its own is
-   * killed or stopped by a signal.
+   * `simulator`: the platform or the network fails, for workers of this process. `held`: a worker of this process is held up
+   * before or after its visible call until others have taken over. `kill`, `stop`: a separate delivery process is killed or
+   * stopped by a signal.
    */
   readonly by: "simulator" | "held" | "kill" | "stop";
-  /** Of one mode with its times, at a step. */
+  /** The simulator's rule for a round. */
   readonly rule?: (round: number) => Omit<Rule, "platform" | "operation">;
-  /** Beside it: what lists and status reads show is old. */
+  /** How far lists and status reads of the account lag behind. */
   readonly staleMs?: number;
   readonly isOnlyVisible?: true;
-  /** Steps end at their own deadline, which is shortened. */
+  /** The deadline of steps is shortened to `STEP_DEADLINE_MS`. */
   readonly isDelay?: true;
-  /** What happened is known: the platform refused nothing, so every target is published. */
+  /** The outcome can always be found out: every target must end as published. */
   readonly isCertain?: true;
 }
 
@@ -79,7 +82,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 in the call",
     by: "kill",
-    // Half of them after the platform did it, half of them before it ever does.
+    // In even rounds the platform does it before the kill, in odd rounds never.
     rule: (round) => ({ mode: round % 2 === 0 ? "delay" : "drop_before", delayMs: HOLD_MS }),
   },
   { name: "SIGSTOP before the send", by: "stop", isOnlyVisible: true, isCertain: true },
@@ -89,14 +92,14 @@ export function isApplicable(fault: Fault, step: Step): boolean {
   return fault.isOnlyVisible !== true || step.isVisible === true;
 }
 
-/** What the simulator is told for one round of a cell, in order. */
+/** The simulator's rules for one round of a cell, in order. */
 export function toRules(fault: Fault, { kind, step }: Row, round: number): readonly Rule[] {
   const { platform } = kind;
   const { operation, after = 0 } = step;
   const { rule, staleMs } = fault;
   return [
     ...(staleMs === undefined ? [] : [{ platform, mode: "stale_reads", delayMs: staleMs }]),
-    // Met by the calls before, which it does no harm.
+    // This rule lets the earlier calls of that name pass.
     ...(after === 0 ? [] : [{ platform, operation, mode: "delay", delayMs: 0, times: after }]),
     ...(rule === undefined ? [] : [{ platform, operation, ...rule(round) }]),
   ];

@@ -25,17 +25,14 @@ import {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SECRET = "a secret between services that is long enough";
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
-/**
- * How many calls of a process the platforms hold at one moment, visible ones and others: they are one host here, and a
- * process has 32 connections to a host for what makes nothing visible.
- */
+/** Maximum number of visible calls, and of other calls, that the simulator holds per process: a process opens 32 connections per host. */
 const MAX_HELD = 24;
-/** Fewer are stopped together, whatever they are. */
+/** Up to this many rounds are stopped together; more are stopped in batches of one kind. */
 const MAX_STOPPED = 60;
-/** The calls of a process that is killed are still in the air then, also on a slow machine. */
-const KILLED_CALL_MS = 20_000;
+/** Deadline of the calls of a process that is killed: long enough that all are open together, also on a slow machine. */
+const KILLED_CALL_MS = 10_000;
 
-/** Posts, accounts and media as a process of delivery reaches them. */
+/** Servers that stand for posts, accounts and media, for separate delivery processes. */
 export class Peers implements AsyncDisposable {
   readonly #resources = new AsyncDisposableStack();
   readonly #stage: Stage;
@@ -109,7 +106,7 @@ export class Peers implements AsyncDisposable {
   }
 }
 
-/** The bytes of a file, by its id for delivery and by its signed address for platforms. */
+/** Serves the bytes of a file by its id (to delivery) or by its signed address (to platforms). */
 function answerMedia({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
   const [, folder, token = "", id = ""] = (url.split("?")[0] ?? "").split("/");
   const claims =
@@ -124,7 +121,7 @@ function answerMedia({ url = "", headers }: IncomingMessage, response: ServerRes
   response.end(media.content.subarray(Number(from ?? 0), Number(to || media.bytes) + 1));
 }
 
-/** A process of delivery, with a database that it has for itself until others take over. */
+/** A delivery process with a database of its own. */
 class DeliveryProcess implements AsyncDisposable {
   readonly database: TestDatabase;
   readonly #failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
@@ -144,7 +141,7 @@ class DeliveryProcess implements AsyncDisposable {
     writeFileSync(join(this.#failpoints, name), order);
   }
 
-  /** Puts requests onto the bus, as posts' relay does; before the start, so that they are taken together. */
+  /** Puts requests onto the bus, as the relay of posts does; before the start, so that they are claimed together. */
   async request(rounds: readonly Round[]): Promise<void> {
     const { sql } = this.database;
     await sql.begin(async (tx) => {
@@ -181,7 +178,7 @@ class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Together as many rounds as one process can be killed in. */
+/** Splits rounds into batches whose calls one process can have open at a time. */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
@@ -193,7 +190,7 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
   return batches;
 }
 
-/** Posts of one kind come to their marks together, so that one signal meets many of them; a few are stopped as they come. */
+/** Splits many rounds by kind: posts of one kind are marked at about the same time, so that one signal meets many of them. */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   if (rounds.length <= MAX_STOPPED) return [rounds];
   return [...Map.groupBy(rounds, ({ row }) => row.kind).values()];
@@ -216,11 +213,11 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
 
 export interface Signalled {
   readonly judged: readonly Judged[];
-  /** So many were in the call or between mark and send when the signal came; the others before or after it. */
+  /** How many tasks were in their call, or between mark and send, when the signal came. */
   readonly caught: number;
 }
 
-/** Of how many rounds the call that the platform holds has not been given up. */
+/** Counts the rounds whose held call was open when the process was killed. */
 async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> {
   const rows = await sql<{ targetId: string; status: string }[]>`
     select target_id, status
@@ -234,9 +231,7 @@ async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> 
   }).length;
 }
 
-/**
- * A process is killed while the platforms hold a call of each of its tasks; workers of this process take over.
- */
+/** Kills a process while the simulator holds a call of each of its tasks; workers of this process take over. */
 export async function runKilled(
   stage: Stage,
   peers: Peers,
@@ -255,7 +250,7 @@ export async function runKilled(
   return { judged: await stage.judgeAll(sql, rounds), caught };
 }
 
-/** A process is stopped between the marks of calls and their sending; workers of this process take over, then it wakes. */
+/** Stops a process between marking calls and sending them; workers of this process take over, then it continues. */
 export async function runStopped(
   stage: Stage,
   peers: Peers,

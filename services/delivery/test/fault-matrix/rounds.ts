@@ -4,7 +4,7 @@ import type { TestTarget } from "../fixture.ts";
 import type { Row } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 
-/** One target of an account of its own that meets one fault once. */
+/** One target on an account of its own that meets one fault once. */
 export interface Round {
   readonly row: Row;
   readonly fault: Fault;
@@ -23,7 +23,7 @@ export interface Visible {
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
 }
 
-/** How delivery says that the target ended. */
+/** How the target ended according to delivery. */
 export interface End {
   readonly status: string;
   readonly externalId: string | null;
@@ -35,7 +35,7 @@ export type Result = (typeof RESULTS)[number];
 
 export interface Judgement {
   readonly result: Result;
-  /** Of what must not be: what was seen. */
+  /** What was seen, when the result is a failure of the test. */
   readonly problem?: string;
 }
 
@@ -54,25 +54,28 @@ function lose(problem: string): Judgement {
 }
 
 function judgePublished(round: Round, end: End, entry: Visible | undefined): Judgement {
-  if (entry === undefined) return lose("published, and nobody sees it");
-  if (!isSame(round, entry)) return lose(`another text or other media: ${JSON.stringify(entry)}`);
-  // TikTok gives the id later or never.
+  if (entry === undefined) return lose("published, but not visible");
+  if (!isSame(round, entry))
+    return lose(`visible with another text or other media: ${JSON.stringify(entry)}`);
+  // TikTok returns the id later or never.
   if (end.externalId !== null && end.externalId !== entry.id)
-    return lose(`published as ${end.externalId}, seen as ${entry.id}`);
+    return lose(`published as ${end.externalId}, visible as ${entry.id}`);
   return { result: "published" };
 }
 
 function judgeFailed({ row, fault }: Round, end: End, isVisible: boolean): Judgement {
   if (end.errorCode !== "outcome_unknown")
     return isVisible
-      ? lose(`failed with ${end.errorCode}, and readers see it`)
+      ? lose(`failed with ${end.errorCode}, but visible`)
       : { result: "failed", problem: `failed with ${end.errorCode}` };
   const mayBe =
     row.kind.mayStayUnknown === true && row.step.isVisible === true && fault.isCertain !== true;
-  return mayBe ? { result: "unknown" } : lose("outcome_unknown where it can be found out");
+  return mayBe
+    ? { result: "unknown" }
+    : lose("outcome_unknown although the outcome can be found out");
 }
 
-/** What a round came to, when everything that was on its way has arrived. */
+/** Judges how a round ended, once the platforms have done everything that they do late. */
 export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
   const [entry, ...others] = entries;
   if (others.length > 0)

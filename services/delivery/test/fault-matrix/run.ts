@@ -4,6 +4,7 @@ import { request } from "../fixture.ts";
 import { nameRow, type Row } from "./cases.ts";
 import { isApplicable, type Fault } from "./faults.ts";
 import type { Judged, Round } from "./rounds.ts";
+import { scaled } from "./scaled.ts";
 import {
   countAtWork,
   openMatrixDatabase,
@@ -13,9 +14,8 @@ import {
   type Stage,
   type Wrap,
 } from "./stage.ts";
-import { scaled } from "./standing-still.ts";
 
-/** More at a time make the machine slow, and a slow machine sends less: its marks get old. */
+/** Maximum number of tasks in work: more slow the machine down until marks are too old to be sent. */
 const MAX_AT_WORK = 60;
 
 export async function addAll(
@@ -29,7 +29,7 @@ export async function addAll(
   return rounds;
 }
 
-/** The rounds of all cells in turn, so that no platform has to do everything at once. */
+/** Takes the rounds of all cells in turn, so that the load spreads over the platforms. */
 function mix(rounds: readonly Round[]): readonly Round[] {
   const cells = Map.groupBy(rounds, ({ row, fault }) => `${nameRow(row)} ${fault.name}`);
   const lists = [...cells.values()];
@@ -39,7 +39,7 @@ function mix(rounds: readonly Round[]): readonly Round[] {
   ).flat();
 }
 
-/** Asks for all of them, some at a time. */
+/** Requests all rounds, some at a time. */
 async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   const waiting = [...mix(rounds)];
   while (waiting.length > 0) {
@@ -59,7 +59,7 @@ export interface RunOptions {
   readonly factsMs?: number;
 }
 
-/** Two workers of this process publish what meets faults of the platforms, or stand still around their calls. */
+/** Publishes the rounds with two workers of this process. */
 export async function runHere(
   stage: Stage,
   rounds: readonly Round[],
@@ -73,7 +73,7 @@ export async function runHere(
   return await stage.judgeAll(database.sql, rounds);
 }
 
-/** Does it for all, so many side by side, and gives the results in their order. */
+/** Runs all items, `width` of them side by side; returns the results in the order of the items. */
 export async function inTurns<T, R>(
   width: number,
   items: readonly T[],

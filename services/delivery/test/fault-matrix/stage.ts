@@ -1,8 +1,5 @@
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import {
-  createPublishingConnectors,
-  type PublishingSettings,
-} from "@postrider/platforms/publishing/registry";
+import type { Connector } from "@postrider/platforms/publishing/connector";
+import { createConnectors, type ConnectorConfig } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import { MediaServer } from "@postrider/platforms/test/media-server";
 import { newId } from "@postrider/shared/ids";
@@ -32,15 +29,15 @@ interface Issued {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Does something to a connector before a worker gets it. */
-export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
+/** Changes a connector before a worker gets it. */
+export type Wrap = (connector: Connector, stage: Stage, sql: Sql) => Connector;
 
-/** The simulated platforms, their accounts, and the posts that go there. */
+/** The simulated platforms with the accounts and targets of all rounds. */
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
-  /** Posts that no round made. */
-  readonly strangers = new Set<string>();
+  /** Ids of posts that do not belong to a round. */
+  readonly otherPosts = new Set<string>();
   readonly #simulator: Simulator;
   readonly #server: MediaServer;
 
@@ -63,7 +60,7 @@ export class Stage implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  get config(): PublishingSettings {
+  get config(): ConnectorConfig {
     const { url } = this.#simulator;
     const graph = (platform: PlatformId) => ({
       baseUrl: `${url}/${platform}`,
@@ -73,11 +70,13 @@ export class Stage implements AsyncDisposable {
     return {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
-      x: { baseUrl: `${url}/x`, mayResend: true },
-      tiktok: { baseUrl: `${url}/tiktok` },
-      telegram: { baseUrl: `${url}/telegram` },
-      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky` },
-      youtube: { baseUrl: `${url}/youtube` },
+      xBaseUrl: `${url}/x`,
+      tiktokBaseUrl: `${url}/tiktok`,
+      telegramBaseUrl: `${url}/telegram`,
+      blueskyBaseUrl: `${url}/bluesky`,
+      blueskyVideoBaseUrl: `${url}/bluesky`,
+      youtubeBaseUrl: `${url}/youtube`,
+      xMayResend: true,
     };
   }
 
@@ -92,7 +91,7 @@ export class Stage implements AsyncDisposable {
     return (await answer.json()) as T;
   }
 
-  /** So many rounds of a cell: accounts, targets, and the fault that each will meet. */
+  /** Adds `count` rounds of a cell, each with an account, a target and the rules of its fault. */
   async addRounds(row: Row, fault: Fault, count: number): Promise<readonly Round[]> {
     const { platform } = row.kind;
     const { accounts } = await this.control<{ accounts: Issued[] }>("POST", "accounts", {
@@ -109,7 +108,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async addRules(round: Pick<Round, "account">, rules: readonly Rule[]): Promise<void> {
-    // In order: a rule that lets the first calls pass has to come before the one that does not.
+    // In order: a rule that lets earlier calls pass has to precede the one that breaks a call.
     for (const rule of rules)
       await this.control("POST", "faults", { ...rule, account: round.account });
   }
@@ -126,15 +125,15 @@ export class Stage implements AsyncDisposable {
     });
     const { externalId, username, credentials } = issued;
     const { accessToken, botToken } = credentials;
-    const token = accessToken ?? botToken ?? (await this.#login(credentials));
+    const token = accessToken ?? botToken ?? (await this.#createBlueskySession(credentials));
     Object.assign(this.world.account(target), { externalId, username, token });
     const round = { row, fault, target, media, account: externalId };
     this.rounds.set(target.targetId, round);
     return round;
   }
 
-  async #login({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
-    const url = `${this.config.bluesky.baseUrl}/xrpc/com.atproto.server.createSession`;
+  async #createBlueskySession({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
+    const url = `${this.config.blueskyBaseUrl}/xrpc/com.atproto.server.createSession`;
     const answer = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -143,7 +142,7 @@ export class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  /** Faults that no call met, which would prove nothing; lists are not read by everyone. */
+  /** Faults that no call has met, which therefore prove nothing. Not every platform reads lists, so stale lists are left out. */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
     const accounts = Map.groupBy(rounds, ({ account }) => account);
@@ -158,11 +157,11 @@ export class Stage implements AsyncDisposable {
 
   async listVisible(): Promise<ReadonlyMap<string, readonly Visible[]>> {
     const all = await this.control<Visible[]>("GET", "visible");
-    const ours = all.filter(({ id }) => !this.strangers.has(id));
+    const ours = all.filter(({ id }) => !this.otherPosts.has(id));
     return Map.groupBy(ours, ({ platform, account }) => `${platform} ${account}`);
   }
 
-  /** Waits until nothing that the platforms do late is still to come. */
+  /** Waits until the platforms have done everything that they do late. */
   async untilArrived(rounds: readonly Round[]): Promise<void> {
     const accounts = new Set(
       rounds.filter(({ fault }) => fault.by === "simulator").map(({ account }) => account),
@@ -181,13 +180,13 @@ export class Stage implements AsyncDisposable {
     );
   }
 
-  /** What became of rounds, by round. */
+  /** Judges how rounds ended. */
   async judgeAll(sql: Sql, rounds: readonly Round[]): Promise<readonly Judged[]> {
     await this.untilArrived(rounds);
     const [visible, ends] = [await this.listVisible(), await readEnds(sql)];
     return rounds.map((round) => {
       const { targetId, platform } = round.target;
-      const end = ends.get(targetId) ?? { status: "unheard of", externalId: null, errorCode: null };
+      const end = ends.get(targetId) ?? { status: "missing", externalId: null, errorCode: null };
       const entries = visible.get(`${platform} ${round.account}`) ?? [];
       return { round, judgement: judge(round, end, entries) };
     });
@@ -201,7 +200,7 @@ async function readEnds(sql: Sql): Promise<ReadonlyMap<string, End>> {
   return new Map(rows.map(({ targetId, ...end }) => [targetId, end]));
 }
 
-/** How many tasks are in such a status. */
+/** Counts the tasks with one of these statuses. */
 export async function countTasks(sql: Sql, statuses: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -210,7 +209,7 @@ export async function countTasks(sql: Sql, statuses: readonly string[]): Promise
   return row?.count ?? 0;
 }
 
-/** How many tasks a worker would take now, or has taken. */
+/** Counts the tasks that a worker has or would claim now. */
 export async function countAtWork(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -221,15 +220,15 @@ export async function countAtWork(sql: Sql): Promise<number> {
 }
 
 const MAX_MS = 1_200_000;
-/** How long what is certain to be found out may look as if it were not: its fact is still on its way. */
+/** How long the fact of a target that must be published may take to be recorded. */
 const FACTS_MS = 60_000;
 
 async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-  // What has not come to its end by then is judged as it is.
+  // A target that has not ended by then is judged as it is.
   await eventually(check, { timeoutMs }).catch(() => undefined);
 }
 
-/** Waits until delivery has nothing more to do. */
+/** Waits until every round has ended. */
 export async function untilEnded(
   sql: Sql,
   rounds: readonly Round[],
@@ -248,14 +247,14 @@ export async function untilEnded(
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 
-/** A worker in this process, with connections of its own. */
+/** Starts a worker in this process with a connection pool of its own. */
 export function startMatrixWorker(
   stage: Stage,
   database: TestDatabase,
   wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
-  const made = Object.values(createPublishingConnectors(stage.config)).map((connector) => {
+  const made = Object.values(createConnectors(stage.config)).map((connector) => {
     const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
     return [connector.platform, wrapped] as const;
   });

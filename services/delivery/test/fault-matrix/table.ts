@@ -6,7 +6,7 @@ const BEGIN = "<!-- fault matrix: written by `npm run fault-matrix` -->";
 const END = "<!-- end of the fault matrix -->";
 const NOTHING = "–";
 
-/** How a result is written behind its number; what is published has nothing to say. */
+/** Suffix of a result's number in a cell. */
 const SIGNS: Readonly<Record<Result, string>> = {
   published: "",
   failed: " failed",
@@ -32,7 +32,7 @@ function toLine(cells: readonly string[]): string {
 
 export interface Totals {
   readonly judged: readonly Judged[];
-  /** How many tasks a signal met at the very moment. */
+  /** How many tasks were in their call, or between mark and send, when the signal came. */
   readonly caught: Readonly<Record<"kill" | "stop", number>>;
 }
 
@@ -65,7 +65,7 @@ function toTable(totals: Totals): string {
   ].join("\n");
 }
 
-/** The document with another table between the markers. */
+/** Replaces the table between the markers of the document. */
 export function replaceTable(document: string, totals: Totals): string {
   const [before, rest] = [document.split(BEGIN)[0], document.split(END)[1]];
   if (before === undefined || rest === undefined) throw new Error("the document has no markers");
@@ -79,7 +79,7 @@ export interface WrittenTable {
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The table of a document, as a reader finds it. */
+/** Reads the table of the document. */
 export function readTable(document: string): WrittenTable {
   const lines = (document.split(BEGIN)[1]?.split(END)[0] ?? "").trim().split("\n");
   const [summary = "", ...table] = lines.filter((line) => line !== "");

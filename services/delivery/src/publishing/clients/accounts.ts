@@ -11,7 +11,7 @@ export interface AccountsClients {
 }
 
 const TIMEOUT_MS = 5_000;
-/** The platform's token endpoint is asked meanwhile, with a deadline of its own of 15 s. */
+/** Longer than the deadline of the platform's token endpoint, which is 15 s. */
 const REFRESH_TIMEOUT_MS = 20_000;
 
 export interface AccountRef {
@@ -23,18 +23,19 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
   return { workspaceId, accountId };
 }
 
-/** The current credentials in the order asked. They are kept for the work at hand and nowhere else. */
+/** The current credentials in the order of the accounts. They are held in memory for the work on the tasks and not stored. */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
   accounts: readonly AccountRef[],
 ): Promise<readonly Credential[]> {
   const refs = accounts.map(toRef);
   const { credentials } = await client.batchGetCredentials({ refs }, { timeoutMs: TIMEOUT_MS });
-  if (credentials.length !== refs.length) throw new Error("accounts answered for other accounts");
+  if (credentials.length !== refs.length)
+    throw new Error("accounts returned another number of credentials than requested");
   return credentials;
 }
 
-/** A newer credential than the one the platform refused, or the reason why there is none. */
+/** A newer credential than the one that the platform refused; its status says why when it has none. */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
   account: AccountRef,
@@ -44,11 +45,11 @@ export async function refreshCredential(
     { ref: toRef(account), refusedVersion },
     { timeoutMs: REFRESH_TIMEOUT_MS },
   );
-  if (credential === undefined) throw new Error("accounts answered without a credential");
+  if (credential === undefined) throw new Error("accounts returned no credential");
   return credential;
 }
 
-/** Asks for a person to connect the account again; a credential that was renewed meanwhile stays as it is. */
+/** Marks the account as one that a person must connect again, unless its credential was renewed meanwhile. */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,
   account: AccountRef,

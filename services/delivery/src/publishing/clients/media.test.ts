@@ -51,7 +51,7 @@ async function readAll(baseUrl: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("a stretch of what platforms get is asked for with our own secret, and read as it comes", async () => {
+test("a range of media is requested with the internal secret and read as a stream", async () => {
   const asked: unknown[] = [];
   const url = await serve(({ url: path, headers: { authorization, range } }, response) => {
     asked.push({ path, authorization, range });
@@ -74,23 +74,23 @@ test.each([
   [503, "unavailable"],
   [500, "broken"],
   [200, "broken"],
-])("an answer of %i says that the media is %s", async (status, reason) => {
+])("an answer with status %i means that the media is %s", async (status, reason) => {
   const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
   await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
 });
 
-test("a service that cannot be reached is away", async () => {
+test("a media service that cannot be reached counts as unavailable", async () => {
   await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "unavailable" });
 });
 
-test("an answer that is cut breaks off where it does", async () => {
+test("an answer of the media service that is cut short counts as broken", async () => {
   const url = await serve((_request, response) => {
     response.writeHead(206, { "content-length": "5" }).write("23", () => response.destroy());
   });
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
-test("the address for platforms is public, and names the media to who has the key", () => {
+test("the media address for platforms is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
   const claims = { workspace: "w1", media: "m1", rendition: "delivery" };

@@ -1,6 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/connector";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
-import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
@@ -9,15 +9,15 @@ export interface MediaSourceOptions {
   /** The media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Where platforms reach the gateway. */
+  /** Public address of the gateway, from which platforms download. */
   readonly publicUrl: string;
-  /** Shared with the gateway, which checks it. */
+  /** Signs media addresses; the gateway verifies them with the same key. */
   readonly mediaKey: string;
-  /** How long an address that a platform fetches from is good for. */
+  /** Lifetime of a media address for platforms. */
   readonly urlMs: number;
 }
 
-/** Where the bytes of media come from. */
+/** Gives connectors access to media. */
 export interface MediaSource extends AsyncDisposable {
   describe(media: Media): PublicationMedia;
 }
@@ -67,14 +67,14 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Nothing but these says that it will never be there again. */
+/** Only these mean that the media will never be available again. */
 const GONE = new Set([404, 410]);
-const AWAY = new Set([429, 502, 503, 504]);
+const UNAVAILABLE = new Set([429, 502, 503, 504]);
 
 function toUnreadable(status: number): MediaUnreadable {
   if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
   return new MediaUnreadable(
-    AWAY.has(status) ? "unavailable" : "broken",
+    UNAVAILABLE.has(status) ? "unavailable" : "broken",
     `media answered ${status}`,
   );
 }

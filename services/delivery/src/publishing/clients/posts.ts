@@ -11,7 +11,7 @@ interface TargetRef {
   readonly generation: number;
 }
 
-/** What the targets publish and whether they are still wanted, in the order asked. */
+/** The content of the targets and whether they are still wanted, in the order of the targets. */
 export async function fetchContents(
   posts: PostsClient,
   targets: readonly TargetRef[],
@@ -22,6 +22,7 @@ export async function fetchContents(
     generation,
   }));
   const { contents } = await posts.batchGetTargetContents({ refs }, { timeoutMs: TIMEOUT_MS });
-  if (contents.length !== refs.length) throw new Error("posts answered for other targets");
+  if (contents.length !== refs.length)
+    throw new Error("posts returned another number of contents than requested");
   return contents;
 }

@@ -4,7 +4,7 @@ import { onPostPublishRequested } from "./on-post-publish-requested.ts";
 
 export const POSTS_TOPIC = "posts.events.v1";
 
-/** What delivery does with the events of posts; the others of that topic do not concern it. */
+/** Handlers of the events of posts; other event types of the topic are skipped. */
 export const postsHandlers: readonly EventHandler[] = [
   onPostPublishRequested,
   onPostDeletionRequested,

@@ -13,12 +13,13 @@ function toRequests(
   cause: Cause,
 ): readonly DeletionRequest[] {
   return targets.map(({ targetId, accountId, platform, externalId, deletion }) => {
-    if (!isPlatformId(platform)) throw new Error("a deletion request for an unknown platform");
+    if (!isPlatformId(platform))
+      throw new Error("the event requests a deletion on a platform that this build does not know");
     return { targetId, deletion, workspaceId, postId, accountId, platform, externalId, cause };
   });
 }
 
-/** Makes a deletion per target and request; one that exists is left as it is, so repeats delete nothing again. */
+/** Creates a deletion per target and request. One that exists stays as it is, so a repeated event deletes nothing again. */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,
   async (tx, events) => {

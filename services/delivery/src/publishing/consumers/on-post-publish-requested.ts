@@ -7,14 +7,15 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";
-import { insertRequests, type PublishRequest } from "#src/publishing/db/requests.ts";
+import { insertRequests, type PublishRequest } from "#src/publishing/db/tasks.ts";
 
 function toRequests(event: PostPublishRequested, cause: Cause): readonly PublishRequest[] {
   const { workspaceId, postId, dueAt, publishBefore } = event;
   if (dueAt === undefined || publishBefore === undefined)
-    throw new Error("a publish request without its times");
+    throw new Error("the event has no due_at or publish_before");
   return event.targets.map(({ targetId, accountId, platform, generation }) => {
-    if (!isPlatformId(platform)) throw new Error("a publish request for an unknown platform");
+    if (!isPlatformId(platform))
+      throw new Error("the event requests a target on a platform that this build does not know");
     return {
       targetId,
       generation,
@@ -29,7 +30,7 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
   });
 }
 
-/** Makes a task per target and generation; one that exists is left as it is, so repeats publish nothing. */
+/** Creates a task per target and generation. One that exists stays as it is, so a repeated event publishes nothing. */
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {

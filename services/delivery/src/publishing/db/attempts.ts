@@ -1,20 +1,29 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/publishing/domain/held-task.ts";
-import type { Attempt } from "#src/publishing/domain/task.ts";
-import { attemptColumns } from "./task-columns.ts";
-import { nameTask, toHeldRows } from "./task-keys.ts";
+import type { Attempt, AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import { toHeldRows } from "./tasks.ts";
+
+/** The columns of an `Attempt`, for a query that names `publish_attempts` as `a`. */
+function attemptColumns(sql: ISql) {
+  return sql`
+    a.target_id, a.number, a.call_number, a.started_at, a.finished_at, a.outcome, a.code, a.message,
+    a.external_id, a.permalink, a.is_not_sent`;
+}
+
+/** The open attempt of a task. */
+export interface OpenAttempt extends TaskKey {
+  readonly number: number;
+}
 
 /**
- * Begins an attempt for each task that has none open, numbered on over the target's generations. Tasks that somebody else
- * has by now are left out.
- *
- * @returns The number of the open attempt by the task's name.
+ * Begins an attempt for each task that has none open, numbered on over the target's generations. A task that another
+ * worker has claimed meanwhile is missing in the result.
  */
 export async function openAttempts(
   sql: ISql,
   held: readonly HeldKey[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql<(TaskKey & { number: number })[]>`
+): Promise<readonly OpenAttempt[]> {
+  if (held.length === 0) return [];
+  return await sql<OpenAttempt[]>`
     with ours as (
       select t.target_id, t.generation, t.workspace_id, t.account_id, t.fence, t.attempt_number, t.is_attempt_open
       from jsonb_to_recordset(${sql.json(toHeldRows(held))})
@@ -48,10 +57,9 @@ export async function openAttempts(
     select target_id, generation, attempt_number
     from ours
     where is_attempt_open`;
-  return new Map(rows.map((row) => [nameTask(row), row.number]));
 }
 
-/** Which of these ids of the platform a target of the account owns already, deleted ones too. */
+/** Which of these ids of the platform belong to a target of the account, also to a deleted one. */
 export async function findOwnedIds(
   sql: ISql,
   accountId: string,
@@ -71,7 +79,7 @@ export async function findOwnedIds(
   return new Set(rows.map((row) => row.externalId));
 }
 
-/** The latest attempt of each target that has an outcome. */
+/** The latest ended attempt of each target. */
 export async function listLatestAttempts(
   sql: ISql,
   targetIds: readonly string[],
@@ -84,4 +92,53 @@ export async function listLatestAttempts(
     and a.finished_at is not null
     order by a.target_id, a.number desc`;
   return new Map(rows.map((row) => [row.targetId, row]));
+}
+
+/** Attempts by their keys. */
+export async function listAttempts(
+  sql: ISql,
+  keys: readonly AttemptKey[],
+): Promise<readonly Attempt[]> {
+  const rows = keys.map((key) => ({ target_id: key.targetId, number: key.number }));
+  return await sql<Attempt[]>`
+    select ${attemptColumns(sql)}
+    from jsonb_to_recordset(${sql.json(rows)}) as k(target_id uuid, number int)
+    join publish_attempts a on a.target_id = k.target_id and a.number = k.number`;
+}
+
+/** How an attempt ended, or what is known of an open one. */
+export type AttemptResult = Omit<Attempt, "callNumber" | "startedAt">;
+
+function toResultRow(attempt: AttemptResult) {
+  return {
+    target_id: attempt.targetId,
+    number: attempt.number,
+    outcome: attempt.outcome,
+    code: attempt.code,
+    message: attempt.message,
+    external_id: attempt.externalId,
+    permalink: attempt.permalink,
+    is_not_sent: attempt.isNotSent,
+    finished_at: attempt.finishedAt?.toISOString() ?? null,
+  };
+}
+
+/** Writes facts. Only another success overwrites a success, and a missing id never overwrites an id. */
+export async function updateAttempts(sql: ISql, attempts: readonly AttemptResult[]): Promise<void> {
+  await sql`
+    update publish_attempts a
+    set outcome = k.outcome,
+      code = k.code,
+      message = k.message,
+      external_id = coalesce(k.external_id, a.external_id),
+      permalink = coalesce(k.permalink, a.permalink),
+      is_not_sent = k.is_not_sent,
+      finished_at = coalesce(k.finished_at, a.finished_at)
+    from jsonb_to_recordset(${sql.json(attempts.map(toResultRow))}) as k(
+      target_id uuid, number int, outcome text, code text, message text, external_id text,
+      permalink text, is_not_sent boolean, finished_at timestamptz
+    )
+    where a.target_id = k.target_id
+    and a.number = k.number
+    and (a.outcome is distinct from 'published' or k.outcome = 'published')`;
 }

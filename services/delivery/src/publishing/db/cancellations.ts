@@ -1,10 +1,8 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
-import type { TaskKey } from "#src/publishing/domain/held-task.ts";
-import type { Task } from "#src/publishing/domain/task.ts";
-import { taskColumns } from "./task-columns.ts";
-import { toKeyRows } from "./task-keys.ts";
+import type { TaskKey } from "#src/publishing/domain/task.ts";
+import { toKeyRows } from "./tasks.ts";
 
-/** A target that is not to be sent at this generation any more. */
+/** A target that must not be sent at this generation any more. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -12,10 +10,7 @@ export interface Cancellation extends TaskKey {
   readonly platform: string;
 }
 
-/**
- * Remembers targets that have no task at their generation as cancelled, so that a request that comes later finds them and
- * starts nothing.
- */
+/** Creates dropped tasks for targets that have none at their generation, so that a request that comes later starts nothing. */
 export async function insertTombstones(
   tx: TransactionSql,
   cancellations: readonly Cancellation[],
@@ -28,7 +23,7 @@ export async function insertTombstones(
     account_id: cancellation.accountId,
     platform: cancellation.platform,
   }));
-  // A request that is being consumed right now is waited for here, and found by whoever looks afterwards. Rows come in key
+  // This waits for a consumer that is inserting the same tasks, so that the lock that follows finds them. Rows come in key
   // order, as the consumer's do.
   await tx`
     insert into publish_tasks (
@@ -46,20 +41,7 @@ export async function insertTombstones(
     on conflict (target_id, generation) do nothing`;
 }
 
-/** Locks all generations of the targets, as `lockTargets` does for those who write outcomes. */
-export async function lockTasks(
-  tx: TransactionSql,
-  targetIds: readonly string[],
-): Promise<readonly Task[]> {
-  return await tx<Task[]>`
-    select ${taskColumns(tx)}
-    from publish_tasks t
-    where t.target_id in ${tx(targetIds)}
-    order by t.target_id, t.generation
-    for update`;
-}
-
-/** Drops locked tasks for good. The fence goes up, so a worker that still has one of them can mark no call any more. */
+/** Drops locked tasks for good. The raised fence keeps a worker that holds one of them from marking a call. */
 export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
   await tx`
     update publish_tasks t

@@ -1,38 +1,20 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { ClaimedTask, TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
 import { isDoubtful } from "./deployment.ts";
-import { taskColumns } from "./task-columns.ts";
+import { taskColumns, toHeldRows } from "./tasks.ts";
 
-export interface ClaimOptions {
-  /** Which process takes the lease; for operators only, the fence is what counts. */
-  readonly owner: string;
-  readonly leaseMs: number;
-  /** At most so many tasks. */
-  readonly limit: number;
+export interface ClaimOptions extends ClaimLimits {
   /** Platforms that this build can publish to. */
   readonly platforms: readonly string[];
   /** True claims only tasks whose worker has crashed, false only the others. */
-  readonly isSuspect: boolean;
-  /** How many tasks of one platform may be in work, over all processes. */
-  readonly maxPerPlatform: number;
-  /** How many of those may belong to one workspace. */
+  readonly hasCrashed: boolean;
+  /** Maximum number of tasks of one workspace and platform in work, over all processes. */
   readonly maxPerWorkspace: number;
 }
 
-/** Enough to find work for every free worker, and a bound for one statement. */
-const WINDOW = 1000;
-
-/** Platforms that have in work what they may have. */
-function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimOptions) {
-  return sql`
-    select platform
-    from live
-    group by platform
-    having count(*) >= ${maxPerPlatform}`;
-}
-
-/** Workspaces that have their share of a platform in work. */
-function fullShares(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
+/** Workspaces at their maximum for a platform. */
+function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
   return sql`
     select platform, workspace_id
     from live
@@ -41,9 +23,9 @@ function fullShares(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
 }
 
 /**
- * Ready tasks of accounts that nobody works for, in the order of their times, without those that are held back or that a
- * restore has put in doubt. Those of a platform or a workspace that has its share in work already are left out here and
- * not only later: the backlog of a platform that hangs would fill the window, and nobody else's tasks would be seen.
+ * Ready tasks of accounts without a task in work, oldest first, except those that are held back or that a restore has put
+ * in doubt. Platforms and workspaces at their maximum are left out here and not only later: otherwise the backlog of a
+ * platform that hangs would fill the window and hide the tasks of all others.
  */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
@@ -53,17 +35,17 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
     where t.status in ('queued', 'working', 'unknown', 'reconciling')
     and t.wake_at <= now()
     and not ${isDoubtful(sql)}
-    and (t.crash_count > 0) = ${options.isSuspect}
+    and (t.crash_count > 0) = ${options.hasCrashed}
     and t.account_id not in (select account_id from live)
     and t.platform not in (select platform from full_platforms)
-    and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_shares)
+    and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_workspaces)
     and (t.status in ('unknown', 'reconciling') or (
       (t.platform in ${sql(options.platforms)} or t.publish_before <= now())
       and t.account_id not in (select account_id from account_gates where not_before > now())
       and t.account_id::text not in (select key from pauses where kind = 'account')
       and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
       and t.platform not in (select key from pauses where kind = 'platform')
-      -- Another generation that may be visible has to be settled first.
+      -- Another generation that may be visible has to end first.
       and (t.status = 'working' or t.target_id not in (
         select target_id
         from publish_tasks
@@ -71,12 +53,12 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
       ))
     ))
     order by t.wake_at
-    limit ${WINDOW}`;
+    limit ${CLAIM_WINDOW}`;
 }
 
 /**
- * One task per account, workspaces in turn, within what a platform and a workspace's share of it may have in work. Some
- * more than asked for, because other processes may have locked the first of them.
+ * One task per account, workspaces in turn, within the maxima of platforms and workspaces. It returns more than the limit,
+ * because other processes may have locked the first of them.
  */
 function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
   const { limit, maxPerPlatform, maxPerWorkspace } = options;
@@ -108,7 +90,7 @@ function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
     limit ${limit * 4}`;
 }
 
-/** The columns of a `ClaimedTask`, for a query that knows what was taken as `k`. */
+/** The columns of a `ClaimedTask`, for a query that names the taken tasks `k`. */
 function claimedColumns(sql: ISql) {
   return sql`
     ${taskColumns(sql)},
@@ -125,8 +107,8 @@ function claimedColumns(sql: ISql) {
 }
 
 /**
- * Takes tasks whose time has come: at most one per account, workspaces in turn, past those that are held back. It only
- * makes two workers on one account rare; the unique indexes of `publish_tasks` are what makes publishing twice impossible.
+ * Claims ready tasks: at most one per account, workspaces in turn. The claim only makes two workers on one account rare;
+ * the unique indexes of `publish_tasks` make publishing twice impossible.
  */
 export async function claimTasks(
   sql: ISql,
@@ -141,10 +123,10 @@ export async function claimTasks(
       and wake_at > now()
     ),
     full_platforms as materialized (${fullPlatforms(sql, options)}),
-    full_shares as materialized (${fullShares(sql, options)}),
+    full_workspaces as materialized (${fullWorkspaces(sql, options)}),
     candidates as (${readyTasks(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
-    -- Whoever locks a task first has it. The conditions are repeated here because they are checked again under the lock.
+    -- The first process to lock a task gets it. The conditions are repeated because they are checked again under the lock.
     taken as (
       select t.target_id, t.generation, t.wake_at
       from chosen c
@@ -158,7 +140,7 @@ export async function claimTasks(
     update publish_tasks t
     set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      -- Work that had begun and never ended took its process along, as far as anyone knows.
+      -- Work that had begun and did not end has probably crashed its process.
       crash_count = t.crash_count + case
         when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
         else 0
@@ -172,16 +154,71 @@ export async function claimTasks(
     returning ${claimedColumns(sql)}`;
 }
 
-/** Milliseconds until something wants to be touched; 0 or less when something is waiting already. */
-export async function findNextWakeMs(sql: ISql): Promise<number | undefined> {
-  const [row] = await sql<{ waitMs: number | null }[]>`
-    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
-    from publish_tasks
-    where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
-  return row?.waitMs ?? undefined;
+/**
+ * Renews leases. A task in its visible call needs no lease.
+ *
+ * @returns The tasks that are still held.
+ */
+export async function renewLeases(
+  sql: ISql,
+  held: readonly HeldKey[],
+  leaseMs: number,
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
+    with asked as (
+      select target_id, generation, fence
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+        as k(target_id uuid, generation int, fence bigint)
+    ),
+    renewed as (
+      update publish_tasks t
+      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
+      from asked k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      and t.fence = k.fence
+      and t.status in ('working', 'reconciling')
+      returning t.target_id, t.generation
+    )
+    select target_id, generation
+    from renewed
+    union
+    select t.target_id, t.generation
+    from publish_tasks t
+    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
+    where t.status = 'calling'`;
 }
 
-/** A visible call whose time is over without word from its process. */
+/** Releases tasks before their visible call. It costs no attempt; they can be claimed again after `delayMs`. */
+export async function releaseTasks(
+  sql: ISql,
+  held: readonly HeldKey[],
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    update publish_tasks t
+    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
+      wake_at = now() + ${delayMs} * interval '1 millisecond',
+      lease_owner = null,
+      version = t.version + 1,
+      updated_at = now()
+    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+      as k(target_id uuid, generation int, fence bigint)
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    and t.fence = k.fence
+    and t.status in ('working', 'reconciling')`;
+}
+
+/** Milliseconds until a task is ready; 0 or less when one is ready now, undefined when there is none. */
+export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
+  return await findNextWakeMs(
+    sql,
+    sql`publish_tasks where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`,
+  );
+}
+
+/** A visible call whose `call_until` has passed without an outcome. */
 export interface LostCall extends TaskKey {
   readonly callNumber: number;
   readonly attemptNumber: number;

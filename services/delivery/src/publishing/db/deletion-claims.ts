@@ -1,36 +1,15 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
+import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
 import { deletionColumns, toHeldRow } from "./deletions.ts";
 import { isInPlace } from "./deployment.ts";
 
-export interface DeletionClaimOptions {
-  /** Which process takes the lease; for operators only, the fence is what counts. */
-  readonly owner: string;
-  readonly leaseMs: number;
-  /** At most so many. */
-  readonly limit: number;
-  /** How many of one platform may be in work, over all processes. */
-  readonly maxPerPlatform: number;
-}
-
-/** Enough to find work for every free worker, and a bound for one statement. */
-const WINDOW = 1000;
-
-/** Platforms that have in work what they may have. */
-function fullPlatforms(sql: ISql, { maxPerPlatform }: DeletionClaimOptions) {
-  return sql`
-    select platform
-    from live
-    group by platform
-    having count(*) >= ${maxPerPlatform}`;
-}
-
 /**
- * The first ready deletion of each account that nobody works for and no limit holds back, some more than asked for. A
- * platform that has its share in work already is left out here and not only later: the backlog of one that hangs would
- * fill the window, and no other's deletions would be seen.
+ * The first ready deletion of each account that has none in work and that no limit holds back. Platforms at their maximum
+ * are left out here and not only later: otherwise the backlog of one that hangs would fill the window. It returns more
+ * than the limit, because other processes may have locked the first of them.
  */
-function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimOptions) {
+function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
   return sql`
     select r.target_id, r.deletion, r.wake_at
     from (
@@ -47,7 +26,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimO
           and d.platform not in (select platform from full_platforms)
           and d.account_id not in (select account_id from account_gates where not_before > now())
           order by d.wake_at
-          limit ${WINDOW}
+          limit ${CLAIM_WINDOW}
         ) as ready
         order by account_id, wake_at
       ) as f
@@ -57,21 +36,10 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: DeletionClaimO
     limit ${limit * 4}`;
 }
 
-/** A row while the data lies where it belongs: a copy of it takes nothing away. */
-function dataInPlace(sql: ISql) {
-  return sql`
-    select 1
-    from deployment d
-    where ${isInPlace(sql)}`;
-}
-
-/**
- * Takes deletions whose time has come: at most one per account, past accounts that a limit holds back. A pause holds
- * publishing back and not what takes publications away.
- */
+/** Claims ready deletions, at most one per account. An operator's pause holds back publishing and not deletions. */
 export async function claimDeletions(
   sql: ISql,
-  options: DeletionClaimOptions,
+  options: ClaimLimits,
 ): Promise<readonly DeletionTask[]> {
   const { owner, leaseMs, limit } = options;
   return await sql<DeletionTask[]>`
@@ -83,14 +51,15 @@ export async function claimDeletions(
     ),
     full_platforms as materialized (${fullPlatforms(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
-    -- Whoever locks one first has it. The conditions are repeated here because they are checked again under the lock.
+    -- The first process to lock a deletion gets it. The conditions are repeated because they are checked again under the lock.
     taken as (
       select d.target_id, d.deletion
       from chosen c
       join deletion_tasks d on d.target_id = c.target_id and d.deletion = c.deletion
       where d.status in ('queued', 'working')
       and d.wake_at <= now()
-      and exists (${dataInPlace(sql)})
+      -- A copy of the data deletes nothing.
+      and exists (select 1 from deployment d where ${isInPlace(sql)})
       order by c.wake_at
       limit ${limit}
       for update of d skip locked
@@ -108,7 +77,7 @@ export async function claimDeletions(
     returning ${deletionColumns(sql)}`;
 }
 
-/** Gives deletions back; it costs nothing, and somebody takes them after `delayMs`. */
+/** Releases deletions. It costs no retry; they can be claimed again after `delayMs`. */
 export async function releaseDeletions(
   sql: ISql,
   held: readonly HeldDeletion[],
@@ -128,11 +97,7 @@ export async function releaseDeletions(
     and d.status = 'working'`;
 }
 
-/** Milliseconds until a deletion wants to be touched; 0 or less when one is waiting already. */
+/** Milliseconds until a deletion is ready; 0 or less when one is ready now, undefined when there is none. */
 export async function findNextDeletionMs(sql: ISql): Promise<number | undefined> {
-  const [row] = await sql<{ waitMs: number | null }[]>`
-    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
-    from deletion_tasks
-    where status in ('queued', 'working')`;
-  return row?.waitMs ?? undefined;
+  return await findNextWakeMs(sql, sql`deletion_tasks where status in ('queued', 'working')`);
 }

@@ -2,14 +2,14 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
-/** A published target that is asked to be deleted. */
+/** A request to delete a published target. */
 export interface DeletionRequest extends DeletionKey {
   readonly workspaceId: string;
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly externalId: string;
-  /** Who asks. */
+  /** The request of the API that led to it. */
   readonly cause?: Cause;
 }
 
@@ -27,8 +27,8 @@ export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
 }
 
 /**
- * Makes the deletions that do not exist yet; one that exists is left as it is. A deletion waits until no publishing call
- * of its target whose answer was lost can arrive any more, because that would publish what has just been deleted.
+ * Creates the deletions that do not exist yet; one that exists stays as it is. A deletion waits for the end of every
+ * publishing call of its target whose outcome is unknown, because such a call could publish what was just deleted.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -44,7 +44,7 @@ export async function insertDeletions(
     external_id: request.externalId,
     cause: request.cause ?? null,
   }));
-  // Rows are inserted in key order, so that two batches with the same targets cannot lock each other out.
+  // Rows are inserted in key order, so that two batches with the same targets cannot deadlock.
   await sql`
     insert into deletion_tasks (
       target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
@@ -67,7 +67,7 @@ export async function insertDeletions(
     on conflict (target_id, deletion) do nothing`;
 }
 
-/** The deletions that are asked for, by their own workspace only. */
+/** These deletions, as far as they belong to the workspace of their reference. */
 export async function listDeletions(
   sql: ISql,
   refs: readonly (DeletionKey & { readonly workspaceId: string })[],
@@ -85,12 +85,12 @@ export async function listDeletions(
       on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
 }
 
-/** Locks those of the deletions that are still held, with the database's time after the locks were had. */
+/** Locks those of the deletions that are still held. `now` is the database's time after the locks were granted. */
 export async function lockDeletions(
   tx: TransactionSql,
   held: readonly HeldDeletion[],
 ): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
-  // In the order of the key, so that two recorders cannot wait for each other.
+  // In the order of the key, so that two recorders cannot deadlock.
   const [tasks, clock] = await Promise.all([
     tx<DeletionTask[]>`
       select ${deletionColumns(tx)}
@@ -106,7 +106,7 @@ export async function lockDeletions(
   return { tasks, now: clock[0]?.now ?? new Date() };
 }
 
-/** Writes what was decided about locked deletions. */
+/** Writes locked deletions as they were decided. */
 export async function updateDeletions(
   tx: TransactionSql,
   tasks: readonly DeletionTask[],

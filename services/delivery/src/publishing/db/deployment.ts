@@ -80,7 +80,7 @@ export async function touchDeployment(sql: ISql): Promise<void> {
     where seen_at < clock_timestamp() - interval '30 seconds'`;
 }
 
-/** The end of what the data knows: the oldest of restores that belong together. */
+/** The time up to which the data is complete: the oldest backup of restores that count as one. */
 function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
   return sql`
     least(${known}, case
@@ -88,7 +88,7 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
     end)`;
 }
 
-/** Later than any restore before, also on a machine whose clock is behind. */
+/** The time of this restore; later than that of any earlier one, even when the clock of the machine is behind. */
 function restoredNow(sql: ISql) {
   return sql`
     greatest(clock_timestamp(), d.restored_at + interval '1 millisecond')`;
@@ -134,7 +134,7 @@ export async function recordRestore(
     )`;
 }
 
-/** Records an operator's word that the data was restored just now. Since when calls are missing is not known then. */
+/** Records an operator's word that the data was restored just now. The time of its backup is unknown then. */
 export async function markRestored(sql: ISql): Promise<void> {
   await sql`
     update deployment d

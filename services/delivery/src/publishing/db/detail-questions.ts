@@ -1,24 +1,24 @@
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { TaskKey } from "#src/publishing/domain/held-task.ts";
-import type { Task } from "#src/publishing/domain/task.ts";
-import { toKeyRows } from "./task-keys.ts";
+import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
+import { findNextWakeMs } from "./claim-limits.ts";
+import { toKeyRows } from "./tasks.ts";
 
-/** A publication whose id the platform had not given yet. */
+/** A publication whose id the platform has not given yet. */
 export interface DetailQuestion extends TaskKey {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly handles: Handles;
-  /** How often it was asked, this time included. */
+  /** How often the platform was asked, this time included. */
   readonly askedCount: number;
   /** How long ago the target was recorded as published. */
   readonly ageMs: number;
-  /** Headers of the event that asked for the publication. */
+  /** Headers of the event that requested the publication. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** Notes that publications have no id yet; one that is noted stays as it is. */
+/** Records publications that have no id yet; one that is recorded stays as it is. */
 export async function insertQuestions(
   tx: TransactionSql,
   questions: readonly { readonly task: Task; readonly handles: Handles }[],
@@ -40,10 +40,7 @@ export async function insertQuestions(
     on conflict (target_id, generation) do nothing`;
 }
 
-/**
- * Takes questions whose time has come, for `leaseMs`. Two processes seldom ask the same one at once, and it would do no
- * harm.
- */
+/** Claims questions whose time has come for `leaseMs`. Two processes rarely ask the same one at once, which is harmless. */
 export async function claimQuestions(
   sql: ISql,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
@@ -72,7 +69,7 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/** Asks again later. */
+/** Lets the platform be asked again after `delayMs`. */
 export async function postponeQuestion(
   sql: ISql,
   { targetId, generation }: TaskKey,
@@ -85,7 +82,7 @@ export async function postponeQuestion(
     and generation = ${generation}`;
 }
 
-/** Answered, or not asked any more. */
+/** Deletes questions that are answered or given up. */
 export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     delete from detail_questions q
@@ -94,10 +91,7 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     and q.generation = k.generation`;
 }
 
-/** Milliseconds until a question wants to be asked; 0 or less when one is waiting already. */
+/** Milliseconds until a question is ready; 0 or less when one is ready now, undefined when there is none. */
 export async function findNextQuestionMs(sql: ISql): Promise<number | undefined> {
-  const [row] = await sql<{ waitMs: number | null }[]>`
-    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
-    from detail_questions`;
-  return row?.waitMs ?? undefined;
+  return await findNextWakeMs(sql, sql`detail_questions`);
 }

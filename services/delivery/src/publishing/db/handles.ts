@@ -1,18 +1,19 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
+import { toKeyRows } from "./tasks.ts";
 
 /**
- * Stores what a step has made, for as long as the task is ours.
+ * Stores what a step has made, while the fence is held.
  *
- * @returns False when somebody else has the task: then nothing was stored.
+ * @returns False when another worker has the task; then nothing was stored.
  */
 export async function storeHandles(
   sql: ISql,
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The lock keeps a claim from coming between the check of the fence and the write: what is stored is always what the
-  // holder of the fence knows.
+  // The lock keeps a claim from coming between the check of the fence and the write, so only the holder of the fence
+  // writes.
   const rows = await sql`
     with ours as (
       select target_id, generation, workspace_id
@@ -32,13 +33,13 @@ export async function storeHandles(
   return rows.length > 0;
 }
 
-/** What a task's visible call returned. */
+/** Handles that a task's visible call returned. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
   readonly handles: StoredHandles;
 }
 
-/** Adds what visible calls returned to what is stored, whoever holds the tasks; the caller has them locked. */
+/** Adds what visible calls returned to the stored handles. The caller has locked the tasks; no fence is checked. */
 export async function addHandles(
   tx: TransactionSql,
   added: readonly AddedHandles[],
@@ -58,7 +59,16 @@ export async function addHandles(
     set handles = h.handles || excluded.handles`;
 }
 
-/** The keys that the stored handles need. */
+/** Deletes the handles of ended tasks. */
+export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[]): Promise<void> {
+  await tx`
+    delete from task_handles h
+    using jsonb_to_recordset(${tx.json(toKeyRows(tasks))}) as k(target_id uuid, generation int)
+    where h.target_id = k.target_id
+    and h.generation = k.generation`;
+}
+
+/** The ids of the sealing keys that the stored handles need. */
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

@@ -1,18 +1,17 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { HeldKey, TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful, isInPlace } from "./deployment.ts";
-import { toHeldRows } from "./task-keys.ts";
+import { toHeldRows } from "./tasks.ts";
 
-/** A visible call that wants to begin. */
+/** A visible call that is to begin. */
 export interface MarkRequest extends HeldKey {
   readonly contentHash: string;
   /** Deadline of the call. */
   readonly callMs: number;
 }
 
-/** A visible call that may begin: the task is `calling` until `callUntil`, and nobody acts on it before. */
+/** A visible call that may begin: the task is `calling`, and no process acts on it before `call_until`. */
 export interface Mark extends TaskKey {
-  readonly attemptNumber: number;
   readonly callNumber: number;
 }
 
@@ -26,7 +25,7 @@ function toRow(request: MarkRequest) {
   };
 }
 
-/** A row while another generation of the task `t` is or may be visible. */
+/** Whether another generation of the task `t` is or may be visible, for an `exists`. */
 function visibleSibling(sql: ISql) {
   return sql`
     select 1
@@ -37,11 +36,12 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * Marks calls as begun, and writes the intent to their attempts, in one statement. What is not ours any more, is late, has
- * a sibling that is or may be visible, or was restored and not looked for is left out.
+ * Marks calls as begun and records them in their attempts, in one statement. It leaves out a call whose fence is not held,
+ * whose `publish_before` has passed, whose target is or may be visible at another generation, or that a restore has put in
+ * doubt.
  *
- * @throws A unique violation when one of the accounts has another call in the air, or the same content without a known
- * outcome; then none is marked.
+ * @throws A unique violation when one of the accounts has another open call, or the same content without a known outcome;
+ * then none is marked.
  */
 export async function markCalls(
   sql: ISql,
@@ -51,7 +51,7 @@ export async function markCalls(
     with marked as (
       update publish_tasks t
       set status = 'calling',
-        -- Whole milliseconds, so that a process that reads the instant back means the same one.
+        -- Whole milliseconds, so that a process that reads the instant and writes it back does not change it.
         called_at = date_trunc('milliseconds', now()),
         call_until = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
         wake_at = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
@@ -67,7 +67,7 @@ export async function markCalls(
       and t.fence = k.fence
       and t.status = 'working'
       and t.publish_before > now()
-      -- Asked here because the database can be replaced between the claim and now.
+      -- Checked here too, because the database can be replaced between the claim and now.
       and ${isInPlace(sql)}
       and not ${isDoubtful(sql)}
       and not exists (${visibleSibling(sql)})
@@ -85,25 +85,25 @@ export async function markCalls(
       and a.number = m.attempt_number
       returning a.target_id
     )
-    select m.target_id, m.generation, m.attempt_number, m.call_number
+    select m.target_id, m.generation, m.call_number
     from marked m
     join intended i on i.target_id = m.target_id`;
 }
 
 /** Why a call was not marked. */
 export type Unmarked =
-  /** Somebody else has the task. */
+  /** Another worker has the task. */
   | "lost"
-  /** It is too late to start a visible call. */
+  /** `publish_before` has passed. */
   | "missed"
   /** The target is published at another generation. */
   | "superfluous"
-  /** The data was restored: it is to be adopted, or the target to be looked for, first. */
+  /** The data was restored: first an operator has to adopt it, or the platform has to be asked about the target. */
   | "held"
   /** Another call has to end first. */
   | "busy";
 
-/** Looks up why these calls were not marked. */
+/** Looks up why a call was not marked. */
 export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case

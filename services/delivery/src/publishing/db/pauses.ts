@@ -6,7 +6,7 @@ export interface PauseRow {
   readonly createdAt: Date;
 }
 
-/** Returns the pause in force: an earlier one stays as it is. */
+/** Creates a pause unless it exists; returns the one in force. */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],

@@ -1,9 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { TaskKey } from "#src/publishing/domain/held-task.ts";
-import type { Task } from "#src/publishing/domain/task.ts";
-import { taskColumns } from "./task-columns.ts";
+import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
+import { taskColumns } from "./tasks.ts";
 
-/** A target at the generation that its owner has. */
+/** A target at the generation that posts knows. */
 export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
 }
@@ -17,8 +16,8 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * What there is to say about targets: a success of any generation, else the state at the generation asked for. A dropped
- * task counts as none, so that its owner asks for it again if it is wanted after all.
+ * The states of targets: a success of any generation, else the state at the requested generation. A dropped task counts as
+ * unknown, so that posts requests it again if it is wanted.
  */
 export async function listTargetStates(
   sql: ISql,
@@ -34,7 +33,7 @@ export async function listTargetStates(
     order by t.target_id, k.generation, t.status = 'published' desc`;
 }
 
-/** Those that were cancelled: asked for again at the same generation, they start nothing. */
+/** The cancelled ones among these targets: another request at the same generation starts nothing. */
 export async function listCancelled(
   sql: ISql,
   queries: readonly StateQuery[],

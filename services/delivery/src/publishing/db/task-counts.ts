@@ -1,24 +1,24 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * What tasks that have not come to an end are at: waiting though they are due, held back by an operator's pause or by what
- * their account has to wait for, in work, or called without a known outcome.
+ * The states of open tasks that operators see: due and waiting, held back by an operator's pause, held back by a limit or
+ * failures of their account, in work, or called without a known outcome.
  */
 export const TASK_STATES = ["due", "paused", "gated", "working", "unknown"] as const;
 
-/** How much of a platform is at one state. */
+/** How many tasks of a platform are in one state. */
 export interface TaskCount {
   readonly platform: string;
   readonly state: (typeof TASK_STATES)[number];
   readonly count: number;
-  /** Since when the first of those waits that a claim would take; null when there is none. */
+  /** Since when the oldest claimable task waits; null when there is none. */
   readonly claimableSince: Date | null;
 }
 
 /**
- * Counts the tasks that have not come to an end; finished ones are not in the indexes that are read. A task is claimable
- * when `claimTasks` leaves it out for nothing that is its account's own: a pause, a gate, other work of the account, or
- * another generation that may be visible. One that a platform or a workspace with its share in work keeps waiting is.
+ * Counts the open tasks; finished ones are not in the indexes that this reads. A task is claimable unless a pause, a gate,
+ * other work of its account or another generation that may be visible holds it back. A task that waits because its
+ * platform or workspace has reached its limit of tasks in work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

@@ -1,26 +1,25 @@
-import type { TaskKey } from "./held-task.ts";
-import type { Task } from "./task.ts";
+import type { Task, TaskKey } from "./task.ts";
 
-/** What cancelling some targets comes to. */
+/** What follows from a request to cancel some targets. */
 export type CancellationPlan =
-  /** One of them is, or may be, on its way to the platform: nothing is cancelled. */
+  /** One of them has, or may have, an open visible call: nothing is cancelled. */
   | { readonly kind: "in_flight" }
   | {
       readonly kind: "free";
       /** Tasks that end here. */
       readonly cancelled: readonly Task[];
-      /** What became of the targets that had come to an end before. */
+      /** Tasks of the targets that had ended before. */
       readonly ended: readonly Task[];
     };
 
-/** Whether a visible call may be in the air, or may have been made without a known outcome. */
+/** Whether a visible call may be open, or may have ended without a known outcome. */
 function isInFlight(task: Task): boolean {
   switch (task.status) {
     case "calling":
     case "unknown":
     case "reconciling":
       return true;
-    // Waits to repeat a call that may have made it visible.
+    // It waits to repeat a call that may have published the target.
     case "queued":
     case "working":
       return task.openUnknowns > 0;
@@ -31,7 +30,7 @@ function isInFlight(task: Task): boolean {
   }
 }
 
-/** The target's end: a success of any generation, else the failure of the one that is asked about. */
+/** The task that ended the target: a success of any generation, else the failure of the requested one. */
 function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | undefined {
   return (
     generations.find((task) => task.status === "published") ??
@@ -40,10 +39,10 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Decides about cancelling targets at their generations, all of them or none. Older generations end with it; what is
- * newer is not what was asked about, and stays.
+ * Decides about cancelling targets at their generations, all of them or none. Older generations end too; newer ones stay,
+ * because the request was not about them.
  *
- * @param tasks All generations of the targets, each target with one at the generation asked for.
+ * @param tasks All generations of the targets, among them the requested ones.
  */
 export function planCancellation(
   tasks: readonly Task[],

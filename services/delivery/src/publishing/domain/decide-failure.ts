@@ -5,16 +5,16 @@ import type {
   Unknown,
 } from "@postrider/platforms/publishing/outcome";
 import {
-  attemptResult,
+  attemptWith,
   change,
   type AccountEffect,
   type Decision,
-  type Situation,
+  type TaskSnapshot,
 } from "./decision.ts";
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** A refusal of the content itself is the same for every repetition, so the calls before it made nothing either. */
+/** A refusal of the content itself is the same for every call, so the calls before it published nothing either. */
 const ABOUT_CONTENT: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "content_rejected",
   "media_rejected",
@@ -28,7 +28,7 @@ function later(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b;
 }
 
-/** Back to waiting; the handles stay, so the next try goes on where this one stopped. */
+/** Lets the task wait again; its handles stay, so the next try goes on where this one stopped. */
 export function requeue(
   task: Task,
   wakeAt: Date,
@@ -44,16 +44,16 @@ export function requeue(
 }
 
 /**
- * Ends the task without success. While an earlier call may have made the target visible, that is what has to be said,
- * because a person would otherwise retry and publish it twice.
+ * Ends the task without success. While an earlier call may have made the target visible, the error is `outcome_unknown`,
+ * because a person would otherwise retry and publish the target twice.
  */
 export function fail(
-  situation: Situation,
+  snapshot: TaskSnapshot,
   code: TargetErrorCode,
   message: string,
   account?: AccountEffect,
 ): Decision {
-  const { task } = situation;
+  const { task } = snapshot;
   const isOpen = task.openUnknowns > 0 && !ABOUT_CONTENT.has(code);
   const failed: Task = {
     ...task,
@@ -63,17 +63,18 @@ export function fail(
     errorMessage: isOpen && code !== "outcome_unknown" ? `${code}: ${message}` : message,
   };
   return {
+    task,
     changes: [change(failed)],
-    ...(task.isAttemptOpen ? { attempt: attemptResult("failed", code, message) } : {}),
+    ...(task.isAttemptOpen ? attemptWith(snapshot, "failed", { code, message }) : {}),
     ...(account === undefined ? {} : { account }),
   };
 }
 
-/** The platform may have done it. Nobody may act before `callUntil`; then the platform is looked at. */
-export function suspect(situation: Situation, unknown: Omit<Unknown, "kind">): Decision {
-  const { task, now } = situation;
+/** The call may have published the target. No process acts before `callUntil`; then the platform is asked. */
+export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">): Decision {
+  const { task, now } = snapshot;
   const { message, limitedForMs } = unknown;
-  const suspected: Task = {
+  const uncertain: Task = {
     ...task,
     status: "unknown",
     wakeAt: later(task.callUntil ?? now, now),
@@ -88,16 +89,18 @@ export function suspect(situation: Situation, unknown: Omit<Unknown, "kind">): D
     errorMessage: message,
   };
   return {
-    changes: [change(suspected)],
-    attempt: attemptResult("unknown", "outcome_unknown", message),
+    task,
+    changes: [change(uncertain)],
+    ...attemptWith(snapshot, "unknown", { code: "outcome_unknown", message }),
     ...(limitedForMs === undefined
       ? {}
       : { account: { kind: "limited", until: after(now, limitedForMs) } }),
   };
 }
 
-/** The platform is at work on it. The attempt stays open until the platform says how it ends. */
-export function onPending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
+/** The platform is still processing the call. The attempt stays open until the platform says how it ends. */
+export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
+  const { task, now } = snapshot;
   const pending: Task = {
     ...task,
     status: "unknown",
@@ -111,8 +114,9 @@ export function onPending({ task, now }: Situation, { afterMs, handles }: Pendin
     errorMessage: null,
   };
   return {
+    task,
     changes: [change(pending)],
-    attempt: attemptResult(null),
+    ...attemptWith(snapshot, null),
     ...(handles === undefined ? {} : { handles }),
   };
 }
@@ -120,54 +124,57 @@ export function onPending({ task, now }: Situation, { afterMs, handles }: Pendin
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
 /** Waiting for a limit costs no attempt: the attempt stays open and goes on afterwards, and the account waits as a whole. */
-function onLimit(situation: Situation, failure: Retryable): Decision {
-  const { task, now } = situation;
+function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
+  const { task, now } = snapshot;
   const until = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);
   const account: AccountEffect = { kind: "limited", until };
-  if (until >= task.publishBefore) return fail(situation, failure.code, failure.message, account);
+  if (until >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
   return {
+    task,
     changes: [change(requeue(task, until, failure))],
-    attempt: attemptResult(null, failure.code, failure.message),
+    ...attemptWith(snapshot, null, failure),
     account,
   };
 }
 
-function onRetryable(situation: Situation, failure: Retryable, policy: RetryPolicy): Decision {
-  if (failure.isLimit === true) return onLimit(situation, failure);
-  const { task, now, random } = situation;
+function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPolicy): Decision {
+  if (failure.isLimit === true) return onLimit(snapshot, failure);
+  const { task, now, random } = snapshot;
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
-  // Media that cannot be fetched says nothing about the account, which others publish on meanwhile.
+  // Media that cannot be fetched says nothing about the account, on which other targets publish meanwhile.
   const isAboutMedia = failure.code === "media_fetch_failed";
   const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
-  if (plannedMs === undefined) return fail(situation, failure.code, failure.message, account);
+  if (plannedMs === undefined) return fail(snapshot, failure.code, failure.message, account);
   const wakeAt = after(now, failure.retryAfterMs ?? plannedMs);
-  if (wakeAt >= task.publishBefore) return fail(situation, failure.code, failure.message, account);
+  if (wakeAt >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
   const retried = {
     ...requeue(task, wakeAt, failure),
     isAttemptOpen: false,
     retryCount: task.retryCount + 1,
   };
   return {
+    task,
     changes: [change(retried)],
-    attempt: attemptResult("retry", failure.code, failure.message),
+    ...attemptWith(snapshot, "retry", failure),
     ...(account === undefined ? {} : { account }),
   };
 }
 
-/** What a definite failure of the visible call or of a step before it leads to: nothing is visible because of it. */
-export function onFailure(situation: Situation, failure: Failure, policy: RetryPolicy): Decision {
+/** What follows from a definite failure of the visible call or of a step before it: it made nothing visible. */
+export function onFailure(snapshot: TaskSnapshot, failure: Failure, policy: RetryPolicy): Decision {
+  const { task, now } = snapshot;
   switch (failure.kind) {
     case "refused":
-      // After an unknown outcome a duplicate is most likely the call that was given up for absent: look once more.
-      return failure.code === "duplicate_on_platform" && situation.task.unknownCount > 0
-        ? suspect(situation, { message: failure.message })
-        : fail(situation, failure.code, failure.message, { kind: "answered" });
+      // After an unknown outcome, the duplicate is most likely the call that was taken for absent: look once more.
+      return failure.code === "duplicate_on_platform" && task.unknownCount > 0
+        ? toUnknown(snapshot, { message: failure.message })
+        : fail(snapshot, failure.code, failure.message, { kind: "answered" });
     case "retryable":
-      return onRetryable(situation, failure, policy);
+      return onRetryable(snapshot, failure, policy);
     case "token_refused": {
       // The worker that holds the task refreshes the token and goes on within the same attempt.
-      const wakeAt = after(situation.now, policy.leaseMs);
-      return { changes: [change({ ...situation.task, status: "working", wakeAt }, false)] };
+      const working: Task = { ...task, status: "working", wakeAt: after(now, policy.leaseMs) };
+      return { task, changes: [change(working, false)], isContinued: true };
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { Published } from "@postrider/platforms/publishing/outcome";
-import { attemptResult, change, type Decision, type Situation } from "./decision.ts";
+import type { Published } from "@postrider/platforms/publishing/connector";
+import { attemptWith, change, type Decision, type TaskSnapshot } from "./decision.ts";
 import type { Task } from "./task.ts";
 
 type Ids = Pick<Published, "externalId" | "permalink" | "askLater">;
@@ -21,20 +21,20 @@ function isSuperfluous(task: Task): boolean {
  * The target is visible. The first success that is recorded is the target's; any other one keeps its id in its attempt
  * and makes the target show `duplicate_detected`.
  */
-export function onPublished(situation: Situation, ids: Ids): Decision {
-  const { task, siblings, now } = situation;
+export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
+  const { task, siblings, now } = snapshot;
   const { externalId, permalink, askLater } = ids;
-  const attempt = { ...attemptResult("published"), externalId, permalink };
+  const attempt = attemptWith(snapshot, "published", {}, { externalId, permalink });
   const account = { kind: "answered" } as const;
   if (task.status === "published") {
-    if (task.externalId === ids.externalId) return { changes: [], attempt };
-    return { changes: [change(markDuplicate(task, ids))], attempt, account };
+    if (task.externalId === ids.externalId) return { task, changes: [], ...attempt };
+    return { task, changes: [change(markDuplicate(task, ids))], ...attempt, account };
   }
   const rival = siblings.find((sibling) => sibling.status === "published");
   if (rival !== undefined) {
     const dropped: Task = { ...task, status: "dropped", isAttemptOpen: false, openUnknowns: 0 };
     const winner = rival.externalId === ids.externalId ? rival : markDuplicate(rival, ids);
-    return { changes: [change(dropped, false), change(winner)], attempt, account };
+    return { task, changes: [change(dropped, false), change(winner)], ...attempt, account };
   }
   const published: Task = {
     ...task,
@@ -51,8 +51,9 @@ export function onPublished(situation: Situation, ids: Ids): Decision {
     .filter(isSuperfluous)
     .map((sibling) => change({ ...sibling, status: "dropped", isAttemptOpen: false }, false));
   return {
+    task,
     changes: [change(published), ...superfluous],
-    attempt,
+    ...attempt,
     account,
     ...(askLater === undefined || externalId !== null ? {} : { askLater }),
   };

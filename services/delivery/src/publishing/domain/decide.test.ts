@@ -1,11 +1,10 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { decide } from "./decide.ts";
-import type { Happening, Situation } from "./decision.ts";
+import { expect, test } from "vitest";
+import { decide, decideInOrder } from "./decide.ts";
+import type { Learned, TaskSnapshot } from "./decision.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
-import { settle } from "./settle.ts";
 import type { Attempt, Task, TaskStatus } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
@@ -87,21 +86,21 @@ const ATTEMPT: Attempt = {
   isNotSent: false,
 };
 
-function situation(task: Task, given: Partial<Situation> = {}): Situation {
+function snapshot(task: Task, given: Partial<TaskSnapshot> = {}): TaskSnapshot {
   return { task, siblings: [], attempt: ATTEMPT, now: NOW, random: 0.5, ...given };
 }
 
-function called(outcome: Outcome, callNumber = 1): Happening {
+function called(outcome: Outcome, callNumber = 1): Learned {
   return { kind: "called", callNumber, outcome };
 }
 
-function looked(verdict: Verdict, maxResends = 1): Happening {
+function looked(verdict: Verdict, maxResends = 1): Learned {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
-/** What changes in the task itself, and whether it is told. */
-function after(task: Task, happening: Happening, given: Partial<Situation> = {}) {
-  const decision = decide(situation(task, given), happening, POLICY);
+/** What changes in the task itself, and whether it is reported to posts. */
+function after(task: Task, learned: Learned, given: Partial<TaskSnapshot> = {}) {
+  const decision = decide(snapshot(task, given), learned, POLICY);
   const [own] = decision.changes.filter(
     ({ task: { generation } }) => generation === task.generation,
   );
@@ -112,351 +111,363 @@ const published: Outcome = { kind: "published", externalId: "1", permalink: "htt
 const refused: Outcome = { kind: "refused", code: "content_rejected", message: "no" };
 const suspended: Outcome = { kind: "refused", code: "account_action_needed", message: "no" };
 const duplicate: Outcome = { kind: "refused", code: "duplicate_on_platform", message: "again" };
-const retryable: Outcome = { kind: "retryable", code: "platform_unavailable", message: "away" };
+const retryable: Outcome = {
+  kind: "retryable",
+  code: "platform_unavailable",
+  message: "unavailable",
+};
 const waiting: Outcome = { ...retryable, retryAfterMs: 7_000 };
 const limited: Outcome = { ...retryable, code: "rate_limited", isLimit: true, retryAfterMs: 9_000 };
 const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("an id that comes later is asked for once the target is recorded as published", () => {
+test("a target that is published without an id leaves a question for it, unless another generation is published", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
-  expect(decide(situation(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
+  expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
   const rival = { ...PUBLISHED, generation: 2 };
-  const superfluous = situation(RECONCILING, { siblings: [rival] });
+  const superfluous = snapshot(RECONCILING, { siblings: [rival] });
   expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
 });
 
-describe("what a call came to in time", () => {
-  test.each<[string, Outcome, object]>([
-    [
-      "published",
-      published,
-      { status: "published", externalId: "1", publishedAt: NOW, attempt: "published" },
-    ],
-    ["refused", refused, { status: "failed", errorCode: "content_rejected", attempt: "failed" }],
-    [
-      "retryable",
-      retryable,
-      { status: "queued", wakeAt: at(60_000), retryCount: 1, attempt: "retry" },
-    ],
-    ["retryable with a wait", waiting, { status: "queued", wakeAt: at(7_000), attempt: "retry" }],
-    [
-      "a limit",
-      limited,
-      { status: "queued", wakeAt: at(9_000), retryCount: 0, isAttemptOpen: true, attempt: null },
-    ],
-    [
-      "unknown",
-      unknown,
-      {
-        status: "unknown",
-        wakeAt: at(50_000),
-        openUnknowns: 1,
-        firstUnknownAt: at(-10_000),
-        attempt: "unknown",
-      },
-    ],
-    ["token refused", tokenRefused, { status: "working", wakeAt: at(60_000), isReported: false }],
-    [
-      "not sent",
-      notSent,
-      { status: "queued", wakeAt: NOW, isAttemptOpen: true, isReported: false, attempt: null },
-    ],
-  ])("%s", (_name, outcome, expected) => {
-    expect(after(CALLING, called(outcome))).toMatchObject({
-      version: 6,
-      isReported: true,
-      ...expected,
-    });
-  });
-
-  test("the last retry used up fails with the last code", () => {
-    expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
-      status: "failed",
-      errorCode: "platform_unavailable",
-      attempt: "failed",
-    });
-  });
-
-  test("a wait beyond publish_before fails at once", () => {
-    const task = { ...CALLING, publishBefore: at(5_000) };
-    expect(after(task, called(waiting))).toMatchObject({ status: "failed" });
-    expect(after(task, called(limited))).toMatchObject({
-      status: "failed",
-      errorCode: "rate_limited",
-    });
-  });
-
-  test("a duplicate is a plain refusal unless an earlier call may have made it", () => {
-    expect(after(CALLING, called(duplicate))).toMatchObject({ status: "failed" });
-    expect(after({ ...CALLING, unknownCount: 1 }, called(duplicate))).toMatchObject({
+test.each<[string, Outcome, object]>([
+  [
+    "as published",
+    published,
+    { status: "published", externalId: "1", publishedAt: NOW, attempt: "published" },
+  ],
+  ["as refused", refused, { status: "failed", errorCode: "content_rejected", attempt: "failed" }],
+  [
+    "with a retryable failure",
+    retryable,
+    { status: "queued", wakeAt: at(60_000), retryCount: 1, attempt: "retry" },
+  ],
+  [
+    "with a retryable failure that names a wait",
+    waiting,
+    { status: "queued", wakeAt: at(7_000), attempt: "retry" },
+  ],
+  [
+    "with a limit",
+    limited,
+    { status: "queued", wakeAt: at(9_000), retryCount: 0, isAttemptOpen: true, attempt: null },
+  ],
+  [
+    "with an unknown outcome",
+    unknown,
+    {
       status: "unknown",
-    });
-  });
-
-  test("while an earlier call may be visible only a refusal of the content is definite", () => {
-    const task = { ...CALLING, openUnknowns: 1 };
-    expect(after(task, called(suspended))).toMatchObject({
-      errorCode: "outcome_unknown",
-      errorMessage: "account_action_needed: no",
+      wakeAt: at(50_000),
       openUnknowns: 1,
-    });
-    expect(after(task, called(refused))).toMatchObject({ errorCode: "content_rejected" });
+      firstUnknownAt: at(-10_000),
+      attempt: "unknown",
+    },
+  ],
+  [
+    "with a refused token",
+    tokenRefused,
+    { status: "working", wakeAt: at(60_000), isReported: false },
+  ],
+  [
+    "without being sent",
+    notSent,
+    { status: "queued", wakeAt: NOW, isAttemptOpen: true, isReported: false, attempt: null },
+  ],
+])("a call that ends in time %s changes its task accordingly", (_name, outcome, expected) => {
+  expect(after(CALLING, called(outcome))).toMatchObject({
+    version: 6,
+    isReported: true,
+    ...expected,
   });
 });
 
-describe("what a call came to when nobody waited any more", () => {
-  const told: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
+test("a retryable failure after the last retry fails the target with its code", () => {
+  expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
+    status: "failed",
+    errorCode: "platform_unavailable",
+    attempt: "failed",
+  });
+});
 
-  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])("$status: published is adopted", (task) => {
-    expect(after(task, called(published), { attempt: told })).toMatchObject({
+test("a wait beyond publish_before fails the target at once", () => {
+  const task = { ...CALLING, publishBefore: at(5_000) };
+  expect(after(task, called(waiting))).toMatchObject({ status: "failed" });
+  expect(after(task, called(limited))).toMatchObject({
+    status: "failed",
+    errorCode: "rate_limited",
+  });
+});
+
+test("a refusal as a duplicate fails the target, unless an earlier call may have published it", () => {
+  expect(after(CALLING, called(duplicate))).toMatchObject({ status: "failed" });
+  expect(after({ ...CALLING, unknownCount: 1 }, called(duplicate))).toMatchObject({
+    status: "unknown",
+  });
+});
+
+test("while an earlier call may be visible, only a refusal of the content ends the target definitely", () => {
+  const task = { ...CALLING, openUnknowns: 1 };
+  expect(after(task, called(suspended))).toMatchObject({
+    errorCode: "outcome_unknown",
+    errorMessage: "account_action_needed: no",
+    openUnknowns: 1,
+  });
+  expect(after(task, called(refused))).toMatchObject({ errorCode: "content_rejected" });
+});
+
+const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
+
+test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+  "a late success makes a target that is $status published",
+  (task) => {
+    expect(after(task, called(published), { attempt: reported })).toMatchObject({
       status: "published",
       externalId: "1",
       errorCode: null,
       openUnknowns: 0,
     });
-  });
+  },
+);
 
-  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])("$status: not sent proves absence", (task) => {
-    expect(after(task, called(notSent), { attempt: told })).toMatchObject({
+test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+  "a late report that a call was not sent queues a target that is $status",
+  (task) => {
+    expect(after(task, called(notSent), { attempt: reported })).toMatchObject({
       status: "queued",
       openUnknowns: 0,
       attempt: "retry",
     });
-  });
+  },
+);
 
-  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])("$status: a refusal is the answer", (task) => {
-    expect(after(task, called(suspended), { attempt: told })).toMatchObject({
+test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+  "a late refusal fails a target that is $status",
+  (task) => {
+    expect(after(task, called(suspended), { attempt: reported })).toMatchObject({
       status: "failed",
       errorCode: "account_action_needed",
     });
-  });
+  },
+);
 
-  test("a late limit ends the attempt that was told as unknown", () => {
-    expect(after(UNKNOWN, called(limited), { attempt: told })).toMatchObject({
-      status: "queued",
-      isAttemptOpen: false,
-      attempt: "retry",
-    });
-  });
-
-  test("a failed target that opens again waits until its owner has heard of it", () => {
-    expect(after(FAILED_UNKNOWN, called(notSent), { attempt: told })).toMatchObject({
-      wakeAt: at(5_000),
-    });
-    expect(after(UNKNOWN, called(notSent), { attempt: told })).toMatchObject({ wakeAt: NOW });
-  });
-
-  test("a target that failed for another reason stays failed", () => {
-    const task: Task = { ...PUBLISHED, status: "failed", errorCode: "content_rejected" };
-    expect(decide(situation(task), called(notSent), POLICY).changes).toEqual([]);
-  });
-
-  test("a generation that has been replaced stays as it is", () => {
-    const siblings = [{ ...WORKING, generation: 2 }];
-    const decision = decide(
-      situation(UNKNOWN, { siblings, attempt: told }),
-      called(notSent),
-      POLICY,
-    );
-    expect(decision).toMatchObject({ changes: [], attempt: { outcome: "retry", isNotSent: true } });
+test("a late limit ends the attempt that was reported as unknown", () => {
+  expect(after(UNKNOWN, called(limited), { attempt: reported })).toMatchObject({
+    status: "queued",
+    isAttemptOpen: false,
+    attempt: "retry",
   });
 });
 
-describe("a call that the platform is at work on", () => {
-  const pending: Outcome = { kind: "pending", afterMs: 30_000 };
+test("a failed target that is queued again by a late fact waits 5 s, so that posts learns of it first", () => {
+  expect(after(FAILED_UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({
+    wakeAt: at(5_000),
+  });
+  expect(after(UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({ wakeAt: NOW });
+});
 
-  test("is asked about, and is no unknown outcome to people", () => {
-    expect(after(CALLING, called(pending))).toMatchObject({
+test("a late fact does not change a target that failed for another reason", () => {
+  const task: Task = { ...PUBLISHED, status: "failed", errorCode: "content_rejected" };
+  expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
+});
+
+test("a late fact about a replaced generation is kept in its attempt and changes no task", () => {
+  const siblings = [{ ...WORKING, generation: 2 }];
+  const decision = decide(
+    snapshot(UNKNOWN, { siblings, attempt: reported }),
+    called(notSent),
+    POLICY,
+  );
+  expect(decision).toMatchObject({ changes: [], attempt: { outcome: "retry", isNotSent: true } });
+});
+
+const pending: Outcome = { kind: "pending", afterMs: 30_000 };
+
+test("a pending call keeps its attempt open, is looked for later and is not reported as an unknown outcome", () => {
+  expect(after(CALLING, called(pending))).toMatchObject({
+    status: "unknown",
+    wakeAt: at(30_000),
+    errorCode: null,
+    isAttemptOpen: true,
+    openUnknowns: 1,
+    unknownCount: 0,
+    isReported: true,
+    attempt: null,
+  });
+});
+
+test("a late pending outcome without handles changes nothing", () => {
+  expect(decide(snapshot(UNKNOWN), called(pending), POLICY)).toEqual({
+    task: UNKNOWN,
+    changes: [],
+  });
+});
+
+const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
+
+test("the handles of a pending call are stored together with the fact", () => {
+  const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
+  expect(decision.handles).toEqual({ publishId: "p1" });
+  expect(decision.attempt).toMatchObject({ outcome: null });
+});
+
+test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
+  "a late pending outcome with handles makes a target that is $status wait for a look with these handles",
+  (task) => {
+    expect(after(task, called(withHandles))).toMatchObject({
       status: "unknown",
       wakeAt: at(30_000),
-      errorCode: null,
-      isAttemptOpen: true,
       openUnknowns: 1,
-      unknownCount: 0,
+      errorCode: null,
+    });
+    expect(decide(snapshot(task), called(withHandles), POLICY).handles).toEqual({
+      publishId: "p1",
+    });
+  },
+);
+
+test("a target whose pending call is refused keeps outcome_unknown while an older call is open", () => {
+  const task = { ...RECONCILING, openUnknowns: 2 };
+  const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
+  expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
+});
+
+test("a second success with the same id changes nothing", () => {
+  expect(decide(snapshot(PUBLISHED), called(published), POLICY).changes).toEqual([]);
+});
+
+test("a second success with another id marks the published target as duplicate_detected", () => {
+  const second: Outcome = { kind: "published", externalId: "2", permalink: null };
+  expect(after(PUBLISHED, called(second))).toMatchObject({
+    status: "published",
+    externalId: "1",
+    errorCode: "duplicate_detected",
+    attempt: "published",
+  });
+});
+
+test("a success after that of another generation is dropped and marks the other as duplicate_detected", () => {
+  const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
+  const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published), POLICY);
+  expect(changes).toMatchObject([
+    { task: { generation: 1, status: "dropped" }, isReported: false },
+    {
+      task: { generation: 2, status: "published", errorCode: "duplicate_detected" },
       isReported: true,
-      attempt: null,
-    });
-  });
-
-  test("decides nothing when it is said late", () => {
-    expect(decide(situation(UNKNOWN), called(pending), POLICY)).toEqual({ changes: [] });
-  });
-
-  const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
-
-  test("keeps what the platform returned together with the fact", () => {
-    const decision = decide(situation(CALLING), called(withHandles), POLICY);
-    expect(decision.handles).toEqual({ publishId: "p1" });
-    const { handles } = settle(
-      { tasks: [CALLING], attempts: [ATTEMPT], now: NOW },
-      [{ targetId: "t", generation: 1, attemptNumber: 1, happening: called(withHandles) }],
-      POLICY,
-      () => 0.5,
-    );
-    expect(handles).toEqual([{ task: CALLING, handles: { publishId: "p1" } }]);
-  });
-
-  test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-    "that comes late is looked at with what it returned",
-    (task) => {
-      expect(after(task, called(withHandles))).toMatchObject({
-        status: "unknown",
-        wakeAt: at(30_000),
-        openUnknowns: 1,
-        errorCode: null,
-      });
-      expect(decide(situation(task), called(withHandles), POLICY).handles).toEqual({
-        publishId: "p1",
-      });
     },
-  );
+  ]);
+});
 
-  test("ended by the platform while an older call is open, it may still be visible", () => {
-    const task = { ...RECONCILING, openUnknowns: 2 };
-    const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
-    expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
+test("a success drops the generations that have not begun their call", () => {
+  const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
+    ...CALLING,
+    status,
+    generation: index + 2,
+  }));
+  const { changes } = decide(snapshot(CALLING, { siblings }), called(published), POLICY);
+  expect(changes.map(({ task: { generation, status } }) => [generation, status])).toEqual([
+    [1, "published"],
+    [2, "dropped"],
+    [3, "dropped"],
+  ]);
+});
+
+test.each<[string, Verdict, object]>([
+  [
+    "that the post is present",
+    { kind: "present", externalId: "9", permalink: null },
+    { status: "published", externalId: "9" },
+  ],
+  [
+    "that the post is absent",
+    { kind: "absent" },
+    { status: "queued", resendCount: 1, openUnknowns: 0, wakeAt: NOW },
+  ],
+  [
+    "that the call may be repeated",
+    { kind: "repeat" },
+    { status: "queued", openUnknowns: 1, wakeAt: NOW },
+  ],
+  [
+    "to look again",
+    { kind: "look_again", afterMs: 5 },
+    { status: "unknown", looks: 1, wakeAt: at(5) },
+  ],
+  [
+    "that it was incomplete",
+    { kind: "look_again", afterMs: 5, isIncomplete: true },
+    { status: "unknown", looks: 0, wakeAt: at(5) },
+  ],
+  [
+    "that the platform cannot tell",
+    { kind: "cannot_tell", message: "" },
+    { status: "failed", errorCode: "outcome_unknown" },
+  ],
+  [
+    "that the platform refused the post",
+    { kind: "refused", code: "permission_missing", message: "no" },
+    { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
+  ],
+])("a look that says %s changes its task accordingly", (_name, verdict, expected) => {
+  expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
+});
+
+test("a target that is absent after its last resend fails with outcome_unknown", () => {
+  expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
+    status: "failed",
+    errorCode: "outcome_unknown",
   });
 });
 
-describe("two successes", () => {
-  test("the same id twice changes nothing", () => {
-    expect(decide(situation(PUBLISHED), called(published), POLICY).changes).toEqual([]);
-  });
+test("a target that a restore put in doubt is sent once it is proved absent, and its call then counts like any other", () => {
+  const restored = { ...RECONCILING, isRestored: true, isLimited: true };
+  const absent = after(restored, looked({ kind: "absent" }));
+  expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
+  const calling: Task = { ...CALLING, isRestored: true };
+  const unknown: Outcome = { kind: "unknown", message: "reset" };
+  expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
+});
 
-  test("another id shows duplicate_detected and stays published", () => {
-    const second: Outcome = { kind: "published", externalId: "2", permalink: null };
-    expect(after(PUBLISHED, called(second))).toMatchObject({
-      status: "published",
-      externalId: "1",
-      errorCode: "duplicate_detected",
-      attempt: "published",
-    });
-  });
-
-  test("the success of another generation is the target's, and shows the duplicate", () => {
-    const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
-    const { changes } = decide(
-      situation(UNKNOWN, { siblings: [rival] }),
-      called(published),
-      POLICY,
-    );
-    expect(changes).toMatchObject([
-      { task: { generation: 1, status: "dropped" }, isReported: false },
-      {
-        task: { generation: 2, status: "published", errorCode: "duplicate_detected" },
-        isReported: true,
-      },
-    ]);
-  });
-
-  test("a success drops the generations that have not begun their call", () => {
-    const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
-      ...CALLING,
-      status,
-      generation: index + 2,
-    }));
-    const { changes } = decide(situation(CALLING, { siblings }), called(published), POLICY);
-    expect(changes.map(({ task: { generation, status } }) => [generation, status])).toEqual([
-      [1, "published"],
-      [2, "dropped"],
-      [3, "dropped"],
-    ]);
+test("a target that a restore put in doubt stays in doubt until its looks are over", () => {
+  const restored = { ...RECONCILING, isRestored: true };
+  expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
+    status: "unknown",
+    isRestored: true,
   });
 });
 
-describe("what a look leads to", () => {
-  test.each<[string, Verdict, object]>([
-    [
-      "present",
-      { kind: "present", externalId: "9", permalink: null },
-      { status: "published", externalId: "9" },
-    ],
-    [
-      "absent",
-      { kind: "absent" },
-      { status: "queued", resendCount: 1, openUnknowns: 0, wakeAt: NOW },
-    ],
-    ["repeat", { kind: "repeat" }, { status: "queued", openUnknowns: 1, wakeAt: NOW }],
-    ["again", { kind: "look_again", afterMs: 5 }, { status: "unknown", looks: 1, wakeAt: at(5) }],
-    [
-      "incomplete",
-      { kind: "look_again", afterMs: 5, isIncomplete: true },
-      { status: "unknown", looks: 0, wakeAt: at(5) },
-    ],
-    [
-      "cannot tell",
-      { kind: "cannot_tell", message: "" },
-      { status: "failed", errorCode: "outcome_unknown" },
-    ],
-    [
-      "ended by the platform",
-      { kind: "refused", code: "permission_missing", message: "no" },
-      { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
-    ],
-  ])("%s", (_name, verdict, expected) => {
-    expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
-  });
+test("after publish_before, a proved absence fails the target as missed and a needed repetition as outcome_unknown", () => {
+  const task = { ...RECONCILING, publishBefore: NOW };
+  expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
+  expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
+});
 
-  test("absence after the last resend cannot be told", () => {
-    expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
-      status: "failed",
-      errorCode: "outcome_unknown",
-    });
-  });
+test("a target whose platform cannot be read fails with outcome_unknown an hour after publish_before", () => {
+  const verdict: Verdict = { kind: "look_again", afterMs: 5, isIncomplete: true };
+  const task = { ...RECONCILING, publishBefore: at(-3_600_001) };
+  expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
+});
 
-  test("what a restore put in doubt is sent after its absence, and then is a call like any other", () => {
-    const restored = { ...RECONCILING, isRestored: true, isLimited: true };
-    const absent = after(restored, looked({ kind: "absent" }));
-    expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
-    const calling: Task = { ...CALLING, isRestored: true };
-    const unknown: Outcome = { kind: "unknown", message: "reset" };
-    expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
-  });
-
-  test("what a restore put in doubt stays so until the looks are over", () => {
-    const restored = { ...RECONCILING, isRestored: true };
-    expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
-      status: "unknown",
-      isRestored: true,
-    });
-  });
-
-  test("absence when it is too late to send is a miss, a repetition too late stays unknown", () => {
-    const task = { ...RECONCILING, publishBefore: NOW };
-    expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
-    expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
-  });
-
-  test("a platform that cannot be read is not asked for ever", () => {
-    const verdict: Verdict = { kind: "look_again", afterMs: 5, isIncomplete: true };
-    const task = { ...RECONCILING, publishBefore: at(-3_600_001) };
-    expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
-  });
-
-  test("a success that is in the attempt already wins over any verdict", () => {
-    const attempt: Attempt = { ...ATTEMPT, outcome: "published", externalId: "7" };
-    expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject({
-      status: "published",
-      externalId: "7",
-    });
+test("a success that is stored in the attempt wins over any verdict", () => {
+  const attempt: Attempt = { ...ATTEMPT, outcome: "published", externalId: "7" };
+  expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject({
+    status: "published",
+    externalId: "7",
   });
 });
 
-test("a call is lost only when it is over", () => {
-  const lost: Happening = { kind: "call_lost", callNumber: 1 };
-  expect(decide(situation(CALLING), lost, POLICY).changes).toEqual([]);
+test("a call counts as lost only after its call_until and if no later call was made", () => {
+  const lost: Learned = { kind: "call_lost", callNumber: 1 };
+  expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
   expect(
-    decide(situation({ ...CALLING, callUntil: NOW, callNumber: 2 }), lost, POLICY).changes,
+    decide(snapshot({ ...CALLING, callUntil: NOW, callNumber: 2 }), lost, POLICY).changes,
   ).toEqual([]);
 });
 
-test("who has lost the fence decides nothing", () => {
-  const happenings: Happening[] = [
-    { ...looked({ kind: "absent" }), fence: 2 } as Happening,
+test("a worker that has lost its fence changes nothing", () => {
+  const allLearned: Learned[] = [
+    { ...looked({ kind: "absent" }), fence: 2 } as Learned,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
     { kind: "not_wanted", fence: 2 },
     {
@@ -466,8 +477,8 @@ test("who has lost the fence decides nothing", () => {
     },
   ];
   for (const task of [WORKING, RECONCILING])
-    for (const happening of happenings)
-      expect(decide(situation(task), happening, POLICY).changes).toEqual([]);
+    for (const learned of allLearned)
+      expect(decide(snapshot(task), learned, POLICY).changes).toEqual([]);
 });
 
 const outcomes = fc.constantFrom(
@@ -490,7 +501,7 @@ const verdicts = fc.constantFrom<Verdict>(
   { kind: "look_again", afterMs: 5 },
   { kind: "cannot_tell", message: "" },
 );
-const happenings: fc.Arbitrary<Happening> = fc.oneof(
+const allLearned: fc.Arbitrary<Learned> = fc.oneof(
   fc.record({
     kind: fc.constant("called" as const),
     callNumber: fc.integer({ min: 1, max: 2 }),
@@ -501,27 +512,27 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
     callNumber: fc.integer({ min: 1, max: 2 }),
   }),
   verdicts.map((verdict) => looked(verdict)),
-  fc.constant<Happening>({ kind: "given_up", fence: 3, code: "missed", message: "" }),
-  fc.constant<Happening>({ kind: "not_wanted", fence: 3 }),
+  fc.constant<Learned>({ kind: "given_up", fence: 3, code: "missed", message: "" }),
+  fc.constant<Learned>({ kind: "not_wanted", fence: 3 }),
 );
 const tasks = fc.constantFrom(CALLING, WORKING, UNKNOWN, RECONCILING, FAILED_UNKNOWN, PUBLISHED);
 
-function run(task: Task, events: readonly Happening[]) {
-  const reports = events.map((happening) => ({
-    targetId: "t",
-    generation: 1,
-    attemptNumber: 1,
-    happening,
-  }));
-  return settle({ tasks: [task], attempts: [ATTEMPT], now: NOW }, reports, POLICY, () => 0.5);
+/** The task after all events, decided in one batch. */
+function run(task: Task, learned: readonly Learned[]): Task {
+  const ref = { targetId: "t", generation: 1, attemptNumber: 1 };
+  const events = learned.map((each) => ({ ...ref, ...each }));
+  const locked = { tasks: [task], attempts: [ATTEMPT], now: NOW };
+  const decisions = decideInOrder(locked, events, POLICY, () => 0.5);
+  const changes = [...decisions.values()].flatMap((decision) => decision.changes);
+  return changes.at(-1)?.task ?? task;
 }
 
-test("whatever happens in whatever order, what is published stays published under its id", () => {
+test("a published target stays published under its id, whatever events follow in whatever order", () => {
   fc.assert(
-    fc.property(tasks, fc.array(happenings, { maxLength: 8 }), (task, events) => {
+    fc.property(tasks, fc.array(allLearned, { maxLength: 8 }), (task, events) => {
       let current = task;
-      for (const happening of events) {
-        const next = run(current, [happening]).tasks[0] ?? current;
+      for (const learned of events) {
+        const next = run(current, [learned]);
         const isKept = next.status === "published" && next.externalId === current.externalId;
         expect(isKept || current.status !== "published").toBe(true);
         expect(next.version).toBeGreaterThanOrEqual(current.version);
@@ -531,37 +542,34 @@ test("whatever happens in whatever order, what is published stays published unde
   );
 });
 
-test("a success is never lost, whatever happened before it", () => {
+test("a success makes its target published, whatever events came before it", () => {
   fc.assert(
-    fc.property(tasks, fc.array(happenings, { maxLength: 6 }), (task, events) => {
-      const { tasks: changed } = run(task, [...events, called(published)]);
-      const [last] = changed;
-      expect((last ?? task).status).toBe("published");
+    fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
+      expect(run(task, [...events, called(published)]).status).toBe("published");
     }),
   );
 });
 
-test("a task that may be visible goes back to waiting only by a proof, a repetition, or a late word about its call", () => {
+test("a target that may be visible is queued again only after a proved absence, for a harmless repetition, or by a late fact about its call", () => {
   const open: readonly TaskStatus[] = ["unknown", "reconciling"];
   fc.assert(
-    fc.property(fc.constantFrom(UNKNOWN, RECONCILING), happenings, (task, happening) => {
-      const next = run(task, [happening]).tasks[0] ?? task;
+    fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {
+      const next = run(task, [learned]);
       if (open.includes(next.status) || next.status === "published" || next.status === "failed")
         return;
       const isProof =
-        (happening.kind === "looked" && ["absent", "repeat"].includes(happening.verdict.kind)) ||
-        (happening.kind === "called" && happening.callNumber === task.callNumber);
+        (learned.kind === "looked" && ["absent", "repeat"].includes(learned.verdict.kind)) ||
+        (learned.kind === "called" && learned.callNumber === task.callNumber);
       expect(isProof).toBe(true);
     }),
   );
 });
 
-test("a failure with an open question is never called retryable or definite", () => {
+test("a target that fails while a call is open fails with outcome_unknown or content_rejected", () => {
   fc.assert(
-    fc.property(tasks, fc.array(happenings, { maxLength: 6 }), (task, events) => {
-      const { tasks: changed } = run(task, events);
-      const [last] = changed;
-      if (last?.status !== "failed" || last.openUnknowns === 0) return;
+    fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
+      const last = run(task, events);
+      if (last === task || last.status !== "failed" || last.openUnknowns === 0) return;
       expect(["outcome_unknown", "content_rejected"]).toContain(last.errorCode);
     }),
   );

@@ -1,80 +1,130 @@
-import type { Outcome, Pending } from "@postrider/platforms/publishing/outcome";
-import { after, fail, onFailure, onPending, requeue, suspect } from "./decide-failure.ts";
+import type { Outcome } from "@postrider/platforms/publishing/connector";
+import { fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
+import { onHistory, onLate } from "./decide-late.ts";
 import { onPublished } from "./decide-success.ts";
 import { onVerdict } from "./decide-verdict.ts";
 import {
-  attemptResult,
+  attemptWith,
   change,
-  NOTHING,
+  nothing,
   type Decision,
-  type Happening,
-  type Situation,
+  type Learned,
+  type TaskEvent,
+  type TaskSnapshot,
 } from "./decision.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
-import type { Attempt, Task, TaskStatus } from "./task.ts";
+import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
 const WORKER_LOST = "the worker was lost during the call";
 
+/** Targets with all their generations, and the attempts of the events, as they are under the lock. */
+export interface LockedTargets {
+  readonly tasks: readonly Task[];
+  readonly attempts: readonly Attempt[];
+  /** The database's time after the locks were granted. */
+  readonly now: Date;
+}
+
+function nameAttempt(targetId: string, number: number): string {
+  return `${targetId}/${number}`;
+}
+
+/**
+ * Decides about events one after the other, each with what the ones before it changed.
+ *
+ * @param random In [0, 1), asked once per event.
+ * @returns The decisions by their events. An event whose task does not exist has none: a restore took the task away.
+ */
+export function decideInOrder(
+  locked: LockedTargets,
+  events: readonly TaskEvent[],
+  policy: RetryPolicy,
+  random: () => number,
+): ReadonlyMap<TaskEvent, Decision> {
+  const { now } = locked;
+  const tasks = new Map(locked.tasks.map((task) => [nameTask(task), task]));
+  const attempts = new Map(
+    locked.attempts.map((attempt) => [nameAttempt(attempt.targetId, attempt.number), attempt]),
+  );
+  const decisions = new Map<TaskEvent, Decision>();
+  for (const event of events) {
+    const task = tasks.get(nameTask(event));
+    if (task === undefined) continue;
+    const siblings = [...tasks.values()].filter(
+      (other) => other.targetId === task.targetId && other.generation !== task.generation,
+    );
+    const attempt = attempts.get(nameAttempt(event.targetId, event.attemptNumber));
+    const decision = decide({ task, siblings, attempt, now, random: random() }, event, policy);
+    decisions.set(event, decision);
+    for (const changed of decision.changes) tasks.set(nameTask(changed.task), changed.task);
+    if (decision.attempt !== undefined)
+      attempts.set(nameAttempt(event.targetId, event.attemptNumber), decision.attempt);
+  }
+  return decisions;
+}
+
 /**
  * What follows from something that was learned about a task: the one place where it is decided whether a target is
- * published, tried again, looked for or given up. Pure: time and chance are part of the situation.
+ * published, tried again, looked for or given up. Pure: time and chance are part of the snapshot.
  */
-export function decide(situation: Situation, happening: Happening, policy: RetryPolicy): Decision {
-  switch (happening.kind) {
+export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
+  switch (learned.kind) {
     case "called":
-      return onCalled(situation, happening.callNumber, happening.outcome, policy);
+      return onCalled(snapshot, learned.callNumber, learned.outcome, policy);
     case "call_lost":
-      return onCallLost(situation, happening.callNumber);
+      return onCallLost(snapshot, learned.callNumber);
     case "looked":
     case "step_failed":
     case "given_up":
     case "not_wanted":
-      return isHeld(situation.task, happening) ? onWork(situation, happening, policy) : NOTHING;
+      return isHeld(snapshot.task, learned) ? onWork(snapshot, learned, policy) : nothing(snapshot);
   }
 }
 
-type Work = Extract<Happening, { fence: number }>;
+type Fenced = Extract<Learned, { fence: number }>;
 
-const HOLDING: Readonly<Record<Work["kind"], readonly TaskStatus[]>> = {
+const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
   looked: ["reconciling"],
   step_failed: ["working"],
   given_up: ["working", "reconciling"],
   not_wanted: ["working"],
 };
 
-/** Whether the worker that says so still has the task. */
-function isHeld(task: Task, { fence, kind }: Work): boolean {
+/** Whether the worker that reports it still holds the task. */
+function isHeld(task: Task, { fence, kind }: Fenced): boolean {
   return task.fence === fence && HOLDING[kind].includes(task.status);
 }
 
-function onWork(situation: Situation, work: Work, policy: RetryPolicy): Decision {
-  switch (work.kind) {
+function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): Decision {
+  switch (learned.kind) {
     case "looked":
       return (
-        onKnownAlready(situation) ?? onVerdict(situation, work.verdict, work.maxResends, policy)
+        onKnownAlready(snapshot) ?? onVerdict(snapshot, learned.verdict, learned.maxResends, policy)
       );
     case "step_failed":
-      return onFailure(situation, work.failure, policy);
+      return onFailure(snapshot, learned.failure, policy);
     case "given_up":
-      return fail(situation, work.code, work.message);
+      return fail(snapshot, learned.code, learned.message);
     case "not_wanted": {
-      const dropped: Task = { ...situation.task, status: "dropped", isAttemptOpen: false };
-      return { changes: [change(dropped, false)] };
+      const { task } = snapshot;
+      const dropped: Task = { ...task, status: "dropped", isAttemptOpen: false };
+      return { task, changes: [change(dropped, false)] };
     }
   }
 }
 
 /** A success that reached the attempt's row although the decision that belongs to it did not reach the task. */
-function onKnownAlready(situation: Situation): Decision | undefined {
-  const { attempt } = situation;
-  return attempt?.outcome === "published" ? onPublished(situation, attempt) : undefined;
+function onKnownAlready(snapshot: TaskSnapshot): Decision | undefined {
+  const { attempt } = snapshot;
+  return attempt?.outcome === "published" ? onPublished(snapshot, attempt) : undefined;
 }
 
-function onCallLost(situation: Situation, callNumber: number): Decision {
-  const { task, now } = situation;
+function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
+  const { task, now } = snapshot;
   const isOver = task.callUntil !== null && task.callUntil <= now;
-  if (task.status !== "calling" || task.callNumber !== callNumber || !isOver) return NOTHING;
-  return onKnownAlready(situation) ?? suspect(situation, { message: WORKER_LOST });
+  if (task.status !== "calling" || task.callNumber !== callNumber || !isOver)
+    return nothing(snapshot);
+  return onKnownAlready(snapshot) ?? toUnknown(snapshot, { message: WORKER_LOST });
 }
 
 /** Whether the attempt's row still waits for this call: a row that went on to a later call has this call's fact already. */
@@ -83,136 +133,49 @@ function isOfCall(attempt: Attempt | undefined, callNumber: number): boolean {
 }
 
 function onCalled(
-  situation: Situation,
+  snapshot: TaskSnapshot,
   callNumber: number,
   outcome: Outcome,
   policy: RetryPolicy,
 ): Decision {
-  const { task } = situation;
-  if (!isOfCall(situation.attempt, callNumber)) return NOTHING;
-  if (outcome.kind === "published") return onPublished(situation, outcome);
+  const { task } = snapshot;
+  if (!isOfCall(snapshot.attempt, callNumber)) return nothing(snapshot);
+  if (outcome.kind === "published") return onPublished(snapshot, outcome);
   if (task.status === "calling" && task.callNumber === callNumber)
-    return onCurrent(situation, outcome, policy);
-  return isOpenQuestion(situation, callNumber)
-    ? onLate(situation, outcome, policy)
-    : onHistory(situation, outcome);
+    return onCurrentCall(snapshot, outcome, policy);
+  return isOpenQuestion(snapshot, callNumber)
+    ? onLate(snapshot, outcome, policy)
+    : onHistory(snapshot, outcome);
 }
 
-type NotPublished = Exclude<Outcome, { kind: "published" }>;
-
-function onCurrent(situation: Situation, outcome: NotPublished, policy: RetryPolicy): Decision {
-  const { task, now } = situation;
+function onCurrentCall(
+  snapshot: TaskSnapshot,
+  outcome: Exclude<Outcome, { kind: "published" }>,
+  policy: RetryPolicy,
+): Decision {
+  const { task, now } = snapshot;
   switch (outcome.kind) {
     case "unknown":
-      return suspect(situation, outcome);
+      return toUnknown(snapshot, outcome);
     case "pending":
-      return onPending(situation, outcome);
+      return onPending(snapshot, outcome);
     case "not_sent":
       return {
+        task,
         changes: [change(requeue(task, now), false)],
-        attempt: { ...attemptResult(null), isNotSent: true },
+        ...attemptWith(snapshot, null, {}, { isNotSent: true }),
       };
     case "refused":
     case "retryable":
     case "token_refused":
-      return onFailure(situation, outcome, policy);
+      return onFailure(snapshot, outcome, policy);
   }
 }
 
-/** The task still asks what became of this very call, and no newer generation has taken its place. */
-function isOpenQuestion({ task, siblings }: Situation, callNumber: number): boolean {
+/** Whether the task still waits to learn how this very call ended, and no newer generation has taken its place. */
+function isOpenQuestion({ task, siblings }: TaskSnapshot, callNumber: number): boolean {
   if (task.callNumber !== callNumber) return false;
   if (siblings.some((sibling) => sibling.generation > task.generation)) return false;
   if (task.status === "unknown" || task.status === "reconciling") return true;
   return task.status === "failed" && task.errorCode === "outcome_unknown" && task.openUnknowns > 0;
-}
-
-/** The owner has been told of a failure and needs a moment to hear that the target is open again, or it is not wanted. */
-const REOPEN_MS = 5_000;
-
-function reopen(task: Task, { task: before, now }: Situation): Task {
-  const earliest = after(now, REOPEN_MS);
-  const isTooSoon =
-    before.status === "failed" && task.status === "queued" && task.wakeAt < earliest;
-  return isTooSoon ? { ...task, wakeAt: earliest } : task;
-}
-
-/** A late fact that proves the call's absence ends the question; the task goes on as if it had come in time. */
-function onLate(situation: Situation, outcome: NotPublished, policy: RetryPolicy): Decision {
-  const { task, now } = situation;
-  const answered: Task = {
-    ...task,
-    openUnknowns: task.openUnknowns - 1,
-    unknownCount: task.unknownCount - 1,
-    isAttemptOpen: true,
-  };
-  switch (outcome.kind) {
-    case "unknown":
-      return NOTHING;
-    case "pending":
-      return onLatePending(situation, outcome);
-    case "not_sent":
-    case "token_refused": {
-      const isNotSent = outcome.kind === "not_sent";
-      const message = isNotSent ? "not sent" : outcome.message;
-      return {
-        changes: [change(reopen({ ...requeue(answered, now), isAttemptOpen: false }, situation))],
-        attempt: { ...attemptResult("retry", "internal_error", message), isNotSent },
-      };
-    }
-    case "refused":
-    case "retryable":
-      return asEnded(
-        onFailure({ ...situation, task: answered }, outcome, policy),
-        situation,
-        outcome,
-      );
-  }
-}
-
-/** What the platform returned is what a look needs; one that is under way without it decides nothing any more. */
-function onLatePending({ task, now }: Situation, { afterMs, handles }: Pending): Decision {
-  if (handles === undefined) return NOTHING;
-  const looking: Task = {
-    ...task,
-    status: "unknown",
-    wakeAt: after(now, afterMs),
-    looks: 0,
-    errorCode: null,
-    errorMessage: null,
-  };
-  return { changes: [change(looking)], handles };
-}
-
-/** The late call's attempt was told as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */
-function asEnded(
-  decision: Decision,
-  situation: Situation,
-  failure: { readonly code: string; readonly message: string },
-): Decision {
-  const { attempt } = decision;
-  return {
-    ...decision,
-    changes: decision.changes.map(({ task, isReported }) => ({
-      task: reopen({ ...task, isAttemptOpen: false }, situation),
-      isReported,
-    })),
-    attempt:
-      attempt === undefined || attempt.outcome === null
-        ? attemptResult("retry", failure.code, failure.message)
-        : attempt,
-  };
-}
-
-/** A fact that comes when its task has long gone on: it is kept and decides nothing. */
-function onHistory(situation: Situation, outcome: NotPublished): Decision {
-  if (outcome.kind === "unknown" || outcome.kind === "pending") return NOTHING;
-  const { attempt } = situation;
-  if (attempt === undefined || attempt.outcome !== "unknown") return NOTHING;
-  const code = "code" in outcome ? outcome.code : "internal_error";
-  const message = "message" in outcome ? outcome.message : "not sent";
-  return {
-    changes: [],
-    attempt: { ...attemptResult("retry", code, message), isNotSent: outcome.kind === "not_sent" },
-  };
 }

@@ -41,14 +41,14 @@ const limit = (retryAfterMs?: number): DeletionResult => ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-test("what is gone is deleted, whatever went before", () => {
+test("a post that is gone makes its deletion succeed, whatever happened before", () => {
   const task = taskWith({ retryCount: 2, errorCode: "platform_unavailable", errorMessage: "503" });
   expect(decideDeletion(task, { kind: "deleted" }, MOMENT, POLICY)).toEqual({
     task: { ...task, status: "deleted", version: 8, errorCode: null, errorMessage: null },
   });
 });
 
-test("the platform's own wait goes before ours, and counts as a retry", () => {
+test("the wait that a platform names replaces ours and counts as a retry of the deletion", () => {
   const result = {
     kind: "retryable",
     code: "platform_unavailable",
@@ -63,7 +63,7 @@ test("the platform's own wait goes before ours, and counts as a retry", () => {
   });
 });
 
-test("a limit costs no retry and holds the account back, a minute when it names no time", () => {
+test("a limit costs a deletion no retry and holds back the account, for a minute when the platform names no wait", () => {
   const last = taskWith({ retryCount: 2 });
   expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },
@@ -72,7 +72,7 @@ test("a limit costs no retry and holds the account back, a minute when it names 
   expect(decideDeletion(last, limit(), MOMENT, POLICY).holdUntil).toEqual(after(60_000));
 });
 
-test("limits without end are given up after a day", () => {
+test("a deletion that meets only limits is given up after a day", () => {
   const task = taskWith({ createdAt: after(-24 * 3_600_000 + 1_000) });
   expect(decideDeletion(task, limit(1_000), MOMENT, POLICY).task.status).toBe("queued");
   expect(decideDeletion(task, limit(1_001), MOMENT, POLICY).task).toMatchObject({
@@ -81,7 +81,7 @@ test("limits without end are given up after a day", () => {
   });
 });
 
-test("however tries end, a deletion that no limit holds back comes to an end within its retries", () => {
+test("a deletion without limits ends within its retries, whatever its tries end with", () => {
   const results = fc.constantFrom<DeletionResult>(
     { kind: "unknown", message: "reset" },
     { kind: "retryable", code: "platform_unavailable", message: "" },

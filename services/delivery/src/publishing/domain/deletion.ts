@@ -12,9 +12,14 @@ export interface DeletionKey {
   readonly deletion: number;
 }
 
-/** Names a deletion as its worker knows it: with another fence somebody else has it. */
+/** Names a deletion as its worker knows it: a deletion with another fence belongs to another worker. */
 export interface HeldDeletion extends DeletionKey {
   readonly fence: number;
+}
+
+/** A key of the deletion for maps. */
+export function nameDeletion({ targetId, deletion }: DeletionKey): string {
+  return `${targetId}/${deletion}`;
 }
 
 /** The deletion of one published target. */
@@ -26,7 +31,7 @@ export interface DeletionTask extends HeldDeletion {
   /** The platform's id of what was published; empty when it is not known. */
   readonly externalId: string;
   readonly status: "queued" | "working" | "deleted" | "failed";
-  /** Nobody touches the task before. */
+  /** No process acts on the task before this instant. */
   readonly wakeAt: Date;
   readonly crashCount: number;
   readonly retryCount: number;
@@ -34,26 +39,26 @@ export interface DeletionTask extends HeldDeletion {
   readonly errorCode: TargetErrorCode | null;
   readonly errorMessage: string | null;
   readonly createdAt: Date;
-  /** Headers of the event that asked for it; null of what was asked for before they were kept. */
+  /** Headers of the event that requested it; null on rows from before these were stored. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** What one try came to. A refused token is no result: it is refreshed first. */
+/** How one try ended. A refused token is not a result: it is refreshed first. */
 export type DeletionResult =
   | Deleted
   | Exclude<Failure, { kind: "token_refused" }>
   | Unknown
-  /** It cannot be deleted for a reason outside of the platform's answer. */
+  /** The target cannot be deleted, for a reason other than the platform's answer. */
   | { readonly kind: "given_up"; readonly code: TargetErrorCode; readonly message: string };
 
 export interface DeletionDecision {
   /** The task as it is from now on, its version raised. */
   readonly task: DeletionTask;
-  /** Until when the platform's limit holds the whole account back. */
+  /** Until when the platform's limit holds back the whole account. */
   readonly holdUntil?: Date;
 }
 
-/** A platform that does nothing but name limits is not asked any longer than this. */
+/** How long after its request a deletion is given up at the next limit. */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 
 type Repeatable = Extract<DeletionResult, { kind: "retryable" | "unknown" }>;
@@ -114,7 +119,7 @@ function onRepeatable(
 
 /**
  * What follows from one try to delete a target. Deleting again is harmless, so an unknown outcome is repeated like any
- * other failure that may pass. Pure: time and chance are arguments.
+ * other temporary failure. Pure: time and chance are arguments.
  */
 export function decideDeletion(
   task: DeletionTask,

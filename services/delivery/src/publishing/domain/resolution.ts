@@ -1,32 +1,40 @@
 import { onPublished } from "./decide-success.ts";
-import { attemptResult, change, type Decision, type Situation } from "./decision.ts";
+import { attemptWith, change, type Decision, type TaskSnapshot } from "./decision.ts";
 
 /** What an operator says about a call with an unknown outcome. */
 export type OperatorsWord =
   | { readonly kind: "published"; readonly externalId: string | null; readonly permalink: string }
   | { readonly kind: "absent" };
 
-/** The code makes the target retryable: the platform gave no answer, and nothing came of the call. */
+export type Resolution =
+  | { readonly kind: "decided"; readonly decision: Decision }
+  /** The outcome is known, or the call may still arrive. */
+  | { readonly kind: "not_in_question" };
+
+/** The code makes the target retryable: the platform gave no answer, and the call published nothing. */
 const ABSENT_CODE = "platform_unavailable";
 const ABSENT_MESSAGE = "an operator found that it was not published";
 
-/** Whether the task's outcome is a question that only a look at the platform can answer. */
-function isQuestion({ task, siblings }: Situation): boolean {
+const NOT_IN_QUESTION: Resolution = { kind: "not_in_question" };
+
+/** Whether only a look at the platform can tell the task's outcome. */
+function isInQuestion({ task, siblings }: TaskSnapshot): boolean {
   if (siblings.some(({ status }) => status === "published")) return false;
   if (task.status === "unknown" || task.status === "reconciling") return true;
   return task.status === "failed" && task.errorCode === "outcome_unknown";
 }
 
 /**
- * What follows from an operator's word; undefined when the outcome is not in question. Absence is not believed before the
- * call's time is over, because until then it may still arrive. A success that is known already wins over any word.
+ * What follows from an operator's word. Absence is not believed before `callUntil`, because until then the call may still
+ * arrive. A success that is already known wins over any word.
  */
-export function decideResolution(situation: Situation, word: OperatorsWord): Decision | undefined {
-  const { task, attempt, now } = situation;
-  if (!isQuestion(situation)) return undefined;
-  if (attempt?.outcome === "published") return onPublished(situation, attempt);
-  if (word.kind === "published") return onPublished(situation, word);
-  if (task.callUntil !== null && task.callUntil > now) return undefined;
+export function decideResolution(snapshot: TaskSnapshot, word: OperatorsWord): Resolution {
+  const { task, attempt, now } = snapshot;
+  if (!isInQuestion(snapshot)) return NOT_IN_QUESTION;
+  if (attempt?.outcome === "published")
+    return { kind: "decided", decision: onPublished(snapshot, attempt) };
+  if (word.kind === "published") return { kind: "decided", decision: onPublished(snapshot, word) };
+  if (task.callUntil !== null && task.callUntil > now) return NOT_IN_QUESTION;
   const absent = {
     ...task,
     status: "failed",
@@ -35,8 +43,6 @@ export function decideResolution(situation: Situation, word: OperatorsWord): Dec
     errorCode: ABSENT_CODE,
     errorMessage: ABSENT_MESSAGE,
   } as const;
-  return {
-    changes: [change(absent)],
-    attempt: attemptResult("failed", ABSENT_CODE, ABSENT_MESSAGE),
-  };
+  const ended = attemptWith(snapshot, "failed", { code: ABSENT_CODE, message: ABSENT_MESSAGE });
+  return { kind: "decided", decision: { task, changes: [change(absent)], ...ended } };
 }

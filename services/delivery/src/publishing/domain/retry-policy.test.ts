@@ -8,7 +8,7 @@ const POLICY = {
   accountPauseMs: [60_000, 300_000],
 };
 
-test("waits follow the list with 20 % jitter, and end with it", () => {
+test("retry waits follow the configured list with 20 % jitter, and no retry follows the last one", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 }),
@@ -24,13 +24,13 @@ test("waits follow the list with 20 % jitter, and end with it", () => {
   expect(nextRetryMs(POLICY, 3, 0.5)).toBeUndefined();
 });
 
-test("a harmless repetition comes at once, then ever later", () => {
+test("the first harmless repetition of a call has no wait, and later ones follow the retry waits", () => {
   expect([1, 2, 3, 4, 9].map((count) => nextRepeatMs(POLICY, count))).toEqual([
     0, 60_000, 300_000, 900_000, 900_000,
   ]);
 });
 
-test("an account rests after five failures in a row, and longer after each further one", () => {
+test("an account pauses after five failures in a row, and longer after each further failure", () => {
   expect([1, 4, 5, 6, 12].map((count) => nextAccountPauseMs(POLICY, count))).toEqual([
     undefined,
     undefined,

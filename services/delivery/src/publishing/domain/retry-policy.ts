@@ -1,23 +1,23 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
-/** Settings that decide when something is tried again. All times are milliseconds. */
+/** Settings that decide when a task is tried again. All times are milliseconds. */
 export interface RetryPolicy {
-  /** Waits before the first, second … retry; after the last one the target fails. */
+  /** Waits before the first, second … retry; a failure after the last retry is final. */
   readonly retryMs: readonly number[];
   /** How long the worker keeps a task that goes on after its token was refused. */
   readonly leaseMs: number;
-  /** How long an account rests after five failures in a row, after six, and so on; the last one stays. */
+  /** Pauses of an account after five failures in a row, after six, and so on; the last one repeats. */
   readonly accountPauseMs: readonly number[];
 }
 
 const FAILURES_BEFORE_PAUSE = 5;
 const JITTER = 0.2;
-/** A platform that names no wait with its limit gets this one. */
+/** How long a limit holds when the platform names no wait. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
 /**
- * Milliseconds before retry number `retryCount + 1`, with 20 % jitter so that what failed together does not return
- * together; undefined when the list is used up.
+ * Milliseconds before retry number `retryCount + 1`, with 20 % jitter so that tasks that failed together do not return
+ * together; undefined when no retry is left.
  *
  * @param random In [0, 1).
  */
@@ -32,15 +32,15 @@ export function nextRetryMs(
 }
 
 /**
- * Milliseconds before a harmless repetition of a call with an unknown outcome: none before the first, then the waits of
- * the list, the last one again and again.
+ * Milliseconds before a harmless repetition of a call with an unknown outcome: 0 before the first, then the waits of
+ * `retryMs`; the last one repeats.
  */
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;
   return policy.retryMs[Math.min(unknownCount - 2, policy.retryMs.length - 1)] ?? 0;
 }
 
-/** Milliseconds that an account rests after so many retryable failures in a row; undefined while it need not. */
+/** Milliseconds that an account pauses after this many retryable failures in a row; undefined when it does not pause. */
 export function nextAccountPauseMs(policy: RetryPolicy, failuresInRow: number): number | undefined {
   const pauses = policy.accountPauseMs;
   const step = failuresInRow - FAILURES_BEFORE_PAUSE;
@@ -56,7 +56,7 @@ const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether the owner's retry can help without a person changing something. */
+/** Whether a retry by the owner of the post can succeed without another change. */
 export function isRetryable(code: TargetErrorCode): boolean {
   return RETRYABLE.has(code);
 }

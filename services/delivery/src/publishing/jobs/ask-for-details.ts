@@ -11,9 +11,9 @@ import {
   postponeQuestion,
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
-import { lockTargets, updateTasks } from "#src/publishing/db/outcomes.ts";
-import type { PublishingDeps } from "#src/publishing/jobs/publishing/deps.ts";
-import { inTaskSpan } from "./task-span.ts";
+import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
+import { inTaskSpan } from "#src/publishing/operations/task-span.ts";
 
 export type AskForDetailsOptions = Pick<
   PublishingDeps,
@@ -28,15 +28,19 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Asks platforms for ids that they had not given when a target was published, and tells the post's owner. It only ever
- * adds to what is published; a question that nobody answers is dropped after a day.
+ * Asks platforms for ids that they had not given when a target was published, and reports them to posts. It only ever adds
+ * to what is published; a question without an answer is dropped after a day.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
   const loop = startLoop({
     idleMs: POLL_MS,
     work: () => pass(options, stopping.signal),
-    onError: (error) => options.logger.warn({ err: error }, "asking for details failed"),
+    onError: (error) =>
+      options.logger.warn(
+        { err: error },
+        "platforms could not be asked for the ids of published targets; they are asked again",
+      ),
   });
   return {
     nudge: () => loop.nudge(),
@@ -58,7 +62,7 @@ async function pass(options: AskForDetailsOptions, stopping: AbortSignal): Promi
     questions.map(async (question, index) => {
       await inTaskSpan("ask for details", question, async () => {
         const details = await ask(options, question, credentials[index], stopping);
-        if (!stopping.aborted) await settle(options, question, details);
+        if (!stopping.aborted) await recordDetails(options, question, details);
       });
     }),
   );
@@ -78,18 +82,21 @@ async function ask(
   try {
     return await connector.findDetails(credential, handles, signal);
   } catch (error) {
-    logger.warn({ err: error, targetId }, "details could not be asked for");
+    logger.warn(
+      { err: error, targetId },
+      "a platform could not be asked for the id of a published target; it is asked again later",
+    );
     return { kind: "not_yet" };
   }
 }
 
-async function settle(
+async function recordDetails(
   options: AskForDetailsOptions,
   question: DetailQuestion,
   details: Details,
 ): Promise<void> {
   const { sql, settings } = options;
-  if (details.kind === "found") return await tell(options, question, details);
+  if (details.kind === "found") return await report(options, question, details);
   const waitMs =
     details.kind === "never" ? undefined : nextQuestionMs(question, settings.reconcileTimeScale);
   await (waitMs === undefined
@@ -97,19 +104,19 @@ async function settle(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/** Adds the id to the publication, unless it got one meanwhile. */
-async function tell(
+/** Adds the id to the publication, unless it has one by now, and reports it to posts. */
+async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,
   { externalId, permalink }: Extract<Details, { kind: "found" }>,
 ): Promise<void> {
   await sql.begin(async (tx) => {
-    const { tasks } = await lockTargets(tx, [{ targetId: question.targetId, number: 0 }]);
+    const tasks = await lockTasks(tx, [question.targetId]);
     const task = tasks.find(({ generation }) => generation === question.generation);
     if (task?.status === "published" && task.externalId === null) {
       const detailed = { ...task, version: task.version + 1, externalId, permalink };
       await updateTasks(tx, [detailed]);
-      await appendEvents(tx, [targetUpdated(detailed, undefined)]);
+      await appendEvents(tx, [targetUpdated({ task: detailed, attempt: undefined })]);
     }
     await deleteQuestions(tx, [question]);
   });

@@ -1,50 +1,55 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { claimTasks, findNextWakeMs, listLostCalls } from "#src/publishing/db/claims.ts";
+import { claimTasks, findNextTaskMs, listLostCalls } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
-import type { ClaimedTask } from "#src/publishing/domain/held-task.ts";
-import { CallMarker } from "#src/publishing/jobs/publishing/call-marker.ts";
-import { CallsInAir } from "#src/publishing/jobs/publishing/calls-in-air.ts";
-import type { PublishingDeps } from "#src/publishing/jobs/publishing/deps.ts";
-import { LeaseKeeper, type Lease } from "#src/publishing/jobs/publishing/lease-keeper.ts";
-import { claimLateness, noteClaim } from "#src/publishing/jobs/publishing/metrics.ts";
-import { Recorder } from "#src/publishing/jobs/publishing/recorder.ts";
-import { workBatch } from "#src/publishing/jobs/publishing/work-batch.ts";
-import { release, type Workshop } from "#src/publishing/jobs/publishing/work.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { CallMarker } from "#src/publishing/operations/call-marker.ts";
+import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
+import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
+import { LeaseKeeper, type Lease } from "#src/publishing/operations/lease-keeper.ts";
+import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
+import {
+  OpenCalls,
+  release,
+  type PublishContext,
+} from "#src/publishing/operations/publish-context.ts";
+import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
-export interface ClaimTasksOptions extends Omit<PublishingDeps, "onEvents"> {
+export interface ClaimTasksOptions extends PublishingDeps {
   /** Which process this is. */
   readonly owner: string;
-  /** Called after a commit that appended events. */
-  readonly onEvents: () => void;
 }
 
-/** Publishes until disposed of; disposing waits for the visible calls in the air and for their outcomes to be written. */
+/** Publishes until disposed of; disposing waits for open visible calls and for their outcomes to be recorded. */
 export interface TaskClaims extends AsyncDisposable {
-  /** There may be something to claim. */
+  /** Looks for work at once. */
   nudge(): void;
-  /** Milliseconds since tasks were claimed last, or looked for without a find. */
+  /** Milliseconds since this process last looked for tasks successfully. */
   claimAgeMs(): number;
 }
 
 const POLL_MS = 200;
-/** While tasks are in work, those that come next are gathered for so long: a claim and its questions cost much the same for ten as for one. */
-const GATHER_MS = 20;
+/** Shortest time between two claims while tasks are in work: a claim of ten tasks costs about as much as one of one. */
+const MIN_CLAIM_INTERVAL_MS = 20;
+/** Maximum number of tasks per claim. */
 const MAX_BATCH = 50;
+/** Maximum number of tasks in work in this process. */
 const MAX_IN_WORK = 200;
+/** Maximum number of lost calls that are recorded per look. */
 const MAX_LOST_CALLS = 100;
-/** A call that has not ended so long after its deadline never will; it is looked for like one that was lost. */
+/** How long after its deadline a stopping process still waits for a call; then it counts as lost. */
 const CALL_MARGIN_MS = 2_000;
-/** So long at a time tasks that crashed have the process for themselves, one after the other. */
-const SUSPECT_TURN_MS = 2_000;
+/** How long tasks whose worker was lost may have the process for themselves, one after the other, before others run. */
+const CRASHED_TURN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
   const claims = new Claims(options);
   const loop = startLoop({
     idleMs: POLL_MS,
     work: () => claims.pass(),
-    onError: (error) => options.logger.warn({ err: error }, "claiming failed"),
+    onError: (error) =>
+      options.logger.warn({ err: error }, "tasks could not be claimed; claiming is tried again"),
   });
   claims.onFree = () => loop.nudge();
   return {
@@ -54,61 +59,64 @@ export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
   };
 }
 
+interface HeldTask {
+  readonly task: ClaimedTask;
+  readonly lease: Lease;
+}
+
 class Claims {
   onFree: () => void = () => undefined;
   passedAt = performance.now();
   readonly #options: ClaimTasksOptions;
   readonly #stopping = new AbortController();
-  readonly #shop: Workshop;
+  readonly #context: PublishContext;
   readonly #batches = new Set<Promise<void>>();
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** A task whose worker was lost: claimed, and waiting until it has the process for itself. */
-  #suspect: { readonly task: ClaimedTask; readonly lease: Lease } | undefined;
+  /** A claimed task whose earlier worker was lost; it waits until it has the process for itself. */
+  #crashed: HeldTask | undefined;
   #isAlone = false;
   #turnEndsAt = 0;
 
   constructor(options: ClaimTasksOptions) {
     const { sql, logger, settings } = options;
     this.#options = options;
-    this.#shop = {
+    this.#context = {
       deps: options,
       marker: new CallMarker(sql),
-      recorder: new Recorder(options),
+      recorder: new EventRecorder(options),
       leases: new LeaseKeeper({ sql, leaseMs: settings.leaseMs, logger }),
-      calls: new CallsInAir(),
+      openCalls: new OpenCalls(),
       stopping: this.#stopping.signal,
     };
   }
 
-  /** One look for work; returns what the loop wants to know. */
+  /** One look for work; returns when the loop should look again. */
   async pass(): Promise<boolean | number> {
-    const gatherMs = this.#claimedAt + GATHER_MS - performance.now();
-    if (this.#inWork > 0 && gatherMs > 0) return Math.ceil(gatherMs);
-    const waitMs = await findNextWakeMs(this.#options.sql);
-    this.#notePassed();
-    if (waitMs === undefined) return POLL_MS;
-    if (waitMs > 0) return Math.min(POLL_MS, Math.ceil(waitMs));
-    const isFull = (await this.#options.guard.isOwn()) && (await this.#takeSome());
-    this.#notePassed();
+    const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
+    if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
+    const readyInMs = await findNextTaskMs(this.#options.sql);
+    this.#recordPass();
+    if (readyInMs === undefined) return POLL_MS;
+    if (readyInMs > 0) return Math.min(POLL_MS, Math.ceil(readyInMs));
+    if (!(await this.#options.guard.isOwn())) return POLL_MS;
+    await this.#lookForLosses();
+    const isFull = await this.#claimReady();
+    this.#recordPass();
     return isFull || POLL_MS;
   }
 
-  #notePassed(): void {
+  #recordPass(): void {
     this.passedAt = performance.now();
-    noteClaim();
+    recordClaim();
   }
 
-  async #takeSome(): Promise<boolean> {
-    await this.#lookForLosses();
-    return await this.#claimSome();
-  }
-
-  async #claimSome(): Promise<boolean> {
+  /** Claims and starts tasks; returns whether there may be more. */
+  async #claimReady(): Promise<boolean> {
     if (this.#isAlone) return false;
-    if (this.#suspect !== undefined) {
-      if (this.#inWork === 0) this.#workAlone(this.#suspect);
+    if (this.#crashed !== undefined) {
+      if (this.#inWork === 0) this.#workAlone(this.#crashed);
       return false;
     }
     const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
@@ -119,35 +127,35 @@ class Claims {
     return tasks.length === limit;
   }
 
-  /** A task that took its process along does so alone the next time, lest others are blamed for it. */
-  #workAlone({ task, lease }: { readonly task: ClaimedTask; readonly lease: Lease }): void {
-    this.#suspect = undefined;
+  /** A task that may have crashed its process runs alone, so that a second crash is not counted against others. */
+  #workAlone({ task, lease }: HeldTask): void {
+    this.#crashed = undefined;
     this.#isAlone = true;
     this.#work([task], () => {
       lease[Symbol.dispose]();
       this.#isAlone = false;
-      // The next one follows at once while the turn lasts; then the others are served first.
+      // The next one follows at once while the turn lasts; then the other tasks go first.
       if (performance.now() < this.#turnEndsAt) this.#lookedAt = Number.NEGATIVE_INFINITY;
     });
   }
 
-  async #findSuspect(): Promise<void> {
-    if (this.#isAlone || this.#suspect !== undefined) return;
+  async #claimCrashed(): Promise<void> {
+    if (this.#isAlone || this.#crashed !== undefined) return;
     const [task] = await this.#claim(1, true);
     if (task === undefined) return;
-    this.#suspect = { task, lease: this.#shop.leases.hold(task) };
+    this.#crashed = { task, lease: this.#context.leases.hold(task) };
     if (performance.now() > this.#turnEndsAt)
-      this.#turnEndsAt = performance.now() + SUSPECT_TURN_MS;
+      this.#turnEndsAt = performance.now() + CRASHED_TURN_MS;
   }
 
-  async #claim(limit: number, isSuspect: boolean): Promise<readonly ClaimedTask[]> {
+  async #claim(limit: number, hasCrashed: boolean): Promise<readonly ClaimedTask[]> {
     const { sql, owner, settings, connectors } = this.#options;
     return await claimTasks(sql, {
       owner,
       leaseMs: settings.leaseMs,
       limit,
       platforms: Object.keys(connectors),
-      isSuspect,
+      hasCrashed,
       maxPerPlatform: settings.maxPerPlatform,
       maxPerWorkspace: settings.maxPerWorkspace,
     });
@@ -157,7 +165,7 @@ class Claims {
     this.#inWork += tasks.length;
     for (const { platform, latenessMs } of tasks)
       claimLateness.observe({ platform }, latenessMs / 1000);
-    const batch = workBatch(this.#shop, tasks, () => {
+    const batch = workTasks(this.#context, tasks, () => {
       this.#inWork -= 1;
       onEnd?.();
       this.onFree();
@@ -165,37 +173,34 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /**
-   * Calls whose process is gone, tasks that a restore has put in doubt, and tasks that crashed: rare, so they are looked for
-   * at the pace of the poll.
-   */
+  /** Lost calls, tasks that a restore has put in doubt, and tasks that crashed are rare: one look per poll suffices. */
   async #lookForLosses(): Promise<void> {
     if (performance.now() - this.#lookedAt < POLL_MS) return;
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
     const lost = await listLostCalls(sql, MAX_LOST_CALLS);
     await Promise.all(
-      lost.map(({ callNumber, cause, ...task }) =>
+      lost.map(({ cause, ...call }) =>
         runInContext(contextOf(causeOf(cause ?? {})), () =>
-          this.#shop.recorder.record({ ...task, happening: { kind: "call_lost", callNumber } }),
+          this.#context.recorder.record({ kind: "call_lost", ...call }),
         ),
       ),
     );
     if (await doubtTasks(sql, settings.visibleCallMs)) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    await this.#findSuspect();
+    await this.#claimCrashed();
   }
 
   async stop(loop: Loop): Promise<void> {
-    // Aborted first: from here on no visible call begins. The loop's turn in hand may still claim, and gives back.
+    // Aborted first: no visible call begins from here on. The loop's current pass may still claim tasks and releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
-    if (this.#suspect !== undefined) await release(this.#shop, [this.#suspect.task], 0);
+    if (this.#crashed !== undefined) await release(this.#context, [this.#crashed.task], 0);
     const { visibleCallMs } = this.#options.settings;
-    // A call that carries media has longer; it is in the air by now, because none begins any more.
-    const waitMs = Math.max(visibleCallMs, this.#shop.calls.restMs()) + CALL_MARGIN_MS;
+    // An open call that sends media has a later deadline than `visibleCallMs`.
+    const waitMs = Math.max(visibleCallMs, this.#context.openCalls.remainingMs()) + CALL_MARGIN_MS;
     await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
-    await this.#shop.recorder.drain();
-    await this.#shop.leases[Symbol.asyncDispose]();
+    await this.#context.recorder.drain();
+    await this.#context.leases[Symbol.asyncDispose]();
   }
 }
 

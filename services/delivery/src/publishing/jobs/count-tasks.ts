@@ -9,12 +9,12 @@ const EVERY_MS = 15_000;
 
 const tasks = createGauge(
   "delivery_tasks",
-  "Tasks of all processes that have not come to an end: waiting though due, held back by a pause or by their account, in work, or with an unknown outcome.",
+  "Open tasks of all processes by state: due, paused, gated by their account, working, or with an unknown outcome.",
   ["platform", "state"],
 );
 const oldest = createAgeGauge(
   "delivery_oldest_due_seconds",
-  "How long the longest waiting of those tasks has been due that nothing holds back.",
+  "How long the oldest claimable task has been due.",
   ["platform"],
 );
 
@@ -29,7 +29,7 @@ async function count(sql: Sql): Promise<void> {
   }
 }
 
-/** Counts what is under way until disposed of. Every process tells the same, because the tasks are everybody's. */
+/** Counts open tasks until disposed of. Every process reports the same figures: those of all processes. */
 export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: EVERY_MS,
@@ -37,6 +37,10 @@ export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
       await count(sql);
       return EVERY_MS;
     },
-    onError: (error) => logger.debug({ err: error }, "tasks were not counted"),
+    onError: (error) =>
+      logger.debug(
+        { err: error },
+        "open tasks could not be counted; the metrics keep their last values",
+      ),
   });
 }

@@ -9,8 +9,8 @@ import { toDeletionUpdated, toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import { listDeletions } from "#src/publishing/db/deletions.ts";
 import { listCancelled, listTargetStates } from "#src/publishing/db/target-states.ts";
-import { nameTask } from "#src/publishing/db/task-keys.ts";
-import type { TaskServiceDeps } from "./task-service.ts";
+import { nameTask } from "#src/publishing/domain/task.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 type Request = BatchGetTargetStatesRequest;
 type Response = MessageInitShape<typeof BatchGetTargetStatesResponseSchema>;
@@ -21,9 +21,9 @@ function isRef(ref: { readonly workspaceId: string; readonly targetId: string })
   return isId(ref.targetId) && isId(ref.workspaceId);
 }
 
-/** A target or deletion of another workspace is unknown like one that does not exist. */
+/** Returns the states of targets and deletions. One of another workspace is unknown, like one that does not exist. */
 export async function batchGetTargetStates(
-  deps: TaskServiceDeps,
+  deps: Pick<Dependencies, "sql">,
   { refs, deletions }: Request,
 ): Promise<Response> {
   if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many_refs", path: "/refs" }]);
@@ -36,8 +36,11 @@ export async function batchGetTargetStates(
   return Object.assign(targets, deleted);
 }
 
-/** What was dropped is unknown, too; only of what was cancelled is it said that the same request starts nothing. */
-async function getTargets({ sql }: TaskServiceDeps, refs: Request["refs"]): Promise<Response> {
+/** A dropped target is unknown, too; a cancelled one is also listed as such, because the same request starts nothing. */
+async function getTargets(
+  { sql }: Pick<Dependencies, "sql">,
+  refs: Request["refs"],
+): Promise<Response> {
   const valid = refs.filter(isRef);
   if (valid.length === 0) return { unknown: refs };
   const tasks = await listTargetStates(sql, valid);
@@ -50,13 +53,13 @@ async function getTargets({ sql }: TaskServiceDeps, refs: Request["refs"]): Prom
   ]);
   const names = new Set(closed.map(nameTask));
   return {
-    updates: tasks.map((task) => toTargetUpdated(task, attempts.get(task.targetId))),
+    updates: tasks.map((task) => toTargetUpdated({ task, attempt: attempts.get(task.targetId) })),
     unknown,
     cancelled: lost.filter((ref) => names.has(nameTask(ref))),
   };
 }
 
-function nameDeletion({
+function nameRef({
   workspaceId,
   targetId,
   deletion,
@@ -69,15 +72,15 @@ function nameDeletion({
 }
 
 async function getDeletions(
-  { sql }: TaskServiceDeps,
+  { sql }: Pick<Dependencies, "sql">,
   refs: Request["deletions"],
 ): Promise<Response> {
   const valid = refs.filter(isRef);
   if (valid.length === 0) return { unknownDeletions: refs };
   const tasks = await listDeletions(sql, valid);
-  const known = new Set(tasks.map(nameDeletion));
+  const known = new Set(tasks.map(nameRef));
   return {
     deletions: tasks.map(toDeletionUpdated),
-    unknownDeletions: refs.filter((ref) => !known.has(nameDeletion(ref))),
+    unknownDeletions: refs.filter((ref) => !known.has(nameRef(ref))),
   };
 }

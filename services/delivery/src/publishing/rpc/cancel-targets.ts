@@ -12,12 +12,12 @@ import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import {
   cancelTasks,
   insertTombstones,
-  lockTasks,
   type Cancellation,
 } from "#src/publishing/db/cancellations.ts";
-import { deleteHandles } from "#src/publishing/db/outcomes.ts";
+import { deleteHandles } from "#src/publishing/db/handles.ts";
+import { lockTasks } from "#src/publishing/db/tasks.ts";
 import { planCancellation } from "#src/publishing/domain/cancellation.ts";
-import type { TaskServiceDeps } from "./task-service.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 const MAX_TARGETS = 100;
 const MAX_TRIES = 3;
@@ -38,12 +38,12 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
 }
 
 /**
- * Ends tasks that have not begun their visible call, all of them or none. Whoever marks a call or records an outcome
- * meets the same row locks, so the two come one after the other: a call that is marked first is seen here, and after us no
- * fence of before marks one.
+ * Ends tasks that have not begun their visible call, all of them or none. Marking a call and recording an outcome take the
+ * same row locks: a call that is marked first makes the cancellation fail, and a cancellation that commits first raises
+ * the fence, so that no worker marks a call any more.
  */
 export async function cancelTargets(
-  { sql }: TaskServiceDeps,
+  { sql }: Pick<Dependencies, "sql">,
   request: CancelTargetsRequest,
 ): Promise<MessageInitShape<typeof CancelTargetsResponseSchema>> {
   const cancellations = toCancellations(request);
@@ -52,7 +52,7 @@ export async function cancelTargets(
     try {
       return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
     } catch (error) {
-      // Marks of several targets are one statement that locks them in any order, so the two may lock each other out.
+      // One statement marks several targets and locks them in any order, so the two transactions may deadlock.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
   }
@@ -72,5 +72,5 @@ async function cancel(tx: TransactionSql, cancellations: readonly Cancellation[]
     tx,
     ended.map(({ targetId }) => targetId),
   );
-  return ended.map((task) => toTargetUpdated(task, attempts.get(task.targetId)));
+  return ended.map((task) => toTargetUpdated({ task, attempt: attempts.get(task.targetId) }));
 }

@@ -2,22 +2,19 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PauseSchema, PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
-import type { Sql } from "@postrider/shared/postgres";
 import { deletePause, insertPause, listPauses, type PauseRow } from "#src/publishing/db/pauses.ts";
-import { parsePauseScope } from "./pause-scope.ts";
-
-export interface PauseServiceDeps {
-  readonly sql: Sql;
-  /** Called when something may be published again. */
-  readonly nudgeClaims: () => void;
-}
+import type { Dependencies } from "./dependencies.ts";
+import { parsePauseScope } from "./parse-pause-scope.ts";
 
 function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
   return { kind: row.kind, key: row.key, createdAt: timestampFromDate(row.createdAt) };
 }
 
-/** The table of contents of PauseService; its operations are one statement each. */
-export function createPauseService({ sql, nudgeClaims }: PauseServiceDeps) {
+/** The RPCs of PauseService; each is one statement. */
+export function createPauseService({
+  sql,
+  nudgeClaims,
+}: Pick<Dependencies, "sql" | "nudgeClaims">) {
   return {
     async pausePublishing(request) {
       const { kind, key } = parsePauseScope(request);

@@ -7,17 +7,11 @@ import type {
 } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { compareDeployments, type Deployment } from "@postrider/shared/deployment/ownership";
 import { unavailable } from "@postrider/shared/errors";
-import type { ISql, Sql } from "@postrider/shared/postgres";
+import type { ISql } from "@postrider/shared/postgres";
 import { adoptDeployment, findDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { countDoubts } from "#src/publishing/db/doubts.ts";
 import type { DataCopy } from "#src/publishing/domain/restore.ts";
-
-export interface RecoveryServiceDeps {
-  readonly sql: Sql;
-  readonly deploymentId: string;
-  /** Called when something may be published again. */
-  readonly nudgeClaims: () => void;
-}
+import type { Dependencies } from "./dependencies.ts";
 
 function toPlace(deployment: Deployment & DataCopy) {
   const { systemIdentifier, databaseOid, timeline, deploymentId } = deployment;
@@ -48,7 +42,11 @@ async function readRecovery(
 }
 
 /** The RPCs of RecoveryService; each is one statement, followed by reading the state that it leads to. */
-export function createRecoveryService({ sql, deploymentId, nudgeClaims }: RecoveryServiceDeps) {
+export function createRecoveryService({
+  sql,
+  deploymentId,
+  nudgeClaims,
+}: Omit<Dependencies, "handlers">) {
   return {
     async getRecovery() {
       return { recovery: await readRecovery(sql, deploymentId) };

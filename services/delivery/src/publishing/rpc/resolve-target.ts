@@ -7,20 +7,14 @@ import { findExternalId } from "@postrider/platforms/publishing/permalinks";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { targetUpdated, toTargetUpdated } from "#src/events.ts";
+import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
-import {
-  deleteHandles,
-  lockTargets,
-  updateAttempts,
-  updateTasks,
-} from "#src/publishing/db/outcomes.ts";
-import type { Decision, Situation } from "#src/publishing/domain/decision.ts";
+import type { TaskSnapshot } from "#src/publishing/domain/decision.ts";
 import { decideResolution, type OperatorsWord } from "#src/publishing/domain/resolution.ts";
-import type { Attempt, Task } from "#src/publishing/domain/task.ts";
-import type { TaskServiceDeps } from "./task-service.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
+import { lockTargets, writeDecisions } from "#src/publishing/operations/write-decisions.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 function parseLink(text: string): URL {
   const link = URL.parse(text);
@@ -35,8 +29,8 @@ function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
   return { kind: "published", externalId, permalink: link.href };
 }
 
-/** The target's newest generation: the one that it is about. */
-async function lockSituation(tx: TransactionSql, targetId: string): Promise<Situation> {
+/** The target's newest generation, with its attempt if that has ended. */
+async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {
   const { tasks, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
   const task = tasks.at(-1);
   if (task === undefined) throw notFound();
@@ -45,42 +39,22 @@ async function lockSituation(tx: TransactionSql, targetId: string): Promise<Situ
   return { task, siblings: tasks.slice(0, -1), attempt, now, random: 0 };
 }
 
-/** Writes the decision and its events; returns what is known now. */
-async function write(
-  tx: TransactionSql,
-  { task, attempt: known, now }: Situation,
-  { changes, attempt: result }: Decision,
-): Promise<{ readonly task: Task; readonly attempt: Attempt | undefined }> {
-  const tasks = changes.map((each) => each.task);
-  const { targetId } = task;
-  if (known !== undefined && result !== undefined)
-    await updateAttempts(tx, [{ targetId, number: known.number, result }], now);
-  const attempt = (await listLatestAttempts(tx, [targetId])).get(targetId);
-  await updateTasks(tx, tasks);
-  await deleteHandles(tx, tasks);
-  await appendEvents(
-    tx,
-    changes.filter(({ isReported }) => isReported).map((each) => targetUpdated(each.task, attempt)),
-  );
-  const after = tasks.find(({ generation }) => generation === task.generation) ?? task;
-  return { task: after, attempt };
-}
-
 /**
- * Takes an operator's word on an outcome that nobody else knows. Present makes it published; absent makes it a failure
- * that a retry can follow, and nothing is sent before one does.
+ * Takes an operator's word on an outcome that the platform cannot tell. Present makes the target published. Absent makes it
+ * failed with an error that a retry may follow; until a retry, nothing is sent.
  */
 export async function resolveTarget(
-  { sql }: TaskServiceDeps,
+  { sql }: Pick<Dependencies, "sql">,
   { targetId, publishedUrl }: ResolveTargetRequest,
 ): Promise<MessageInitShape<typeof ResolveTargetResponseSchema>> {
   if (!isId(targetId)) throw notFound();
   const link = publishedUrl === undefined ? undefined : parseLink(publishedUrl);
   return await sql.begin(async (tx) => {
-    const situation = await lockSituation(tx, targetId);
-    const decision = decideResolution(situation, toWord(situation.task, link));
-    if (decision === undefined) throw conflict("invalid_transition");
-    const { task, attempt } = await write(tx, situation, decision);
-    return { update: toTargetUpdated(task, attempt) };
+    const { task, ...known } = await lockSnapshot(tx, targetId);
+    const resolution = decideResolution({ task, ...known }, toWord(task, link));
+    if (resolution.kind === "not_in_question") throw conflict("invalid_transition");
+    const updates = await writeDecisions(tx, [resolution.decision], new Map());
+    const update = updates.find((each) => each.task.generation === task.generation);
+    return { update: toTargetUpdated(update ?? { task, attempt: known.attempt }) };
   });
 }

@@ -1,4 +1,4 @@
-/** A bounded amount of something, given in the order in which it was asked for. */
+/** A bounded amount of space, granted in the order of the requests. */
 export class Room {
   readonly #size: number;
   #free: number;
@@ -10,7 +10,7 @@ export class Room {
   }
 
   /**
-   * Waits for this much; disposing gives it back. What is larger than the whole has it alone.
+   * Waits for this much space; disposing frees it. A request that is larger than the whole room waits until it has all.
    *
    * @throws The signal's reason when it is aborted first.
    */
@@ -25,10 +25,10 @@ export class Room {
       if (index === -1) return;
       this.#waiting.splice(index, 1);
       reject(signal.reason as Error);
-      this.#letIn();
+      this.#grant();
     };
     signal.addEventListener("abort", leave, { once: true });
-    this.#letIn();
+    this.#grant();
     try {
       await promise;
     } finally {
@@ -37,7 +37,7 @@ export class Room {
     return this.#hold(taken);
   }
 
-  #letIn(): void {
+  #grant(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       if (first.amount > this.#free) return;
       this.#waiting.shift();
@@ -53,7 +53,7 @@ export class Room {
         if (!isHeld) return;
         isHeld = false;
         this.#free += amount;
-        this.#letIn();
+        this.#grant();
       },
     };
   }

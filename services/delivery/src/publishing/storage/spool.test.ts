@@ -29,7 +29,7 @@ function medium(id: string, reads = 1): PublicationMedia {
     fileName: "a.mp4",
     url: "",
     read: ({ start, length = CONTENT.length - start }) => {
-      if (left === 0) return Promise.reject(new Error("the media service is away"));
+      if (left === 0) return Promise.reject(new Error("the media service does not answer"));
       left -= 1;
       return Promise.resolve(pieces(CONTENT.subarray(start, start + length)));
     },
@@ -54,7 +54,7 @@ async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-test("what was fetched is read from here, as often as wanted, and nothing is left in the folder", async () => {
+test("spooled media can be read repeatedly from disk and leaves no file behind", async () => {
   const all = [medium("a"), medium("b")];
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   await using spooled = await spool.fetch(all, all.map(whole), signal);
@@ -66,7 +66,7 @@ test("what was fetched is read from here, as often as wanted, and nothing is lef
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a stretch that is not here is asked for at the service", async () => {
+test("a range that is not spooled is read from the media service", async () => {
   const media = medium("a", 2);
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   const part = { media, start: 200_000, length: 100_000 };
@@ -74,10 +74,10 @@ test("a stretch that is not here is asked for at the service", async () => {
   const [here] = spooled.media;
   expect(await readText(here, { start: 299_990 })).toBe("0123456789");
   expect(await readText(here, { start: 0, length: 3 })).toBe("012");
-  await expect(readText(here, { start: 0, length: 3 })).rejects.toThrow("away");
+  await expect(readText(here, { start: 0, length: 3 })).rejects.toThrow("does not answer");
 });
 
-test("who finds no room waits for it, in order, and gives up when interrupted", async () => {
+test("fetches without room in the spool wait in order and stop waiting when they are aborted", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const fetch = (abort?: AbortSignal) => {
     const media = medium("a");
@@ -98,11 +98,13 @@ test("who finds no room waits for it, in order, and gives up when interrupted", 
   expect(order).toEqual(["second gave up", "third"]);
 });
 
-test("what breaks while it is fetched leaves neither a file nor less room", async () => {
+test("a fetch that fails leaves no file behind and frees its room in the spool", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const short = { ...medium("short"), read: () => Promise.resolve(pieces(CONTENT.subarray(1))) };
   for (const broken of [medium("broken", 0), short])
-    await expect(spool.fetch([broken], [whole(broken)], signal)).rejects.toThrow(/away|as long as/);
+    await expect(spool.fetch([broken], [whole(broken)], signal)).rejects.toThrow(
+      /does not answer|another size/,
+    );
   expect(readdirSync(folder)).toEqual([]);
   const media = medium("a");
   let isHere = false;
@@ -114,7 +116,7 @@ test("what breaks while it is fetched leaves neither a file nor less room", asyn
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("what is larger than the whole room has it alone", async () => {
+test("media that is larger than the whole spool is spooled alone", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);

@@ -11,26 +11,26 @@ import { Room } from "./room.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 export interface SpoolOptions {
-  /** Made when it is missing. */
+  /** Created when it is missing. */
   readonly folder: string;
-  /** Of all files of this process together; who finds no room waits for it. */
+  /** Maximum size of all files of this process together; a fetch without room waits. */
   readonly maxBytes: number;
 }
 
-/** Parts of files on this machine; disposing removes them. */
+/** Media on this machine's disk; disposing removes it. */
 export interface Spooled extends AsyncDisposable {
-  /** The same media, whose `read` takes from this machine what is here. */
+  /** The same media; `read` reads from disk what is there, and the rest from the media service. */
   readonly media: readonly PublicationMedia[];
 }
 
 interface Place extends MediaPart {
-  /** Where in the file. */
+  /** Offset in the file. */
   readonly at: number;
 }
 
 /**
- * Brings parts of media onto this machine's disk. A file loses its name as soon as it is open, so the system removes it
- * when the process closes it, and also when the process dies: nothing has to be found and removed later.
+ * Downloads parts of media to this machine's disk. Each file is unlinked as soon as it is open, so the operating system
+ * removes it when the process closes it or dies.
  */
 export class Spool {
   readonly #folder: string;
@@ -54,7 +54,7 @@ export class Spool {
     const places = toPlaces(parts);
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     stack.use(await this.#room.take(bytes, signal));
-    const file = stack.adopt(await openNameless(this.#folder), (opened) => opened.close());
+    const file = stack.adopt(await openUnlinked(this.#folder), (opened) => opened.close());
     for (const place of places) await write(file, place, signal);
     const kept = stack.move();
     return {
@@ -73,7 +73,7 @@ function toPlaces(parts: readonly MediaPart[]): readonly Place[] {
   });
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+async function openUnlinked(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, `postrider-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
@@ -89,7 +89,8 @@ async function write(file: FileHandle, place: Place, signal: AbortSignal): Promi
     await file.write(chunk, 0, chunk.length, at + written);
     written += chunk.length;
   }
-  if (written !== length) throw new Error("the media is not as long as it said");
+  if (written !== length)
+    throw new Error("the media has another size than the media service declared");
 }
 
 function readFrom(
@@ -118,7 +119,7 @@ async function* readRange(
   for (let done = 0; done < length;) {
     const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, length - done));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, start + done);
-    if (bytesRead === 0) throw new Error("the spooled media is cut off");
+    if (bytesRead === 0) throw new Error("the spooled media is truncated");
     yield buffer.subarray(0, bytesRead);
     done += bytesRead;
   }

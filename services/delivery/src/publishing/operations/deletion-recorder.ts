@@ -6,60 +6,59 @@ import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
   decideDeletion,
+  nameDeletion,
   type DeletionDecision,
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
-import type { PublishingDeps } from "#src/publishing/jobs/publishing/deps.ts";
-import { Gatherer } from "#src/publishing/jobs/publishing/gatherer.ts";
+import { Batcher } from "./batcher.ts";
+import type { PublishingDeps } from "./dependencies.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "settings" | "random" | "onEvents">;
 
-/** What one try of a claimed deletion came to. */
-export interface DeletionReport {
+/** How one try of a claimed deletion ended. */
+interface EndedTry {
   readonly task: DeletionTask;
   readonly result: DeletionResult;
 }
 
+/** How long results are collected before they are recorded in one transaction. */
 const WINDOW_MS = 2;
-const MAX_REPORTS = 100;
+/** Maximum number of results per transaction. */
+const MAX_EVENTS = 100;
 
 const deletionsTotal = createCounter(
   "delivery_deletions_total",
-  "Deletions that came to an end, by their status and, when failed, the reason.",
+  "Deletions that ended, by status and, when failed, the reason.",
   ["platform", "status", "code"],
 );
 
-function nameDeletion({ targetId, deletion }: DeletionTask): string {
-  return `${targetId}/${deletion}`;
-}
-
 /**
- * Writes what deletions came to, with the event that tells it, in one transaction for all workers of the process. What
- * cannot be written is not kept: the lease ends, and deleting again is harmless.
+ * Records how tries to delete ended, with their events, in one transaction for all workers of the process. A result that
+ * cannot be recorded is lost: the lease ends, and deleting again is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;
-  readonly #gatherer: Gatherer<DeletionReport, undefined>;
+  readonly #batcher: Batcher<EndedTry, undefined>;
 
   constructor(deps: RecorderDeps) {
     this.#deps = deps;
-    this.#gatherer = new Gatherer({
+    this.#batcher = new Batcher({
       windowMs: WINDOW_MS,
-      maxItems: MAX_REPORTS,
-      flush: async (reports) => {
-        await this.#record(reports);
-        return reports.map(() => undefined);
+      maxItems: MAX_EVENTS,
+      flush: async (tries) => {
+        await this.#record(tries);
+        return tries.map(() => undefined);
       },
     });
   }
 
-  async record(report: DeletionReport): Promise<void> {
-    await this.#gatherer.submit(report);
+  async record(ended: EndedTry): Promise<void> {
+    await this.#batcher.submit(ended);
   }
 
-  async #record(reports: readonly DeletionReport[]): Promise<void> {
-    const decisions = await this.#write(reports);
+  async #record(tries: readonly EndedTry[]): Promise<void> {
+    const decisions = await this.#write(tries);
     if (decisions.length > 0) this.#deps.onEvents();
     for (const { task } of decisions) {
       const { platform, status, errorCode } = task;
@@ -67,13 +66,13 @@ export class DeletionRecorder {
     }
   }
 
-  async #write(reports: readonly DeletionReport[]): Promise<readonly DeletionDecision[]> {
+  async #write(tries: readonly EndedTry[]): Promise<readonly DeletionDecision[]> {
     const { sql, settings, random } = this.#deps;
-    const results = new Map(reports.map(({ task, result }) => [nameDeletion(task), result]));
+    const results = new Map(tries.map(({ task, result }) => [nameDeletion(task), result]));
     return await sql.begin(async (tx) => {
       const held = await lockDeletions(
         tx,
-        reports.map(({ task }) => task),
+        tries.map(({ task }) => task),
       );
       const decisions = held.tasks.flatMap((task) => {
         const result = results.get(nameDeletion(task));
@@ -83,10 +82,10 @@ export class DeletionRecorder {
       if (decisions.length === 0) return [];
       const tasks = decisions.map(({ task }) => task);
       await updateDeletions(tx, tasks);
-      const events = tasks.map((task) =>
-        causedBy(deletionUpdated(task), task.cause && causeOf(task.cause)),
+      await appendEvents(
+        tx,
+        tasks.map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
       );
-      await appendEvents(tx, events);
       const holds = decisions.flatMap(({ task, holdUntil }) =>
         holdUntil === undefined ? [] : [{ ...task, until: holdUntil }],
       );

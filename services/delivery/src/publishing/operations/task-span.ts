@@ -2,12 +2,12 @@ import { causeOf, contextOf, sharedCause } from "@postrider/shared/telemetry/cau
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { inSpan } from "@postrider/shared/tracing/tracing";
 
-/** Work on a target, and who asked for it. */
+/** Work on a target, and the event that requested it. */
 interface TargetWork {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly platform: string;
-  /** Headers of the event that asked for it; null of what was asked for before they were kept. */
+  /** Headers of the event that requested it; null on rows from before these were stored. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
@@ -15,7 +15,7 @@ function causeOfWork({ cause }: Pick<TargetWork, "cause">) {
   return causeOf(cause ?? {});
 }
 
-/** Works on a target as part of the request that asked for it: what follows, and every log line, goes on from there. */
+/** Works on a target in the context of the request that led to it, so that events, traces and log lines belong to it. */
 export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promise<T>): Promise<T> {
   const { workspaceId, targetId, platform } = task;
   const attributes = {
@@ -28,7 +28,7 @@ export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promis
   );
 }
 
-/** Does for several targets what is done for all at once; as part of a request only if one asked for them all. */
+/** Works on several targets at once; in the context of a request only if one request led to all of them. */
 export function forTasks<T>(tasks: readonly Pick<TargetWork, "cause">[], work: () => T): T {
   return runInContext(contextOf(sharedCause(tasks.map(causeOfWork))), work);
 }

@@ -4,11 +4,8 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * Collects what the workers of this process want to write within a short window, so that it costs one statement instead of
- * one each.
- */
-export class Gatherer<I, R> {
+/** Collects what workers write within a short window, so that it costs one statement instead of one each. */
+export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;
   readonly #maxItems: number;
@@ -16,7 +13,7 @@ export class Gatherer<I, R> {
   #waiting: Waiting<I, R>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param options.flush Returns one result per item, in their order; what it throws, all of them get. */
+  /** @param options.flush Returns one result per item, in their order. When it throws, every item of the batch rejects. */
   constructor(options: {
     readonly windowMs: number;
     readonly maxItems: number;

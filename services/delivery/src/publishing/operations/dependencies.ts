@@ -1,4 +1,4 @@
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Connector } from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
@@ -7,31 +7,31 @@ import type { AccountsClients } from "#src/publishing/clients/accounts.ts";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { PostsClient } from "#src/publishing/clients/posts.ts";
 import type { RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
-import type { Clocks } from "#src/publishing/domain/send-guard.ts";
+import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
-import type { HandleSeals } from "./handle-seals.ts";
+import type { HandleSealing } from "./handle-sealing.ts";
 
 export interface PublishingSettings extends RetryPolicy {
   /** Deadline of a visible call. */
   readonly visibleCallMs: number;
   /** Multiplies the waits before looks at a platform; 1 in production. */
   readonly reconcileTimeScale: number;
-  /** Tasks of one platform in work over all processes, so that one that hangs keeps nobody else waiting. */
+  /** Maximum number of tasks of one platform in work over all processes, so that a platform that hangs delays no other. */
   readonly maxPerPlatform: number;
-  /** How many of those may belong to one workspace. */
+  /** Maximum number of those that belong to one workspace. */
   readonly maxPerWorkspace: number;
 }
 
-/** What publishing needs from outside. */
+/** What publishing and deleting are built from. */
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: Partial<Record<PlatformId, PublishingConnector>>;
+  readonly connectors: Partial<Record<PlatformId, Connector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
-  readonly seals: HandleSeals;
+  readonly sealing: HandleSealing;
   /** Asked before work is claimed. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;

@@ -1,16 +1,15 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { renewLeases } from "#src/publishing/db/leases.ts";
-import { nameTask } from "#src/publishing/db/task-keys.ts";
-import type { HeldKey } from "#src/publishing/domain/held-task.ts";
+import { renewLeases } from "#src/publishing/db/claims.ts";
+import { nameTask, type HeldKey } from "#src/publishing/domain/task.ts";
 
-/** A task in work: the signal says that somebody else has it, so that what is being done for it can stop. */
+/** The lease of a task in work. `lost` is aborted when another worker has the task; disposing stops the renewals. */
 export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
 
-/** Prolongs the leases of all tasks that are in work here, four times in each lease, in one statement. */
+/** Renews the leases of all tasks in work in this process, four times per lease, in one statement. */
 export class LeaseKeeper implements AsyncDisposable {
   readonly #held = new Map<string, { readonly key: HeldKey; readonly lost: AbortController }>();
   readonly #loop: Loop;
@@ -25,7 +24,11 @@ export class LeaseKeeper implements AsyncDisposable {
         isFirst = false;
         return everyMs;
       },
-      onError: (error) => options.logger.warn({ err: error }, "leases not renewed"),
+      onError: (error) =>
+        options.logger.warn(
+          { err: error },
+          "leases could not be renewed; other workers may claim these tasks when the leases end",
+        ),
     });
   }
 
@@ -46,8 +49,8 @@ export class LeaseKeeper implements AsyncDisposable {
     const held = [...this.#held];
     if (held.length === 0) return;
     const keys = held.map(([, { key }]) => key);
-    const ours = await renewLeases(sql, keys, leaseMs);
-    for (const [name, { lost }] of held) if (!ours.has(name)) lost.abort();
+    const renewed = new Set((await renewLeases(sql, keys, leaseMs)).map(nameTask));
+    for (const [name, { lost }] of held) if (!renewed.has(name)) lost.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,32 +1,35 @@
 import { randomBytes } from "node:crypto";
-import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { Handles } from "@postrider/platforms/publishing/connector";
 import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
-import type { StoredHandles, TaskKey } from "#src/publishing/domain/held-task.ts";
+import type { StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 
 const NONCE_BYTES = 12;
 
-/** Seals handles before they are stored: whoever has the address of an upload may send its bytes. */
-export interface HandleSeals {
+/** Seals handles before they are stored: with the address of an upload alone, anyone can send its bytes. */
+export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
   /** @throws SealError A key is missing, or a handle was changed or belongs to another task. */
   open(task: TaskKey, stored: StoredHandles | null): Handles;
 }
 
-export interface HandleSealing {
+export interface HandleSealingOptions {
   /** Newest first. */
   readonly keys: readonly SealingKey[];
+  /** False stores handles as plain text, for a previous release that works on the same tasks. */
+  readonly isOn: boolean;
 }
 
 function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-export function createHandleSeals({ keys }: HandleSealing): HandleSeals {
+export function createHandleSealing({ keys, isOn }: HandleSealingOptions): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
   });
   return {
     seal: (task, handles) => {
+      if (!isOn) return handles;
       const entries = Object.entries(handles);
       return Object.fromEntries(entries.map(([name, text]) => [name, sealOne(task, name, text)]));
     },

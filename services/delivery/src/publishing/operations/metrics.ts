@@ -5,28 +5,28 @@ import {
   createCounter,
   createDurationHistogram,
 } from "@postrider/shared/telemetry/metrics";
-import type { Settlement } from "#src/publishing/domain/settle.ts";
+import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 
-/** Reasons of which the first one is worth an alert, so their series are there before it. */
+/** Reasons whose first occurrence raises an alert, so their series exist from the start. */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
   "delivery_attempts_total",
-  "Attempts that ended, by how; `unknown` are those whose effect on the platform is not known.",
+  "Attempts that ended, by outcome; `unknown` counts those whose effect on the platform is not known.",
   ["platform", "outcome"],
   PLATFORM_IDS.map((platform) => ({ platform, outcome: "unknown" })),
 );
 
 const targetsTotal = createCounter(
   "delivery_targets_total",
-  "Targets that came to an end, by their status and, when failed, the reason.",
+  "Targets that ended, by status and, when failed, the reason.",
   ["platform", "status", "code"],
   PLATFORM_IDS.flatMap((platform) =>
     ALARMING.map((code) => ({ platform, status: "failed", code })),
   ),
 );
 
-/** How long tasks were ready before a worker took them. */
+/** How long tasks were ready before a worker claimed them. */
 export const claimLateness = createDurationHistogram(
   "delivery_claim_lateness_seconds",
   "From the instant at which a task was due to its claim.",
@@ -35,22 +35,22 @@ export const claimLateness = createDurationHistogram(
 
 const publishLatency = createDurationHistogram(
   "delivery_publish_latency_seconds",
-  "From when a target was to be published, or was commanded to be, to when it was seen published.",
+  "From the instant at which a target was due to the instant at which its success was recorded.",
   ["platform"],
 );
 
 const claimAge = createAgeGauge(
   "delivery_claim_age_seconds",
-  "How long ago this process looked for work and found the database there.",
+  "How long ago this process last looked for work successfully.",
 );
 
-/** Tasks have been claimed, or looked for without a find. */
-export function noteClaim(): void {
+/** Records that this process has just looked for work, whether or not it found any. */
+export function recordClaim(): void {
   claimAge.set({}, new Date());
 }
 
-/** Counts what has been written; call it after the commit. */
-export function countOutcomes({ updates }: Settlement): void {
+/** Counts updates; call it after their commit. */
+export function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
     const { platform, publishedAt, dueAt } = task;
     if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });

@@ -1,18 +1,21 @@
-import type { SendGuard } from "@postrider/platforms/http/send-once";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
-import type { Publication } from "@postrider/platforms/publishing/publication";
-import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import type {
+  Connector,
+  Failure,
+  Outcome,
+  PrepareStep,
+  Publication,
+  SendGuard,
+} from "@postrider/platforms/publishing/connector";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
 import type { Round } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 
-/** What a limit waits for where the platform does not say how long. */
+/** How long a limit holds when the platform names no wait. */
 const NO_WAIT_NAMED_MS = 60_000;
 
-/** Waits that a platform names are as much shorter as everything else. */
+/** Scales the waits that a platform names. */
 function shorten<T extends object>(outcome: T): T {
   const { retryAfterMs, limitedForMs, isLimit } = outcome as Partial<
     Extract<Failure, { kind: "retryable" }> & { limitedForMs: number }
@@ -27,7 +30,7 @@ function shorten<T extends object>(outcome: T): T {
   };
 }
 
-/** The other workers have gone on without this call. */
+/** Waits until another worker has taken the task over. */
 async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
   await eventually(
     async () => {
@@ -41,11 +44,11 @@ async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
   );
 }
 
-/** Rounds whose worker stood still already. */
+/** Rounds whose worker was held up already. */
 const held = new WeakSet<Round>();
 
-/** A worker that stands still around a call until its time is over and another has taken the task over. */
-async function standStill(
+/** Holds a worker up before or after its call until another worker has taken the task over. */
+async function holdUp(
   sql: Sql,
   round: Round | undefined,
   send: () => Promise<Outcome>,
@@ -73,12 +76,8 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
   };
 }
 
-/** The real connector, with a clock that runs as fast as the matrix and a worker that may stand still. */
-export function scaled(
-  connector: PublishingConnector,
-  stage: Stage,
-  sql: Sql,
-): PublishingConnector {
+/** The real connector with scaled times, and with workers that are held up where the fault says so. */
+export function scaled(connector: Connector, stage: Stage, sql: Sql): Connector {
   const roundOf = ({ targetId }: Publication) => stage.rounds.get(targetId);
   const isDelayed = (publication: Publication) => roundOf(publication)?.fault.isDelay === true;
   return {
@@ -87,7 +86,7 @@ export function scaled(
       connector.steps(publication).map((step) => withDeadline(step, isDelayed)),
     publish: async (publication, handles, guard: SendGuard) =>
       shorten(
-        await standStill(sql, roundOf(publication), () =>
+        await holdUp(sql, roundOf(publication), () =>
           connector.publish(publication, handles, guard),
         ),
       ),

@@ -1,0 +1,169 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
+
+/** The columns of a `Task`, for a query that names `publish_tasks` as `t`. */
+export function taskColumns(sql: ISql) {
+  return sql`
+    t.target_id, t.generation, t.workspace_id, t.post_id, t.account_id, t.platform, t.status, t.wake_at,
+    t.due_at, t.publish_before, t.fence, t.crash_count, t.attempt_number, t.is_attempt_open, t.retry_count,
+    t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited, t.is_restored, t.call_number,
+    t.first_unknown_at, t.called_at, t.call_until, t.version, t.external_id, t.permalink, t.published_at,
+    t.error_code, t.error_message`;
+}
+
+/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int)` reads them. */
+export function toKeyRows(keys: readonly TaskKey[]) {
+  return keys.map((key) => ({ target_id: key.targetId, generation: key.generation }));
+}
+
+/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)` reads them. */
+export function toHeldRows(keys: readonly HeldKey[]) {
+  return keys.map((key) => ({
+    target_id: key.targetId,
+    generation: key.generation,
+    fence: key.fence,
+  }));
+}
+
+/** A request to publish a target at a generation. */
+export interface PublishRequest {
+  readonly targetId: string;
+  readonly generation: number;
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly dueAt: Date;
+  readonly publishBefore: Date;
+  /** The request of the API that led to it. */
+  readonly cause?: Cause;
+}
+
+function toRequestRow(request: PublishRequest) {
+  return {
+    target_id: request.targetId,
+    generation: request.generation,
+    workspace_id: request.workspaceId,
+    post_id: request.postId,
+    account_id: request.accountId,
+    platform: request.platform,
+    due_at: request.dueAt.toISOString(),
+    publish_before: request.publishBefore.toISOString(),
+    cause: request.cause ?? null,
+  };
+}
+
+/**
+ * Creates the tasks that do not exist yet. A task lives as long as its post, so a repeated request finds it and changes
+ * nothing, except that it queues a dropped task again: its worker asks posts whether the target is wanted. A cancelled task
+ * stays dropped, because posts may not have committed the cancellation yet.
+ */
+export async function insertRequests(
+  sql: ISql,
+  requests: readonly PublishRequest[],
+): Promise<number> {
+  // Rows are inserted in key order, so that two batches with the same targets cannot deadlock.
+  const result = await sql`
+    insert into publish_tasks as t (
+      target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before, attempt_number, cause
+    )
+    select distinct on (r.target_id, r.generation)
+      r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, 'queued',
+      greatest(r.due_at, now()), r.due_at, r.publish_before,
+      coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0),
+      r.cause
+    from jsonb_to_recordset(${sql.json(requests.map(toRequestRow))}) as r(
+      target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
+      due_at timestamptz, publish_before timestamptz, cause jsonb
+    )
+    order by r.target_id, r.generation
+    on conflict (target_id, generation) do update
+    set status = 'queued',
+      cause = excluded.cause,
+      wake_at = greatest(excluded.due_at, now()),
+      version = t.version + 1,
+      updated_at = now()
+    where t.status = 'dropped'
+    and not t.is_cancelled
+    and not exists (
+      select 1
+      from publish_tasks s
+      where s.target_id = t.target_id
+      and s.status = 'published'
+    )`;
+  return result.count;
+}
+
+/**
+ * Locks all generations of the targets, so that a decision about one of them knows how the others ended, and locks them in
+ * the order of the key, so that two transactions cannot deadlock.
+ */
+export async function lockTasks(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<readonly Task[]> {
+  return await tx<Task[]>`
+    select ${taskColumns(tx)}
+    from publish_tasks t
+    where t.target_id in ${tx(targetIds)}
+    order by t.target_id, t.generation
+    for update`;
+}
+
+function toTaskRow(task: Task) {
+  return {
+    target_id: task.targetId,
+    generation: task.generation,
+    status: task.status,
+    wake_at: task.wakeAt.toISOString(),
+    is_attempt_open: task.isAttemptOpen,
+    retry_count: task.retryCount,
+    unknown_count: task.unknownCount,
+    open_unknowns: task.openUnknowns,
+    resend_count: task.resendCount,
+    looks: task.looks,
+    is_limited: task.isLimited,
+    is_restored: task.isRestored,
+    first_unknown_at: task.firstUnknownAt?.toISOString() ?? null,
+    version: task.version,
+    external_id: task.externalId,
+    permalink: task.permalink,
+    published_at: task.publishedAt?.toISOString() ?? null,
+    error_code: task.errorCode,
+    error_message: task.errorMessage,
+  };
+}
+
+/** Writes locked tasks as they were decided. */
+export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
+  await tx`
+    update publish_tasks t
+    set status = k.status,
+      wake_at = k.wake_at,
+      is_attempt_open = k.is_attempt_open,
+      retry_count = k.retry_count,
+      unknown_count = k.unknown_count,
+      open_unknowns = k.open_unknowns,
+      resend_count = k.resend_count,
+      looks = k.looks,
+      is_limited = k.is_limited,
+      is_restored = k.is_restored,
+      first_unknown_at = k.first_unknown_at,
+      version = k.version,
+      external_id = k.external_id,
+      permalink = k.permalink,
+      published_at = k.published_at,
+      error_code = k.error_code,
+      error_message = k.error_message,
+      updated_at = now()
+    from jsonb_to_recordset(${tx.json(tasks.map(toTaskRow))}) as k(
+      target_id uuid, generation int, status text, wake_at timestamptz, is_attempt_open boolean,
+      retry_count int, unknown_count int, open_unknowns int, resend_count int, looks int,
+      is_limited boolean, is_restored boolean, first_unknown_at timestamptz, version bigint,
+      external_id text, permalink text, published_at timestamptz, error_code text, error_message text
+    )
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
+}

@@ -1,0 +1,104 @@
+import type { Outcome, Pending } from "@postrider/platforms/publishing/connector";
+import { after, onFailure, requeue } from "./decide-failure.ts";
+import { attemptWith, change, nothing, type Decision, type TaskSnapshot } from "./decision.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
+import type { Task } from "./task.ts";
+
+/** How long a target that was reported as failed waits before it is sent again, so that posts hears first that it is open. */
+const REOPEN_MS = 5_000;
+
+type NotPublished = Exclude<Outcome, { kind: "published" }>;
+
+function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
+  const earliest = after(now, REOPEN_MS);
+  const isTooSoon =
+    before.status === "failed" && task.status === "queued" && task.wakeAt < earliest;
+  return isTooSoon ? { ...task, wakeAt: earliest } : task;
+}
+
+/** A late fact that proves the call's absence ends the question; the task goes on as if it had come in time. */
+export function onLate(
+  snapshot: TaskSnapshot,
+  outcome: NotPublished,
+  policy: RetryPolicy,
+): Decision {
+  const { task, now } = snapshot;
+  const answered: Task = {
+    ...task,
+    openUnknowns: task.openUnknowns - 1,
+    unknownCount: task.unknownCount - 1,
+    isAttemptOpen: true,
+  };
+  switch (outcome.kind) {
+    case "unknown":
+      return nothing(snapshot);
+    case "pending":
+      return onLatePending(snapshot, outcome);
+    case "not_sent":
+    case "token_refused": {
+      const isNotSent = outcome.kind === "not_sent";
+      const message = isNotSent ? "not sent" : outcome.message;
+      const queued = { ...requeue(answered, now), isAttemptOpen: false };
+      return {
+        task,
+        changes: [change(reopen(queued, snapshot))],
+        ...attemptWith(snapshot, "retry", { code: "internal_error", message }, { isNotSent }),
+      };
+    }
+    case "refused":
+    case "retryable":
+      return withEndedAttempt(
+        onFailure({ ...snapshot, task: answered }, outcome, policy),
+        snapshot,
+        outcome,
+      );
+  }
+}
+
+/** A look needs what the platform returned; one that is under way without it decides nothing any more. */
+function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
+  if (handles === undefined) return nothing(snapshot);
+  const { task, now } = snapshot;
+  const looking: Task = {
+    ...task,
+    status: "unknown",
+    wakeAt: after(now, afterMs),
+    looks: 0,
+    errorCode: null,
+    errorMessage: null,
+  };
+  return { task, changes: [change(looking)], handles };
+}
+
+/** The late call's attempt was reported as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */
+function withEndedAttempt(
+  decision: Decision,
+  snapshot: TaskSnapshot,
+  failure: { readonly code: string; readonly message: string },
+): Decision {
+  const { attempt } = decision;
+  const isEnded = attempt !== undefined && attempt.outcome !== null;
+  return {
+    ...decision,
+    changes: decision.changes.map(({ task, isReported }) => ({
+      task: reopen({ ...task, isAttemptOpen: false }, snapshot),
+      isReported,
+    })),
+    ...(isEnded ? {} : attemptWith(snapshot, "retry", failure)),
+  };
+}
+
+/** A fact that comes when its task has long gone on is kept in its attempt and decides nothing. */
+export function onHistory(snapshot: TaskSnapshot, outcome: NotPublished): Decision {
+  const { task, attempt } = snapshot;
+  if (outcome.kind === "unknown" || outcome.kind === "pending") return nothing(snapshot);
+  if (attempt?.outcome !== "unknown") return nothing(snapshot);
+  const code = "code" in outcome ? outcome.code : "internal_error";
+  const message = "message" in outcome ? outcome.message : "not sent";
+  const isNotSent = outcome.kind === "not_sent";
+  return {
+    task,
+    changes: [],
+    ...attemptWith(snapshot, "retry", { code, message }, { isNotSent }),
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { createSendGuard, hashContent } from "./visible-call.ts";
+
+const content = { text: "One  two\n", title: undefined, mediaIds: ["a", "b"] };
+
+test("white space and Unicode composition do not change the hash of a content", () => {
+  expect(hashContent({ ...content, text: " One two" })).toBe(hashContent(content));
+  expect(hashContent({ ...content, text: "e\u0301" })).toBe(hashContent({ ...content, text: "é" }));
+});
+
+test("the text, the title, the media and their order change the hash of a content", () => {
+  const others = [
+    { ...content, text: "one two" },
+    { ...content, title: "title" },
+    { ...content, mediaIds: ["b", "a"] },
+    { ...content, mediaIds: ["a"] },
+  ];
+  expect(new Set([content, ...others].map(hashContent)).size).toBe(5);
+});
+
+function clocksAt() {
+  const now = { monotonic: 1_000, wall: 2_000 };
+  return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
+}
+
+test("a visible call may begin within a twelfth of its deadline, at most within 5 s", () => {
+  const { now, clocks } = clocksAt();
+  const short = createSendGuard(clocks, 6_000);
+  const long = createSendGuard(clocks, 600_000);
+
+  now.monotonic += 499;
+  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([true, true]);
+  now.monotonic += 1;
+  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([false, true]);
+  now.monotonic += 4_499;
+  expect(long.mayStillSend()).toBe(true);
+  now.monotonic += 1;
+  expect(long.mayStillSend()).toBe(false);
+});
+
+test.each([60_000, -60_000])(
+  "a visible call does not begin after the wall clock moved by %i ms",
+  (ms) => {
+    const { now, clocks } = clocksAt();
+    const guard = createSendGuard(clocks, 60_000);
+
+    now.wall += ms;
+
+    expect(guard.mayStillSend()).toBe(false);
+  },
+);
+
+test("the time that passes before the first byte shortens the deadline of the visible call", () => {
+  const { now, clocks } = clocksAt();
+  const guard = createSendGuard(clocks, 60_000);
+
+  now.monotonic += 4_000;
+
+  expect(guard.timeoutMs).toBe(56_000);
+});

@@ -1,0 +1,64 @@
+import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
+import {
+  explainUnmarked,
+  markCalls,
+  type MarkRequest,
+  type Unmarked,
+} from "#src/publishing/db/marks.ts";
+import { nameTask } from "#src/publishing/domain/task.ts";
+import { Batcher } from "./batcher.ts";
+
+export type MarkResult =
+  | { readonly kind: "marked"; readonly callNumber: number }
+  | { readonly kind: "unmarked"; readonly reason: Unmarked };
+
+/** How long requests are collected before they are marked in one statement. */
+const WINDOW_MS = 2;
+/** Maximum number of calls per statement. */
+const MAX_MARKS = 100;
+
+/** Marks the visible calls of all workers of the process. */
+export class CallMarker {
+  readonly #sql: Sql;
+  readonly #batcher: Batcher<MarkRequest, MarkResult>;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.#batcher = new Batcher({
+      windowMs: WINDOW_MS,
+      maxItems: MAX_MARKS,
+      flush: (requests) => this.#mark(requests),
+    });
+  }
+
+  /** Only a marked call may begin. Throws when the database does not answer; then the call may not begin either. */
+  mark(request: MarkRequest): Promise<MarkResult> {
+    return this.#batcher.submit(request);
+  }
+
+  async #mark(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
+    try {
+      const marks = await markCalls(this.#sql, requests);
+      const callNumbers = new Map(marks.map((mark) => [nameTask(mark), mark.callNumber]));
+      return await Promise.all(
+        requests.map((request) => this.#toResult(request, callNumbers.get(nameTask(request)))),
+      );
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      return await this.#markOneByOne(requests);
+    }
+  }
+
+  async #toResult(request: MarkRequest, callNumber: number | undefined): Promise<MarkResult> {
+    if (callNumber !== undefined) return { kind: "marked", callNumber };
+    return { kind: "unmarked", reason: await explainUnmarked(this.#sql, request) };
+  }
+
+  /** One request violated a unique index, which undid the statement for all: each is marked by itself. */
+  async #markOneByOne(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
+    if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
+    const results: MarkResult[] = [];
+    for (const request of requests) results.push(...(await this.#mark([request])));
+    return results;
+  }
+}

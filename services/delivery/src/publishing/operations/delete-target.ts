@@ -1,0 +1,91 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { Connector, DeletionOutcome } from "@postrider/platforms/publishing/connector";
+import { isPlatformId } from "@postrider/platforms/registry";
+import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
+import type { PublishingDeps } from "./dependencies.ts";
+import { renewToken, requireReconnect } from "./renew-token.ts";
+
+type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
+
+/** A claimed deletion with the credential of its account. */
+export interface DeletionInputs {
+  readonly task: DeletionTask;
+  readonly credential: Credential;
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Deadline of one call as a part of the lease: two calls with a token refresh in between fit into one lease. */
+const CALL_PART = 1 / 3;
+
+type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
+
+function giveUp(code: GivenUp["code"], message = ""): GivenUp {
+  return { kind: "given_up", code, message };
+}
+
+/** Deletes what was published. A refused access token is renewed once. */
+export async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<DeletionResult> {
+  const { task, credential } = inputs;
+  const found = findConnector(deps, inputs);
+  if (found.kind !== "found") return found;
+  const { connector } = found;
+  const first = await call(deps, connector, inputs, credential);
+  if (first.kind !== "token_refused") return first;
+  const renewed = await renewToken(deps, task, credential);
+  switch (renewed.kind) {
+    case "unavailable":
+      return { kind: "unknown", message: renewed.failure.message };
+    case "unusable":
+      return giveUp(renewed.code, first.message);
+    case "renewed": {
+      const second = await call(deps, connector, inputs, renewed.credential);
+      if (second.kind !== "token_refused") return second;
+      await requireReconnect(deps, task, renewed.credential);
+      return giveUp("account_reconnect_required", second.message);
+    }
+  }
+}
+
+/** The connector, or why the platform is not asked at all. */
+function findConnector(
+  { connectors }: Deps,
+  { task, credential }: DeletionInputs,
+): { readonly kind: "found"; readonly connector: Connector } | DeletionResult {
+  if (task.externalId === "")
+    return giveUp("account_action_needed", "the platform's id of the post is not known");
+  if (credential.accountStatus === "reconnect_required")
+    return giveUp("account_reconnect_required");
+  if (credential.accountStatus !== "active") return giveUp("account_disconnected");
+  const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
+  // A newer build may have the connector; each wait for it costs a retry, so that the deletion ends.
+  if (connector === undefined)
+    return { kind: "unknown", message: "this build does not know the platform" };
+  return connector.canDelete
+    ? { kind: "found", connector }
+    : giveUp("app_configuration", "the platform deletes nothing");
+}
+
+/** The connector's call; when it throws, the outcome is unknown. */
+async function call(
+  { settings, logger }: Deps,
+  connector: Connector,
+  { task, stopping }: DeletionInputs,
+  credential: Credential,
+): Promise<DeletionOutcome> {
+  const { externalId, username, accessToken, attributes } = credential;
+  const deadline = AbortSignal.timeout(Math.ceil(settings.leaseMs * CALL_PART));
+  try {
+    return await connector.delete(
+      { externalId, username, accessToken, attributes },
+      task.externalId,
+      AbortSignal.any([stopping, deadline]),
+    );
+  } catch (error) {
+    logger.error(
+      { err: error, targetId: task.targetId },
+      "the call that deletes a target threw; the deletion is tried again",
+    );
+    return { kind: "unknown", message: "internal error" };
+  }
+}

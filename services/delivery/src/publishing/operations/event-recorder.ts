@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
+import { currentCause, type Cause } from "@postrider/shared/telemetry/cause";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/account-gates.ts";
+import { updateAttempts } from "#src/publishing/db/attempts.ts";
+import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
+import { addHandles } from "#src/publishing/db/handles.ts";
+import { decideInOrder } from "#src/publishing/domain/decide.ts";
+import type { AccountEffect, Decision, TaskEvent } from "#src/publishing/domain/decision.ts";
+import { nextAccountPauseMs } from "#src/publishing/domain/retry-policy.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
+import { Batcher } from "./batcher.ts";
+import type { PublishingDeps } from "./dependencies.ts";
+import { countUpdates } from "./metrics.ts";
+import { lockTargets, writeDecisions } from "./write-decisions.ts";
+
+type RecorderDeps = Pick<
+  PublishingDeps,
+  "sql" | "logger" | "sealing" | "settings" | "random" | "onEvents"
+>;
+
+/** An event with the request of the API that led to it: one transaction records events of several requests. */
+interface Entry {
+  readonly event: TaskEvent;
+  readonly cause: Cause;
+}
+
+interface Recorded {
+  /** Whether the worker that reported the event keeps the task. */
+  readonly isContinued: boolean;
+}
+
+/** How long events are collected before they are recorded in one transaction. */
+const WINDOW_MS = 2;
+/** Maximum number of events per transaction. */
+const MAX_EVENTS = 100;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 5_000;
+
+/**
+ * Records what was learned about tasks, and what follows from it, for all workers of the process. It never gives up: what a
+ * visible call returned exists nowhere else.
+ */
+export class EventRecorder {
+  readonly #deps: RecorderDeps;
+  readonly #batcher: Batcher<Entry, Recorded>;
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    this.#batcher = new Batcher({
+      windowMs: WINDOW_MS,
+      maxItems: MAX_EVENTS,
+      flush: (entries) => this.#record(entries),
+    });
+  }
+
+  /** Resolves when the event is recorded, however long the database is unavailable. */
+  record(event: TaskEvent): Promise<Recorded> {
+    return this.#batcher.submit({ event, cause: currentCause() });
+  }
+
+  drain(): Promise<void> {
+    return this.#batcher.drain();
+  }
+
+  async #record(entries: readonly Entry[]): Promise<readonly Recorded[]> {
+    const { sql, logger } = this.#deps;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        return await this.#write(entries);
+      } catch (error) {
+        logger.error(
+          { err: error, count: entries.length },
+          "outcomes could not be recorded; recording is tried again until it succeeds",
+        );
+        if (!isInfrastructureError(error)) {
+          if (entries.length > 1) return await this.#recordOneByOne(entries);
+          await keepSuccess(sql, logger, entries);
+        }
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  /** An event that cannot be recorded must not hold back the others. */
+  async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
+    const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
+    return recorded.flat();
+  }
+
+  async #write(entries: readonly Entry[]): Promise<readonly Recorded[]> {
+    const { sql, settings, random, onEvents } = this.#deps;
+    const events = entries.map(({ event }) => event);
+    const causes = new Map(entries.map(({ event, cause }) => [event.targetId, cause]));
+    const { decisions, updates } = await sql.begin(async (tx) => {
+      const keys = events.map(({ targetId, attemptNumber: number }) => ({ targetId, number }));
+      const locked = await lockTargets(tx, keys);
+      const byEvent = decideInOrder(locked, events, settings, random);
+      const made = [...byEvent.values()];
+      const written = await writeDecisions(tx, made, causes);
+      await this.#writeHandles(tx, made);
+      await this.#gateAccounts(tx, made, locked.now);
+      return { decisions: byEvent, updates: written };
+    });
+    if (updates.length > 0) onEvents();
+    countUpdates(updates);
+    return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
+  }
+
+  async #writeHandles(tx: TransactionSql, decisions: readonly Decision[]): Promise<void> {
+    const { sealing } = this.#deps;
+    const returned = decisions.flatMap(({ task, handles }) =>
+      handles === undefined ? [] : [{ task, handles: sealing.seal(task, handles) }],
+    );
+    if (returned.length > 0) await addHandles(tx, returned);
+    const questions = decisions.flatMap(({ task, askLater }) =>
+      askLater === undefined ? [] : [{ task, handles: askLater }],
+    );
+    if (questions.length > 0) await insertQuestions(tx, questions);
+  }
+
+  async #gateAccounts(
+    tx: TransactionSql,
+    decisions: readonly Decision[],
+    now: Date,
+  ): Promise<void> {
+    const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
+      decisions.filter(({ account }) => account?.kind === kind).map(({ task }) => task);
+    const answered = tasksWith("answered").map((task) => task.accountId);
+    if (answered.length > 0) await resetFailures(tx, answered);
+    const failed = tasksWith("failed");
+    const counts = failed.length > 0 ? await countFailures(tx, failed) : [];
+    const pauses = counts.flatMap(({ failuresInRow, ...account }) => {
+      const pauseMs = nextAccountPauseMs(this.#deps.settings, failuresInRow);
+      return pauseMs === undefined
+        ? []
+        : [{ ...account, until: new Date(now.getTime() + pauseMs) }];
+    });
+    const limits = decisions.flatMap(({ task, account }) =>
+      account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
+    );
+    if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
+  }
+}
+
+/**
+ * Keeps a success in its attempt when the decision cannot be written, which only a fault of ours can cause: the worker that
+ * looks for the call later finds it there.
+ */
+async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
+  for (const { event } of entries) {
+    if (event.kind !== "called" || event.outcome.kind !== "published") continue;
+    const { targetId, attemptNumber: number } = event;
+    const { externalId, permalink } = event.outcome;
+    const result = { outcome: "published", code: "", message: "", isNotSent: false } as const;
+    const finishedAt = new Date();
+    try {
+      await updateAttempts(sql, [
+        { targetId, number, ...result, externalId, permalink, finishedAt },
+      ]);
+    } catch (error) {
+      logger.error(
+        { err: error, targetId },
+        "a success could not be stored in its attempt either; both writes are tried again",
+      );
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
+import { fetchContents } from "#src/publishing/clients/posts.ts";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import {
+  DONE,
+  giveUp,
+  learned,
+  type PublishContext,
+  type TaskInputs,
+  type WorkEnd,
+} from "./publish-context.ts";
+
+/** Tasks whose owners are asked together. */
+export interface TaskGroup {
+  readonly tasks: readonly ClaimedTask[];
+  /** What posts and accounts answer, in the order of the tasks. */
+  readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
+}
+
+/** What posts and accounts say about a task. */
+interface Answer {
+  readonly task: ClaimedTask;
+  readonly content: TargetContent;
+  readonly credential: Credential;
+}
+
+/** A task that is ready for its platform, with its open attempt, or why its work ends here. */
+export type FetchedTask =
+  | (Answer & { readonly kind: "ready"; readonly attemptNumber: number })
+  | WorkEnd;
+
+/** How long a batch waits for slow token refreshes before it is split by platform. */
+const SLOW_ANSWER_MS = 100;
+/** How long a task whose platform this build does not know waits for a newer build. */
+const NO_CONNECTOR_MS = 60_000;
+
+function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
+  const answers = Promise.all([
+    fetchContents(deps.posts, tasks),
+    fetchCredentials(deps.accounts, tasks),
+  ]);
+  // When the batch is split, its first answers are not awaited any more.
+  answers.catch(() => undefined);
+  return { tasks, answers };
+}
+
+/**
+ * Asks posts and accounts about all tasks at once. Accounts renews expired tokens before it answers; if that takes long, it
+ * is asked again for each platform, so that a token endpoint that hangs delays no other platform's posts.
+ */
+export async function askOwners(
+  context: PublishContext,
+  tasks: readonly ClaimedTask[],
+): Promise<readonly TaskGroup[]> {
+  if (tasks.length === 0) return [];
+  const all = ask(context, tasks);
+  const byPlatform = Map.groupBy(tasks, ({ platform }) => platform);
+  if (byPlatform.size === 1) return [all];
+  const isSlow = await Promise.race([
+    Promise.allSettled([all.answers]).then(() => false),
+    sleep(SLOW_ANSWER_MS, true, { ref: false }),
+  ]);
+  return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
+}
+
+/** Waits for the answers about a group, and begins the attempts of those tasks that are to be published. */
+export async function fetchTasks(
+  { deps }: PublishContext,
+  { tasks, answers }: TaskGroup,
+): Promise<ReadonlyMap<ClaimedTask, FetchedTask>> {
+  const [contents, credentials] = await answers;
+  const checked = tasks.flatMap((task, index) => {
+    const content = contents[index];
+    const credential = credentials[index];
+    if (content === undefined || credential === undefined) return [];
+    const answer = { task, content, credential };
+    return [{ answer, end: findObstacle(answer) }];
+  });
+  const free = checked.filter(({ end }) => end.kind === "none");
+  const beginning = free.filter(({ answer }) => answer.task.status === "working");
+  const opened = await openAttempts(
+    deps.sql,
+    beginning.map(({ answer }) => answer.task),
+  );
+  const numbers = new Map(opened.map((attempt) => [nameTask(attempt), attempt.number]));
+  return new Map(
+    checked.map(({ answer, end }) => [
+      answer.task,
+      end.kind === "none" ? withAttempt(answer, numbers) : end,
+    ]),
+  );
+}
+
+function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): FetchedTask {
+  const { task } = answer;
+  if (task.status === "reconciling")
+    return { kind: "ready", ...answer, attemptNumber: task.attemptNumber };
+  const attemptNumber = numbers.get(nameTask(task));
+  return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
+}
+
+/** Why the platform is not asked at all. */
+function findObstacle({ task, content, credential }: Answer): WorkEnd | { readonly kind: "none" } {
+  const { fence, attemptNumber } = task;
+  const isReconciling = task.status === "reconciling";
+  if (!content.wanted)
+    return isReconciling
+      ? giveUp(task, attemptNumber, "outcome_unknown")
+      : learned(task, attemptNumber, { kind: "not_wanted", fence });
+  if (task.isTooLate && !isReconciling) return giveUp(task, attemptNumber, "missed");
+  switch (credential.accountStatus) {
+    case "active":
+      return { kind: "none" };
+    case "reconnect_required":
+      return giveUp(task, attemptNumber, "account_reconnect_required");
+    default:
+      return giveUp(task, attemptNumber, "account_disconnected");
+  }
+}
+
+/** Adds the connector and readable handles; a build without the connector releases the task for a newer one. */
+export function toTaskInputs(
+  { deps }: PublishContext,
+  { task, content, credential, attemptNumber }: Extract<FetchedTask, { kind: "ready" }>,
+  interrupted: AbortSignal,
+): { readonly kind: "ready"; readonly inputs: TaskInputs } | WorkEnd {
+  const connector = isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
+  if (connector === undefined) return { kind: "release", delayMs: NO_CONNECTOR_MS };
+  const open = { ...task, handles: deps.sealing.open(task, task.handles) };
+  return {
+    kind: "ready",
+    inputs: { task: open, attemptNumber, connector, content, credential, interrupted },
+  };
+}

@@ -1,0 +1,167 @@
+import type { Failure, Handles, Outcome } from "@postrider/platforms/publishing/connector";
+import { visibleCallTime } from "@postrider/platforms/publishing/upload-time";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Unmarked } from "#src/publishing/db/marks.ts";
+import type { OpenTask } from "#src/publishing/domain/task.ts";
+import { createSendGuard, hashContent } from "#src/publishing/domain/visible-call.ts";
+import {
+  DONE,
+  giveUp,
+  learned,
+  RELEASE_NOW,
+  toPublication,
+  type PublishContext,
+  type TaskInputs,
+  type WorkEnd,
+} from "./publish-context.ts";
+import { renewToken, requireReconnect } from "./renew-token.ts";
+import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
+
+/** The platform refused the access token; the same attempt may go on with a newer one. */
+interface TokenRefused {
+  readonly kind: "token_refused";
+  readonly message: string;
+  readonly handles: Handles;
+}
+
+/** About how long another call of the account takes to end. */
+const BUSY_MS = 250;
+
+/** Publishes a claimed task, up to and including its visible call. A refused access token is renewed once. */
+export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
+  const { task, attemptNumber, credential } = inputs;
+  const first = await tryOnce(context, inputs);
+  if (first.kind !== "token_refused") return first;
+  const renewed = await renewToken(context.deps, task, credential);
+  switch (renewed.kind) {
+    case "unavailable": {
+      const { failure } = renewed;
+      return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
+    }
+    case "unusable":
+      return giveUp(task, attemptNumber, renewed.code, first.message);
+    case "renewed": {
+      const open = { ...task, handles: first.handles };
+      const again = { ...inputs, credential: renewed.credential, task: open };
+      const second = await tryOnce(context, again);
+      if (second.kind !== "token_refused") return second;
+      await requireReconnect(context.deps, task, renewed.credential);
+      return giveUp(task, attemptNumber, "account_reconnect_required", second.message);
+    }
+  }
+}
+
+/** Prepare, mark, call, record: each only if the one before it succeeded. */
+async function tryOnce(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<WorkEnd | TokenRefused> {
+  const { task, attemptNumber, connector, interrupted } = inputs;
+  const { settings, clocks } = context.deps;
+  const prepared = await prepare(context, inputs);
+  if (prepared.kind !== "ready") return prepared;
+  const { handles } = prepared;
+  await using local = prepared.parts;
+  if (interrupted.aborted) return RELEASE_NOW;
+
+  failpoint("delivery.before-mark");
+  // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
+  const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
+  const guard = createSendGuard(clocks, callMs);
+  const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
+  if (mark.kind === "unmarked") return onUnmarked(context, inputs, mark.reason);
+
+  using _open = context.openCalls.begin(callMs);
+  failpoint("delivery.after-mark");
+  // A process that stops, or that was delayed, sends nothing; the task is free again at once.
+  const isStale = context.stopping.aborted || !guard.mayStillSend();
+  const outcome: Outcome = isStale
+    ? { kind: "not_sent" }
+    : await call(context, task, () => connector.publish(local.publication, handles, guard));
+  failpoint("delivery.after-call");
+  const { targetId, generation } = task;
+  const { isContinued } = await context.recorder.record({
+    targetId,
+    generation,
+    attemptNumber,
+    kind: "called",
+    callNumber: mark.callNumber,
+    outcome,
+  });
+  return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
+}
+
+/** Everything before the mark: it publishes nothing and can be repeated. */
+async function prepare(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<
+  | { readonly kind: "ready"; readonly handles: Handles; readonly parts: LocalParts }
+  | WorkEnd
+  | TokenRefused
+> {
+  const publication = toPublication(context, inputs);
+  const steps = await runSteps(context, inputs, publication);
+  if (steps.kind === "failed") return onStepFailure(inputs, steps.failure, steps.handles);
+  if (steps.kind !== "ready") return steps;
+  const { handles } = steps;
+  const download = await downloadParts(context, inputs, publication, handles);
+  if (download.kind === "failed") return onStepFailure(inputs, download.failure, handles);
+  if (download.kind !== "ready") return download;
+  return { ...download, handles };
+}
+
+function toCallKey({ task, content }: TaskInputs) {
+  const { targetId, generation, fence } = task;
+  const { text, title, media } = content;
+  const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
+  return { targetId, generation, fence, contentHash };
+}
+
+function onStepFailure(
+  { task, attemptNumber }: TaskInputs,
+  failure: Failure,
+  handles: Handles,
+): WorkEnd | TokenRefused {
+  if (failure.kind === "token_refused") return { ...failure, handles };
+  return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
+}
+
+function onUnmarked(
+  { deps }: PublishContext,
+  { task, attemptNumber }: TaskInputs,
+  reason: Unmarked,
+): WorkEnd {
+  switch (reason) {
+    case "lost":
+      return DONE;
+    case "busy":
+    case "held":
+      return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
+    case "missed":
+      return giveUp(task, attemptNumber, "missed");
+    case "superfluous":
+      return learned(task, attemptNumber, { kind: "not_wanted", fence: task.fence });
+  }
+}
+
+/**
+ * The connector's call. What it throws says nothing about the platform, so the outcome is unknown. The connector keeps the
+ * deadline; an answer that comes after it counts as well, so nothing here stops listening. When no answer comes, the job
+ * that claims tasks finds the lost call after `call_until`.
+ */
+async function call(
+  { deps }: PublishContext,
+  task: OpenTask,
+  publish: () => Promise<Outcome>,
+): Promise<Outcome> {
+  try {
+    return await publish();
+  } catch (error) {
+    deps.logger.error(
+      { err: error, targetId: task.targetId },
+      "the visible call threw; its outcome is unknown and is looked for on the platform",
+    );
+    return { kind: "unknown", message: "internal error" };
+  }
+}

@@ -1,0 +1,83 @@
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/connector";
+import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import { storeHandles } from "#src/publishing/db/handles.ts";
+import {
+  DONE,
+  learned,
+  RELEASE_NOW,
+  toPublication,
+  type PublishContext,
+  type TaskInputs,
+  type WorkEnd,
+} from "./publish-context.ts";
+
+/** Longest time that one look at a platform may take. */
+const LOOK_TIMEOUT_MS = 60_000;
+/** Wait before a look that failed on our side is repeated. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** The platform cannot be searched for calls that the data does not know of. */
+const CANNOT_TELL: Verdict = {
+  kind: "cannot_tell",
+  message: "the data was restored, and the platform cannot say whether it was published before",
+};
+
+function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownCall {
+  const { sql, settings } = deps;
+  const calledAt = task.firstUnknownAt ?? task.calledAt;
+  if (calledAt === null || task.callUntil === null)
+    throw new Error("the task has an unknown outcome, but no call of it began");
+  return {
+    calledAt,
+    callUntil: task.callUntil,
+    looks: task.looks,
+    now: task.claimedAt,
+    timeScale: settings.reconcileTimeScale,
+    // A call whose outcome is in doubt has an error code.
+    isPending: task.errorCode === null,
+    isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
+  };
+}
+
+/** Looks for a call with an unknown outcome on the platform. */
+export async function reconcileTarget(
+  context: PublishContext,
+  inputs: TaskInputs,
+): Promise<WorkEnd> {
+  const { task, connector, interrupted } = inputs;
+  const { deps } = context;
+  const verdict = await look(context, inputs);
+  if (interrupted.aborted) return RELEASE_NOW;
+  // Stored before the verdict is recorded, so that no later try uses handles that cannot be used again.
+  if (verdict.kind === "absent" && verdict.handles !== undefined) {
+    const sealed = deps.sealing.seal(task, verdict.handles);
+    if (!(await storeHandles(deps.sql, task, sealed))) return DONE;
+  }
+  const { maxResends } = connector;
+  return learned(task, task.attemptNumber, {
+    kind: "looked",
+    fence: task.fence,
+    verdict,
+    maxResends,
+  });
+}
+
+async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdict> {
+  const { task, connector, interrupted } = inputs;
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
+  try {
+    const call = toUnknownCall(context, inputs);
+    const publication = toPublication(context, inputs);
+    const { handles } = task;
+    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+    return (await connector.findTwin?.(publication, handles, call, signal)) ?? CANNOT_TELL;
+  } catch (error) {
+    const { logger, settings } = context.deps;
+    logger.warn(
+      { err: error, targetId: task.targetId },
+      "the platform could not be asked about a call with an unknown outcome; it is asked again",
+    );
+    const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
+    return { kind: "look_again", afterMs, isIncomplete: true };
+  }
+}

@@ -1,0 +1,72 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import * as accounts from "#src/publishing/clients/accounts.ts";
+import type { StepFailure } from "#src/publishing/domain/decision.ts";
+import type { PublishingDeps } from "./dependencies.ts";
+
+type Deps = Pick<PublishingDeps, "accounts" | "logger">;
+
+export type RenewedToken =
+  | { readonly kind: "renewed"; readonly credential: Credential }
+  /** The token endpoint does not answer. That never disconnects an account: the work is tried again later. */
+  | { readonly kind: "unavailable"; readonly failure: StepFailure }
+  /** A person has to connect the account again. */
+  | {
+      readonly kind: "unusable";
+      readonly code: "account_reconnect_required" | "account_disconnected";
+    };
+
+const UNAVAILABLE: RenewedToken = {
+  kind: "unavailable",
+  failure: {
+    kind: "retryable",
+    code: "platform_unavailable",
+    message: "the access token could not be refreshed",
+  },
+};
+
+/** Asks accounts for a newer access token than the one that the platform refused. */
+export async function renewToken(
+  deps: Deps,
+  account: accounts.AccountRef,
+  refused: Credential,
+): Promise<RenewedToken> {
+  let credential: Credential;
+  try {
+    credential = await accounts.refreshCredential(deps.accounts, account, refused.version);
+  } catch (error) {
+    const { accountId } = account;
+    deps.logger.warn(
+      { err: error, accountId },
+      "the access token could not be refreshed; the target is tried again later",
+    );
+    return UNAVAILABLE;
+  }
+  switch (credential.accountStatus) {
+    case "active":
+      if (credential.version > refused.version) return { kind: "renewed", credential };
+      await requireReconnect(deps, account, refused);
+      return { kind: "unusable", code: "account_reconnect_required" };
+    case "reconnect_required":
+      return { kind: "unusable", code: "account_reconnect_required" };
+    default:
+      return { kind: "unusable", code: "account_disconnected" };
+  }
+}
+
+/** Asks accounts to let a person connect the account again; a credential that was renewed meanwhile stays as it is. */
+export async function requireReconnect(
+  deps: Deps,
+  account: accounts.AccountRef,
+  refused: Credential,
+): Promise<void> {
+  try {
+    await accounts.requireReconnect(deps.accounts, account, refused.version);
+  } catch (error) {
+    // The next task of the account meets the same refusal and asks again.
+    const { accountId } = account;
+    deps.logger.warn(
+      { err: error, accountId },
+      "accounts could not be asked to reconnect an account; the next target of the account asks again",
+    );
+  }
+}

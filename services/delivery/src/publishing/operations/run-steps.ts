@@ -1,0 +1,182 @@
+import { setTimeout } from "node:timers/promises";
+import type {
+  Failure,
+  Handles,
+  MediaPart,
+  PrepareStep,
+  Publication,
+  StepResult,
+  StepWait,
+} from "@postrider/platforms/publishing/connector";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { storeHandles } from "#src/publishing/db/handles.ts";
+import {
+  RELEASE_NOW,
+  type PublishContext,
+  type TaskInputs,
+  type WorkEnd,
+} from "./publish-context.ts";
+
+/** Everything that the steps have made so far, and whether they are finished or cannot go on. */
+type StepsEnd =
+  | { readonly kind: "ready"; readonly handles: Handles }
+  | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
+
+/** A publication whose visible call reads its media from this machine; disposing removes the media. */
+export interface LocalParts extends AsyncDisposable {
+  readonly publication: Publication;
+  /** How much the visible call sends. */
+  readonly bytes: number;
+}
+
+/** The longest wait of a step during which the worker keeps the task. */
+const MAX_WAIT_IN_WORK_MS = 1000;
+/** About how long a task waits after the media service did not answer. */
+const MEDIA_UNAVAILABLE_MS = 5000;
+const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
+
+function isFailure(made: StepResult): made is Failure {
+  return "kind" in made && FAILURES.has(made.kind);
+}
+
+function isWait(made: StepResult): made is StepWait {
+  return made.kind === "wait";
+}
+
+/** Runs the steps that are not done yet, and stores what each returns before the next one begins. */
+export async function runSteps(
+  context: PublishContext,
+  inputs: TaskInputs,
+  publication: Publication,
+): Promise<StepsEnd | WorkEnd> {
+  let { handles } = inputs.task;
+  for (const step of inputs.connector.steps(publication)) {
+    if (step.isDone(handles)) continue;
+    const end = await finishStep(context, inputs, { step, publication, before: handles });
+    if (end.kind !== "ready") return end;
+    ({ handles } = end);
+  }
+  return { kind: "ready", handles };
+}
+
+interface Step {
+  readonly step: PrepareStep;
+  readonly publication: Publication;
+  readonly before: Handles;
+}
+
+/** Runs one step until it is finished. A short wait is spent here; for a long one the task is released. */
+async function finishStep(
+  context: PublishContext,
+  inputs: TaskInputs,
+  { step, publication, before }: Step,
+): Promise<StepsEnd | WorkEnd> {
+  const { interrupted } = inputs;
+  let handles = before;
+  for (;;) {
+    const tried = await tryToRun(context, inputs, () =>
+      step.run(publication, handles, interrupted),
+    );
+    if (tried.kind === "failed") return { ...tried, handles };
+    if (tried.kind !== "made") return tried;
+    const { made } = tried;
+    const kept = await keep(context, inputs, handles, made);
+    if (kept.kind === "done") return kept;
+    ({ handles } = kept);
+    // What was made is stored first: the next worker of the task goes on from there.
+    if (interrupted.aborted) return RELEASE_NOW;
+    if (isFailure(made)) return { kind: "failed", handles, failure: made };
+    if (!isWait(made)) return { kind: "ready", handles };
+    if (made.afterMs > MAX_WAIT_IN_WORK_MS) return { kind: "release", delayMs: made.afterMs };
+    await setTimeout(made.afterMs, undefined, { signal: interrupted }).catch(() => undefined);
+  }
+}
+
+/** Stores what a step made together with what was made before; `done` when another worker has the task. */
+async function keep(
+  { deps }: PublishContext,
+  { task }: TaskInputs,
+  before: Handles,
+  made: StepResult,
+): Promise<{ readonly kind: "kept"; readonly handles: Handles } | { readonly kind: "done" }> {
+  if (isFailure(made)) return { kind: "kept", handles: before };
+  const added = isWait(made) ? made.handles : made;
+  if (added === undefined) return { kind: "kept", handles: before };
+  const handles = { ...before, ...added };
+  if (!(await storeHandles(deps.sql, task, deps.sealing.seal(task, handles))))
+    return { kind: "done" };
+  failpoint("delivery.after-handles");
+  return { kind: "kept", handles };
+}
+
+/**
+ * Does something before the visible call. What it throws is a fault of ours or of a peer and is tried again like any other
+ * failure. A media service that does not answer says nothing about this post, so it costs no attempt.
+ */
+async function tryToRun<T>(
+  { deps }: PublishContext,
+  { task, interrupted }: TaskInputs,
+  run: () => Promise<T>,
+): Promise<
+  | { readonly kind: "made"; readonly made: T }
+  | { readonly kind: "failed"; readonly failure: Failure }
+  | WorkEnd
+> {
+  try {
+    return { kind: "made", made: await run() };
+  } catch (error) {
+    if (interrupted.aborted) return RELEASE_NOW;
+    deps.logger.warn(
+      { err: error, targetId: task.targetId },
+      "a step before the visible call threw; it is tried again, unless its media is gone",
+    );
+    if (!(error instanceof MediaUnreadable))
+      return {
+        kind: "failed",
+        failure: { kind: "retryable", code: "internal_error", message: "" },
+      };
+    const { reason, message } = error;
+    if (reason === "unavailable")
+      return { kind: "release", delayMs: MEDIA_UNAVAILABLE_MS * (0.5 + deps.random()) };
+    const kind = reason === "gone" ? "refused" : "retryable";
+    return { kind: "failed", failure: { kind, code: "media_fetch_failed", message } };
+  }
+}
+
+/** Downloads the media that the visible call sends, so that a slow media service cannot cut the call. */
+export async function downloadParts(
+  context: PublishContext,
+  inputs: TaskInputs,
+  publication: Publication,
+  handles: Handles,
+): Promise<
+  | { readonly kind: "ready"; readonly parts: LocalParts }
+  | { readonly kind: "failed"; readonly failure: Failure }
+  | WorkEnd
+> {
+  const parts = inputs.connector.visibleParts?.(publication, handles) ?? [];
+  if (parts.length === 0)
+    return {
+      kind: "ready",
+      parts: { publication, bytes: 0, [Symbol.asyncDispose]: () => Promise.resolve() },
+    };
+  const tried = await tryToRun(context, inputs, () =>
+    download(context, inputs, publication, parts),
+  );
+  return tried.kind === "made" ? { kind: "ready", parts: tried.made } : tried;
+}
+
+async function download(
+  { deps }: PublishContext,
+  { interrupted }: TaskInputs,
+  publication: Publication,
+  parts: readonly MediaPart[],
+): Promise<LocalParts> {
+  const spooled = await deps.spool.fetch(publication.media, parts, interrupted);
+  return {
+    publication: { ...publication, media: spooled.media },
+    bytes: parts.reduce((sum, { length }) => sum + length, 0),
+    [Symbol.asyncDispose]: () => spooled[Symbol.asyncDispose](),
+  };
+}

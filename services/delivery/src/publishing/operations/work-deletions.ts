@@ -1,0 +1,104 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
+import { releaseDeletions } from "#src/publishing/db/deletion-claims.ts";
+import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
+import { deleteTarget } from "./delete-target.ts";
+import type { DeletionRecorder } from "./deletion-recorder.ts";
+import type { PublishingDeps } from "./dependencies.ts";
+import { backOffMs } from "./publish-context.ts";
+import { forTasks, inTaskSpan } from "./task-span.ts";
+
+/** What all deletions of the process share. */
+export interface DeletionContext {
+  readonly deps: Pick<
+    PublishingDeps,
+    "sql" | "logger" | "connectors" | "accounts" | "settings" | "random"
+  >;
+  readonly recorder: DeletionRecorder;
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** A deletion whose worker was lost this often is given up. */
+const MAX_CRASHES = 5;
+
+/**
+ * Works on claimed deletions side by side. Never throws: one that cannot be released is claimed again when its lease ends.
+ *
+ * @param onEnd Called once per deletion, when its work ends.
+ */
+export async function workDeletions(
+  context: DeletionContext,
+  tasks: readonly DeletionTask[],
+  onEnd: () => void,
+): Promise<void> {
+  const { logger } = context.deps;
+  const credentials = await findCredentials(context, tasks);
+  await Promise.all(
+    tasks.map(async (task, index) => {
+      try {
+        await workDeletion(context, task, credentials[index]);
+      } catch (error) {
+        logger.warn(
+          { err: error, targetId: task.targetId },
+          "the work on a deletion threw; the deletion is tried again when its lease ends",
+        );
+      }
+      onEnd();
+    }),
+  );
+}
+
+/** The credentials in the order of the tasks; none when accounts does not answer. */
+async function findCredentials(
+  { deps }: DeletionContext,
+  tasks: readonly DeletionTask[],
+): Promise<readonly Credential[]> {
+  try {
+    return await forTasks(tasks, () => fetchCredentials(deps.accounts, tasks));
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, count: tasks.length },
+      "credentials could not be fetched; the deletions are released and tried again in about 1 s",
+    );
+    return [];
+  }
+}
+
+async function workDeletion(
+  context: DeletionContext,
+  task: DeletionTask,
+  credential: Credential | undefined,
+): Promise<void> {
+  const { deps, recorder } = context;
+  if (task.crashCount >= MAX_CRASHES) {
+    const message = "the worker was lost repeatedly";
+    const result = { kind: "given_up", code: "internal_error", message } as const;
+    return await recorder.record({ task, result });
+  }
+  if (credential === undefined) return await release(context, task, backOffMs(deps));
+  await inTaskSpan("delete target", task, () => deleteOne(context, task, credential));
+}
+
+async function deleteOne(
+  context: DeletionContext,
+  task: DeletionTask,
+  credential: Credential,
+): Promise<void> {
+  const { deps, recorder, stopping } = context;
+  if (stopping.aborted) return await release(context, task, 0);
+  const result = await deleteTarget(deps, { task, credential, stopping });
+  failpoint("delivery.after-deletion");
+  // The process aborted the call itself, which says nothing about the platform.
+  if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);
+  await recorder.record({ task, result });
+}
+
+async function release(
+  { deps }: DeletionContext,
+  task: DeletionTask,
+  delayMs: number,
+): Promise<void> {
+  await releaseDeletions(deps.sql, [task], Math.round(delayMs));
+}

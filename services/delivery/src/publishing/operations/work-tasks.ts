@@ -1,0 +1,132 @@
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import {
+  askOwners,
+  fetchTasks,
+  toTaskInputs,
+  type FetchedTask,
+  type TaskGroup,
+} from "./fetch-task-inputs.ts";
+import {
+  backOffMs,
+  giveUp,
+  release,
+  type PublishContext,
+  type WorkEnd,
+} from "./publish-context.ts";
+import { publishTarget } from "./publish-target.ts";
+import { reconcileTarget } from "./reconcile-target.ts";
+import { forTasks, inTaskSpan } from "./task-span.ts";
+
+/** A task whose worker was lost this often is given up before anything is done for it. */
+const MAX_CRASHES = 5;
+
+function isCrashLooping({ crashCount }: ClaimedTask): boolean {
+  return crashCount >= MAX_CRASHES;
+}
+
+/**
+ * Works on claimed tasks side by side, each to the end of this try. Never throws: a task that cannot be released is claimed
+ * again when its lease ends.
+ *
+ * @param onEnd Called once per task, when its work ends.
+ */
+export async function workTasks(
+  context: PublishContext,
+  tasks: readonly ClaimedTask[],
+  onEnd: () => void,
+): Promise<void> {
+  failpoint("delivery.after-claim");
+  const leases = new Map(tasks.map((task) => [task, context.leases.hold(task)]));
+  const work = async (
+    task: ClaimedTask,
+    run: (interrupted: AbortSignal) => WorkEnd | Promise<WorkEnd>,
+  ): Promise<void> => {
+    using lease = leases.get(task);
+    const interrupted = AbortSignal.any([context.stopping, ...(lease ? [lease.lost] : [])]);
+    await inTaskSpan(spanName(task), task, () => endWork(context, task, () => run(interrupted)));
+    onEnd();
+  };
+  const crashLooping = tasks
+    .filter(isCrashLooping)
+    .map((task) =>
+      work(task, () =>
+        giveUp(task, task.attemptNumber, "internal_error", "the worker was lost repeatedly"),
+      ),
+    );
+  const healthy = tasks.filter((task) => !isCrashLooping(task));
+  const groups = await forTasks(healthy, () => askOwners(context, healthy));
+  const worked = groups.map(async (group) => {
+    const fetched = await fetchGroup(context, group);
+    await Promise.all(
+      group.tasks.map((task) =>
+        work(task, (interrupted) => workTask(context, fetched(task), interrupted)),
+      ),
+    );
+  });
+  await Promise.all([...crashLooping, ...worked]);
+}
+
+function spanName({ status }: ClaimedTask): string {
+  return status === "reconciling" ? "reconcile target" : "publish target";
+}
+
+/** Records or releases what the work on a task ends with; work that throws releases its task. */
+async function endWork(
+  context: PublishContext,
+  task: ClaimedTask,
+  run: () => WorkEnd | Promise<WorkEnd>,
+): Promise<void> {
+  try {
+    const end = await run();
+    switch (end.kind) {
+      case "learned":
+        await context.recorder.record(end.event);
+        return;
+      case "release":
+        return await release(context, [task], end.delayMs);
+      case "done":
+        return;
+    }
+  } catch (error) {
+    const { logger } = context.deps;
+    logger.error(
+      { err: error, targetId: task.targetId },
+      "the work on a target threw; the target is released and tried again",
+    );
+    await release(context, [task], backOffMs(context.deps));
+  }
+}
+
+/** What is known about each task of a group; when its owners do not answer, all of it is released together. */
+async function fetchGroup(
+  context: PublishContext,
+  group: TaskGroup,
+): Promise<(task: ClaimedTask) => FetchedTask> {
+  const { deps } = context;
+  try {
+    const fetched = await fetchTasks(context, group);
+    return (task) => fetched.get(task) ?? { kind: "done" };
+  } catch (error) {
+    const { tasks } = group;
+    deps.logger.warn(
+      { err: error, count: tasks.length },
+      "the inputs of tasks could not be fetched; the tasks are released and tried again in about 1 s",
+    );
+    await release(context, tasks, backOffMs(deps));
+    return () => ({ kind: "done" });
+  }
+}
+
+async function workTask(
+  context: PublishContext,
+  fetched: FetchedTask,
+  interrupted: AbortSignal,
+): Promise<WorkEnd> {
+  if (fetched.kind !== "ready") return fetched;
+  const ready = toTaskInputs(context, fetched, interrupted);
+  if (ready.kind !== "ready") return ready;
+  return await (fetched.task.status === "reconciling"
+    ? reconcileTarget(context, ready.inputs)
+    : publishTarget(context, ready.inputs));
+}

@@ -1,0 +1,67 @@
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import { targetUpdated } from "#src/events.ts";
+import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
+import { deleteHandles } from "#src/publishing/db/handles.ts";
+import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import type { LockedTargets } from "#src/publishing/domain/decide.ts";
+import {
+  toTargetUpdates,
+  type Decision,
+  type TargetUpdate,
+} from "#src/publishing/domain/decision.ts";
+import { isFinal, nameTask, type AttemptKey } from "#src/publishing/domain/task.ts";
+
+/** Locks targets with all their generations, and reads these attempts of them. */
+export async function lockTargets(
+  tx: TransactionSql,
+  keys: readonly AttemptKey[],
+): Promise<LockedTargets> {
+  const targetIds = [...new Set(keys.map((key) => key.targetId))];
+  const [tasks, attempts, clock] = await Promise.all([
+    lockTasks(tx, targetIds),
+    listAttempts(tx, keys),
+    tx<{ now: Date }[]>`select clock_timestamp() as now`,
+  ]);
+  return { tasks, attempts, now: clock[0]?.now ?? new Date() };
+}
+
+/** The last of those with one key. */
+function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
+  return [...new Map(items.map((item) => [name(item), item])).values()];
+}
+
+/**
+ * Writes decisions about locked targets, in the order in which they were made, and appends the events for posts.
+ *
+ * @param causes The requests of the API that led to the decisions, by target.
+ */
+export async function writeDecisions(
+  tx: TransactionSql,
+  decisions: readonly Decision[],
+  causes: ReadonlyMap<string, Cause>,
+): Promise<readonly TargetUpdate[]> {
+  const changes = decisions.flatMap((decision) => decision.changes);
+  const tasks = lastOfEach(
+    changes.map(({ task }) => task),
+    nameTask,
+  );
+  const attempts = lastOfEach(
+    decisions.flatMap(({ attempt }) => attempt ?? []),
+    ({ targetId, number }) => `${targetId}/${number}`,
+  );
+  // A failed task with an open call may be answered late, and then goes on with its handles.
+  const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
+  const updates = decisions.flatMap(toTargetUpdates);
+  await Promise.all([
+    attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
+    tasks.length > 0 ? updateTasks(tx, tasks) : undefined,
+    ended.length > 0 ? deleteHandles(tx, ended) : undefined,
+    appendEvents(
+      tx,
+      updates.map((update) => causedBy(targetUpdated(update), causes.get(update.task.targetId))),
+    ),
+  ]);
+  return updates;
+}
