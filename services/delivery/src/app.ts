@@ -1,7 +1,7 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import { createConnectors } from "@postrider/platforms/publishing/registry";
+import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -124,7 +124,7 @@ function startClaims(
     guard,
     onEvents,
     owner: newId(),
-    connectors: createConnectors(config.platforms),
+    connectors: createPublishingConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: {
       credentials: peers.accounts.client(CredentialService),

@@ -26,19 +26,13 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import type {
-  AccountAccess,
-  Connector,
-  DeletionOutcome,
-  Handles,
-  Outcome,
-  PrepareStep,
-  Publication,
-  PublicationMedia,
-  SendGuard,
-  UnknownCall,
-  Verdict,
-} from "@postrider/platforms/publishing/connector";
+import type { AccountAccess, Publication, PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
@@ -206,7 +200,7 @@ export class World {
     return { kind: "published", externalId: id, permalink: `https://example.test/${id}` };
   }
 
-  connector(platform: PlatformId = "x"): Connector {
+  connector(platform: PlatformId = "x"): PublishingConnector {
     return {
       platform,
       maxResends: this.maxResends,

@@ -1,10 +1,7 @@
 import { once } from "node:events";
-import type {
-  Connector,
-  Handles,
-  PrepareStep,
-  StepResult,
-} from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { PrepareStep, StepResult } from "@postrider/platforms/publishing/steps";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -49,7 +46,7 @@ function uploadStep(): PrepareStep {
 }
 
 /** A platform whose visible call sends the media of the post, and the bytes that it received. */
-function carrying(world: World, received: string[]): Connector {
+function carrying(world: World, received: string[]): PublishingConnector {
   return {
     ...world.connector(),
     visibleParts: ({ media }) => media.map((one) => ({ media: one, start: 0, length: one.bytes })),
@@ -276,7 +273,7 @@ test("a stopping process waits for a call with media until the deadline of the c
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
   const target = world.addTarget({ media: [film] });
-  const x: Connector = {
+  const x: PublishingConnector = {
     ...carrying(world, []),
     publish: async (publication) => {
       isCalled = true;

@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
 import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
@@ -28,7 +28,7 @@ const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 let platform: TestPlatform;
 let server: MediaServer;
-let tiktok: Connector;
+let tiktok: PublishingConnector;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -153,7 +153,7 @@ test.each([
 test("photos without a connection to TikTok are sent once there is one", async () => {
   const scene = await photoScene();
   const dead = createTiktokConnector({ baseUrl: "http://127.0.0.1:1" });
-  const halfDead: Connector = {
+  const halfDead: PublishingConnector = {
     ...tiktok,
     publish: (publication, handles, guard) =>
       isUp

@@ -1,5 +1,5 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
-import { createConnectors, type ConnectorConfig } from "@postrider/platforms/publishing/registry";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import { createPublishingConnectors, type PublishingSettings } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import { MediaServer } from "@postrider/platforms/test/media-server";
 import { newId } from "@postrider/shared/ids";
@@ -30,7 +30,7 @@ interface Issued {
 }
 
 /** Changes a connector before a worker gets it. */
-export type Wrap = (connector: Connector, stage: Stage, sql: Sql) => Connector;
+export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
 
 /** The simulated platforms with the accounts and targets of all rounds. */
 export class Stage implements AsyncDisposable {
@@ -60,7 +60,7 @@ export class Stage implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  get config(): ConnectorConfig {
+  get config(): PublishingSettings {
     const { url } = this.#simulator;
     const graph = (platform: PlatformId) => ({
       baseUrl: `${url}/${platform}`,
@@ -254,7 +254,7 @@ export function startMatrixWorker(
   wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
-  const made = Object.values(createConnectors(stage.config)).map((connector) => {
+  const made = Object.values(createPublishingConnectors(stage.config)).map((connector) => {
     const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
     return [connector.platform, wrapped] as const;
   });

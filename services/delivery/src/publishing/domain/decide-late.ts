@@ -1,4 +1,4 @@
-import type { Outcome, Pending } from "@postrider/platforms/publishing/connector";
+import type { Outcome, Pending } from "@postrider/platforms/publishing/outcome";
 import { after, onFailure, requeue } from "./decide-failure.ts";
 import { attemptWith, change, nothing, type Decision, type TaskSnapshot } from "./decision.ts";
 import type { RetryPolicy } from "./retry-policy.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "@postrider/platforms/publishing/connector";
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
 import { onHistory, onLate } from "./decide-late.ts";
 import { onPublished } from "./decide-success.ts";

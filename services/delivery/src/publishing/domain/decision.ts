@@ -1,10 +1,6 @@
-import type {
-  Failure,
-  Handles,
-  Outcome,
-  TargetErrorCode,
-  Verdict,
-} from "@postrider/platforms/publishing/connector";
+import type { Failure, Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 
 /**

@@ -1,4 +1,5 @@
-import type { Handles, TargetErrorCode } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 export type TaskStatus =
   /** Waits until it is due. */

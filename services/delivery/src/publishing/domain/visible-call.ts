@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SendGuard } from "@postrider/platforms/publishing/connector";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
 
 /** What makes two publications of one account the same to a reader. */
 export interface HashedContent {

@@ -1,5 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import type { Connector, DeletionOutcome } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import { isPlatformId } from "@postrider/platforms/registry";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
 import type { PublishingDeps } from "./dependencies.ts";
@@ -51,7 +52,7 @@ export async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
-): { readonly kind: "found"; readonly connector: Connector } | DeletionResult {
+): { readonly kind: "found"; readonly connector: PublishingConnector } | DeletionResult {
   if (task.externalId === "")
     return giveUp("account_action_needed", "the platform's id of the post is not known");
   if (credential.accountStatus === "reconnect_required")
@@ -69,7 +70,7 @@ function findConnector(
 /** The connector's call; when it throws, the outcome is unknown. */
 async function call(
   { settings, logger }: Deps,
-  connector: Connector,
+  connector: PublishingConnector,
   { task, stopping }: DeletionInputs,
   credential: Credential,
 ): Promise<DeletionOutcome> {

@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
@@ -26,7 +26,7 @@ export interface PublishingSettings extends RetryPolicy {
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: Partial<Record<PlatformId, Connector>>;
+  readonly connectors: Partial<Record<PlatformId, PublishingConnector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Handles } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
 import type { StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 

@@ -1,10 +1,8 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
-import type {
-  Connector,
-  Publication,
-  TargetErrorCode,
-} from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { releaseTasks } from "#src/publishing/db/claims.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
@@ -28,7 +26,7 @@ export interface PublishContext {
 export interface TaskInputs {
   readonly task: OpenTask;
   readonly attemptNumber: number;
-  readonly connector: Connector;
+  readonly connector: PublishingConnector;
   readonly content: TargetContent;
   readonly credential: Credential;
   /** Aborted when another worker has the task, or the process stops. */

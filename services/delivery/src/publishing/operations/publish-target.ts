@@ -1,5 +1,6 @@
-import type { Failure, Handles, Outcome } from "@postrider/platforms/publishing/connector";
-import { visibleCallTime } from "@postrider/platforms/publishing/upload-time";
+import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import { visibleCallTime } from "@postrider/platforms/publishing/visible-call-time";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Unmarked } from "#src/publishing/db/marks.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";

@@ -1,4 +1,4 @@
-import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/connector";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import {
@@ -70,7 +70,7 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const publication = toPublication(context, inputs);
     const { handles } = task;
     if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
-    return (await connector.findTwin?.(publication, handles, call, signal)) ?? CANNOT_TELL;
+    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
   } catch (error) {
     const { logger, settings } = context.deps;
     logger.warn(
