@@ -50,8 +50,8 @@ function aged(handles: Handles, byMs: number): Handles {
 
 const HOUR_MS = 3_600_000;
 
-describe("publishing on bluesky", () => {
-  test("four images arrive as they are, in their order, with their ratio and an empty alternative text", async () => {
+describe("publishing media on Bluesky", () => {
+  test("the Bluesky connector publishes four images unchanged, in order, with their ratio and an empty alternative text", async () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images, "Ships #harbour");
     const { handles } = await prepare(publication);
@@ -74,7 +74,7 @@ describe("publishing on bluesky", () => {
     });
   });
 
-  test("a film goes through the video service, which is asked until it is done", async () => {
+  test("the Bluesky connector sends a video to the video service and asks until it is processed", async () => {
     const film = mp4Media(300_000);
     const publication = await createPublication([film], "");
     const { handles, waits } = await prepare(publication);
@@ -96,7 +96,7 @@ describe("publishing on bluesky", () => {
     ]);
   });
 
-  test("a film that the service knows already is not waited for", async () => {
+  test("the Bluesky connector does not wait for a video that the service already knows", async () => {
     const film = mp4Media(1000);
     const publication = await createPublication([film]);
     await prepare(publication);
@@ -108,18 +108,23 @@ describe("publishing on bluesky", () => {
   });
 });
 
-describe("uploads that are interrupted", () => {
-  test.each([1, 2, 3, 4])("after %i answers repeat nothing that was stored", async (runs) => {
-    const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
-    const publication = await createPublication(images);
-    const { handles } = await prepare(publication, {}, runs);
-    const { handles: ready } = await prepare(publication, handles);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
-    expect((await platform.visible())[0]?.media).toEqual(images.map((one) => shown(one, "image")));
-  });
+describe("interrupted uploads to Bluesky", () => {
+  test.each([1, 2, 3, 4])(
+    "a Bluesky upload that is interrupted after %i answers repeats nothing that was stored",
+    async (runs) => {
+      const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
+      const publication = await createPublication(images);
+      const { handles } = await prepare(publication, {}, runs);
+      const { handles: ready } = await prepare(publication, handles);
+      expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
+      expect((await platform.visible())[0]?.media).toEqual(
+        images.map((one) => shown(one, "image")),
+      );
+    },
+  );
 
-  test("of a film go on with the job that was stored", async () => {
+  test("an interrupted video upload to Bluesky continues with the stored job", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const { handles: ready } = await prepare(publication, handles);
@@ -128,7 +133,7 @@ describe("uploads that are interrupted", () => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "by %s at any of their calls are tried again, and published once with the right bytes",
+    "a Bluesky post with %s at any upload call is retried and published once with the right bytes",
     async (mode) => {
       const image = pngMedia(1);
       const film = mp4Media(5000);
@@ -154,7 +159,7 @@ describe("uploads that are interrupted", () => {
     },
   );
 
-  test("for so long that the platform drops them are repeated before the record is written, under its key", async () => {
+  test("blobs that Bluesky may have deleted are uploaded again before the record is written under its key", async () => {
     const publication = await createPublication([pngMedia(1), pngMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: HOUR_MS });
@@ -173,7 +178,7 @@ describe("uploads that are interrupted", () => {
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
   });
 
-  test("and whose file is another one afterwards are one record under the same key", async () => {
+  test("a Bluesky record keeps its key when a file gets another reference", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -188,23 +193,26 @@ describe("uploads that are interrupted", () => {
   });
 });
 
-describe("what bluesky says about media", () => {
+describe("Bluesky's answers about media", () => {
   test.each([
     [400, { kind: "refused", code: "media_rejected" }],
     [413, { kind: "refused", code: "media_rejected" }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [502, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
-  ])("with %i means for image and film what it means", async (status, failure) => {
-    await platform.addFault("upload", "status", { status, times: 2 });
-    for (const media of [pngMedia(1), mp4Media(1000)]) {
-      const publication = await createPublication([media]);
-      expect((await prepare(publication)).failure).toMatchObject(failure);
-    }
-    expect(await platform.visible()).toEqual([]);
-  });
+  ])(
+    "HTTP %i of a Bluesky upload becomes the failure %j for an image and for a video",
+    async (status, failure) => {
+      await platform.addFault("upload", "status", { status, times: 2 });
+      for (const media of [pngMedia(1), mp4Media(1000)]) {
+        const publication = await createPublication([media]);
+        expect((await prepare(publication)).failure).toMatchObject(failure);
+      }
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
 
-  test("a refused token is one where the account's own was shown, and not at the video service", async () => {
+  test("a refused token counts for the Bluesky account only where its own token was sent", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
@@ -214,7 +222,7 @@ describe("what bluesky says about media", () => {
     expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
   });
 
-  test("a film that cannot be processed is rejected with the service's words", async () => {
+  test("a video that Bluesky cannot process is rejected with the message of the service", async () => {
     const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
     expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
       kind: "refused",
@@ -223,14 +231,14 @@ describe("what bluesky says about media", () => {
     });
   });
 
-  test("an image that is larger than a record may name is rejected", async () => {
+  test("an image that is too large for a Bluesky record is rejected", async () => {
     const { content } = pngMedia(1);
     const large = Buffer.concat([content, Buffer.alloc(2_000_000)]);
     const publication = await createPublication([new TestMedia("large", "image/png", large)]);
     expect(await publish(publication)).toMatchObject({ kind: "refused", code: "media_rejected" });
   });
 
-  test("a job that the service has forgotten begins again, once", async () => {
+  test("a job that Bluesky's video service has lost is started again once", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
@@ -244,7 +252,7 @@ describe("what bluesky says about media", () => {
     });
   });
 
-  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+  test("a Bluesky video that is processed for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
@@ -260,7 +268,7 @@ describe("what bluesky says about media", () => {
   });
 });
 
-test("a film that is deleted with its post is not there any more", async () => {
+test("deleting a Bluesky post removes its video", async () => {
   const publication = await createPublication([mp4Media(1000)]);
   const outcome = await publish(publication);
   if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");

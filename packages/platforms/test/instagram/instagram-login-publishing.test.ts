@@ -52,13 +52,13 @@ test.each([
   },
 );
 
-test("its token works on no other host", async () => {
+test("a token of Instagram Login does not work on the host of Facebook Login", async () => {
   const publication = await createPublication([jpegMedia(3)], "facebook");
   expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "token_refused" });
   expect(await platform.visible()).toEqual([]);
 });
 
-test("nothing is deleted with this login, and the platform is not asked", async () => {
+test("the Instagram connector refuses a deletion with Instagram Login without asking the platform", async () => {
   const publication = await createPublication([jpegMedia(4)]);
   const outcome = await platform.publish(instagram, publication);
   const calls = (await platform.calls()).length;

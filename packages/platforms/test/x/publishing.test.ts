@@ -143,8 +143,8 @@ function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
 
 const MB = 1024 * 1024;
 
-describe("publishing on x", () => {
-  test("four images arrive as they are, in their order", async () => {
+describe("publishing media on X", () => {
+  test("the X connector publishes four images unchanged and in order", async () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images);
     const outcome = await publish(publication);
@@ -158,19 +158,19 @@ describe("publishing on x", () => {
     expect(entry?.media).toEqual(images.map((image) => toShown(image, "image")));
   });
 
-  test("a post may be its media alone", async () => {
+  test("a post on X may consist of media only", async () => {
     expect(await publish(await createPublication([pngMedia(1)], ""))).toMatchObject({
       kind: "published",
     });
   });
 
-  test("a GIF is processed like a film", async () => {
+  test("the X connector uploads a GIF in segments like a video", async () => {
     const gif = gifMedia();
     expect(await publish(await createPublication([gif]))).toMatchObject({ kind: "published" });
     expect((await visible())[0]?.media).toEqual([toShown(gif, "gif")]);
   });
 
-  test("a film goes up in segments, and its processing is waited for as X asks", async () => {
+  test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
     const film = mp4Media(9 * MB);
     const publication = await createPublication([film]);
     const { handles, waits } = await prepare(publication);
@@ -189,22 +189,25 @@ describe("publishing on x", () => {
   });
 });
 
-describe("an upload that is interrupted", () => {
-  test.each([1, 2, 3, 4, 5])("after %i answers goes on behind the last of them", async (runs) => {
-    const film = mp4Media(9 * MB);
-    const publication = await createPublication([film]);
-    const { handles } = await prepare(publication, {}, runs);
-    const done = await listUploads();
-    const { handles: ready } = await prepare(publication, handles);
-    expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
-    expect(done).toHaveLength(runs);
-    expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
-    expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
-  });
+describe("interrupted uploads to X", () => {
+  test.each([1, 2, 3, 4, 5])(
+    "an upload to X that is interrupted after %i answers continues after the last of them",
+    async (runs) => {
+      const film = mp4Media(9 * MB);
+      const publication = await createPublication([film]);
+      const { handles } = await prepare(publication, {}, runs);
+      const done = await listUploads();
+      const { handles: ready } = await prepare(publication, handles);
+      expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+      expect(done).toHaveLength(runs);
+      expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
+      expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
+    },
+  );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "by %s at any of its calls is tried again, and published once with the right bytes",
+    "a post on X with %s at any upload call is retried and published once with the right bytes",
     async (mode) => {
       for (const operation of [
         "POST /2/media/upload/initialize",
@@ -231,7 +234,7 @@ describe("an upload that is interrupted", () => {
     },
   );
 
-  test("because X has forgotten it begins again, once", async () => {
+  test("an upload that X has lost is started again once", async () => {
     const film = mp4Media(5 * MB);
     const publication = await createPublication([film]);
     const { handles } = await prepare(publication, {}, 2);
@@ -248,7 +251,7 @@ describe("an upload that is interrupted", () => {
     });
   });
 
-  test("too long begins again before its media would end", async () => {
+  test("an upload to X is started again when its media would expire too soon", async () => {
     const image = pngMedia(1);
     const publication = await createPublication([image]);
     const { handles } = await prepare(publication);
@@ -262,7 +265,7 @@ describe("an upload that is interrupted", () => {
   });
 });
 
-describe("what X says about media", () => {
+describe("answers of X about media", () => {
   test.each([
     [401, { kind: "token_refused" }],
     [402, { kind: "refused", code: "app_configuration" }],
@@ -271,16 +274,19 @@ describe("what X says about media", () => {
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [503, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
-  ])("with %i means for image and film what it means", async (status, failure) => {
-    await addFault("upload", "status", { status, times: 2 });
-    for (const media of [pngMedia(1), mp4Media(1000)]) {
-      const publication = await createPublication([media]);
-      expect((await prepare(publication)).failure).toMatchObject(failure);
-    }
-    expect(await visible()).toEqual([]);
-  });
+  ])(
+    "HTTP %i of an upload to X becomes the failure %j for an image and for a video",
+    async (status, failure) => {
+      await addFault("upload", "status", { status, times: 2 });
+      for (const media of [pngMedia(1), mp4Media(1000)]) {
+        const publication = await createPublication([media]);
+        expect((await prepare(publication)).failure).toMatchObject(failure);
+      }
+      expect(await visible()).toEqual([]);
+    },
+  );
 
-  test("a film that cannot be processed is rejected with X's words", async () => {
+  test("a video that X cannot process is rejected with the message of X", async () => {
     const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
     expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
       kind: "refused",
@@ -297,7 +303,7 @@ describe("what X says about media", () => {
     });
   });
 
-  test("media that ended early refuses the post, which is certainly not there", async () => {
+  test("X refuses a post whose media has expired, and the post does not exist", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -308,7 +314,7 @@ describe("what X says about media", () => {
     });
   });
 
-  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+  test("a video that X processes for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 3);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -324,7 +330,7 @@ describe("what X says about media", () => {
   });
 });
 
-describe("an unknown outcome with media on x", () => {
+describe("an unknown outcome with media on X", () => {
   async function lose(
     mode: string,
     text = "is it there?",
@@ -336,16 +342,19 @@ describe("an unknown outcome with media on x", () => {
     return [publication, handles];
   }
 
-  test.each(["is it there?", ""])("is found by its media when its text is %j", async (text) => {
-    const [publication, handles] = await lose("drop_after_commit", text);
-    const [entry] = await visible();
-    expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
-      kind: "present",
-      externalId: entry?.id,
-    });
-  });
+  test.each(["is it there?", ""])(
+    "the X connector finds a lost post with the text %j by its media",
+    async (text) => {
+      const [publication, handles] = await lose("drop_after_commit", text);
+      const [entry] = await visible();
+      expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+        kind: "present",
+        externalId: entry?.id,
+      });
+    },
+  );
 
-  test("is not there when nothing is, after three looks", async () => {
+  test("the X connector proves the absence of a post with media with three looks", async () => {
     const [publication, handles] = await lose("drop_before");
     const callUntil = new Date(Date.now() - 60_000);
     const look = (looks: number) =>
@@ -354,7 +363,7 @@ describe("an unknown outcome with media on x", () => {
     expect(await look(3)).toEqual({ kind: "absent" });
   });
 
-  test("is never taken for a post with the same text and other media, nor for one without", async () => {
+  test("the X connector does not adopt a post with the same text and other media, or without media", async () => {
     const [publication, handles] = await lose("drop_before");
     const other = { ...publication, media: [pngMedia(2)] };
     await publish({ ...publication, media: [] });
@@ -367,7 +376,7 @@ describe("an unknown outcome with media on x", () => {
     });
   });
 
-  test("cannot be told when it is not known which media was sent", async () => {
+  test("the X connector cannot tell when the media that was sent is not known", async () => {
     const [publication] = await lose("drop_after_commit");
     expect(await x.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
       kind: "cannot_tell",
