@@ -26,7 +26,7 @@ async function blueskyToken(url: string, { identifier, appPassword }: Record<str
   return ((await answer.json()) as { accessJwt: string }).accessJwt;
 }
 
-/** Long after the last look that is needed. */
+/** An instant long after the last scheduled look. */
 function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = new Date();
   return {
@@ -66,7 +66,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       );
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
-    /** As after a restore: nothing is left of what the steps had made. */
+    /** Searches as after a restore: without the handles of the steps. */
     const find = async (
       publication: Publication,
       given: Partial<UnknownCall> = {},
@@ -75,34 +75,34 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       return await connector.findMatchingPost(publication, {}, unknownCall(given), signal);
     };
 
-    test("finds a post that the stored data does not know by its content", async () => {
+    test(`the ${name} connector finds a post by its content that the stored data does not know`, async () => {
       const publication = await withImage("Ships & sails https://example.com/a?b=1 #harbour");
       await platform.publish(connector, publication);
       const [entry] = await platform.visible();
       expect(await find(publication)).toMatchObject({ kind: "present", externalId: entry?.id });
     });
 
-    test("reports absence when the account published only other posts", async () => {
+    test(`the ${name} connector reports absence when the account published only other posts`, async () => {
       const publication = await withImage("first");
       await platform.publish(connector, publication);
       expect(await find({ ...publication, text: "second" })).toEqual({ kind: "absent" });
     });
 
-    test("does not match a post that another target owns", async () => {
+    test(`the ${name} connector does not match a post that another target owns`, async () => {
       const publication = await withImage("the same twice");
       await platform.publish(connector, publication);
       const isOwned: UnknownCall["isOwned"] = (ids) => Promise.resolve(new Set(ids));
       expect(await find(publication, { isOwned })).toEqual({ kind: "absent" });
     });
 
-    test("does not match a post from before the call", async () => {
+    test(`the ${name} connector does not match a post from before the call`, async () => {
       const publication = await withImage("long ago");
       await platform.publish(connector, publication);
       const calledAt = new Date(Date.now() + 120_000);
       expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
     });
 
-    test("proves nothing when the list of posts cannot be read", async () => {
+    test(`a list of posts of ${name} that cannot be read proves nothing`, async () => {
       const publication = await withImage("unreadable");
       await platform.addFault("GET /*", "status", { status: 503, times: 20 });
       expect(await find(publication)).toMatchObject({ kind: "look_again", isIncomplete: true });

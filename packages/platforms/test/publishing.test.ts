@@ -134,7 +134,7 @@ function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
 }
 
 describe.each(PLATFORMS)("publishing on %s", (platform) => {
-  test("publishes the text unchanged and returns the id and the permalink that readers see", async () => {
+  test(`the ${platform} connector publishes the text unchanged and returns the id and the permalink that readers see`, async () => {
     const publication = await createPublication(
       platform,
       "Hello 🎉 https://example.com/a?b=1 #tag & more",
@@ -149,7 +149,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     expect(outcome).toMatchObject({ externalId: entry?.id });
   });
 
-  test("a refused connection is a retryable failure, because nothing was sent", async () => {
+  test(`a refused connection to ${platform} is a retryable failure, because nothing was sent`, async () => {
     const unreachable = connectorAt(platform, "http://127.0.0.1:1");
     const publication = await createPublication(platform, "not sent");
     const outcome = await unreachable.publish(
@@ -161,7 +161,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body"])(
-    "the outcome of a visible call is unknown after %s",
+    `the outcome of a visible call of ${platform} is unknown after %s`,
     async (mode) => {
       await addFault(platform, mode);
       expect(
@@ -171,7 +171,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   );
 
   test.each([500, 502])(
-    "the outcome of a visible call is unknown after %i from a proxy",
+    `the outcome of a visible call of ${platform} is unknown after %i from a proxy`,
     async (status) => {
       await addFault(platform, "status_after_commit", { status });
       expect(
@@ -180,7 +180,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     },
   );
 
-  test("a definite refusal of the platform fails with its message", async () => {
+  test(`a definite refusal of ${platform} fails with its message`, async () => {
     await addFault(platform, "refuse");
     const outcome = await publish(platform, await createPublication(platform, "refuse me"));
     expect(outcome).toMatchObject({
@@ -190,13 +190,13 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     expect(await visible(platform)).toEqual([]);
   });
 
-  test("an invalid access token is reported as refused", async () => {
+  test(`an access token that ${platform} refuses is reported as refused`, async () => {
     const publication = await createPublication(platform, "dead token");
     const outcome = await publish(platform, { ...publication, accessToken: "123:wrong" });
     expect(outcome).toMatchObject({ kind: "token_refused" });
   });
 
-  test("nothing is sent when the mark of the call is too old", async () => {
+  test(`the ${platform} connector sends nothing when the mark of the call is too old`, async () => {
     const of = connector(platform);
     const publication = await createPublication(platform, "too late");
     const handles = await prepare(of, publication);
@@ -348,7 +348,7 @@ async function publishOne(platform: Platform) {
 }
 
 describe.each(PLATFORMS)("deleting on %s", (platform) => {
-  test("deletes the post, and reports the same when it is already gone", async () => {
+  test(`the ${platform} connector deletes a post, and reports the same when it is already gone`, async () => {
     const { publication, externalId } = await publishOne(platform);
     expect(connector(platform).canDelete).toBe(true);
     expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
@@ -364,7 +364,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     ["status", 500],
     ["status", 503],
   ])(
-    "the outcome of a deletion is unknown after %s %s, and the next try completes it",
+    `the outcome of a deletion on ${platform} is unknown after %s, and the next try completes it`,
     async (mode, status) => {
       const { publication, externalId } = await publishOne(platform);
       await addFault(platform, mode, {
@@ -378,7 +378,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     },
   );
 
-  test("a refused deletion fails with the platform's message and leaves the post", async () => {
+  test(`a deletion that ${platform} refuses fails with its message and leaves the post`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "refuse", { operation: "delete" });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -388,7 +388,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     expect(await visible(platform)).toHaveLength(1);
   });
 
-  test("a rate limit of a deletion is a wait", async () => {
+  test(`a rate limit of a deletion on ${platform} is a wait`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "status", { operation: "delete", status: 429 });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -399,13 +399,13 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     });
   });
 
-  test("a deletion with an invalid access token reports the token as refused", async () => {
+  test(`a deletion on ${platform} with an invalid access token reports the token as refused`, async () => {
     const { publication, externalId } = await publishOne(platform);
     const dead = { ...publication, accessToken: "123:wrong" };
     expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
   });
 
-  test("a deletion does not remove a post of another account", async () => {
+  test(`a deletion on ${platform} does not remove a post of another account`, async () => {
     const { externalId } = await publishOne(platform);
     const other = await createPublication(platform, "another account");
     await remove(platform, other, externalId);

@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
 
-/** Publishes the text and reads what the repository has of it. */
+/** Publishes the text and reads its record in the repository. */
 async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
   const publication = await platform.createPublication(media, text, (credentials) =>
     createSession(platform.url, credentials),
@@ -68,7 +68,7 @@ test("a Bluesky post with a link and no files has the card of the page, which is
     external: { uri: link(), title: "Häfen", description: "Wo Schiffe liegen" },
   });
   expect(requests).toBe(1);
-  // The page may say something else later: the record is what it was.
+  // The record does not change when the page changes later.
   answer = (response) => response.writeHead(200, HTML).end("<title>Changed</title>");
   const again = await platform.prepare(bluesky, publication, { handles });
   expect(again.handles).toEqual(handles);
@@ -94,7 +94,7 @@ test("a Bluesky post with files has no card, and the linked page is not read", a
 
 test.each<[string, typeof answer]>([
   ["is missing", (response) => response.writeHead(404, HTML).end(PAGE)],
-  ["is no page", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
+  ["is not HTML", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
   ["breaks off", (response) => response.destroy()],
   ["never answers", () => undefined],
 ])("a page that %s has no card, and the post is published with its link", async (_, how) => {

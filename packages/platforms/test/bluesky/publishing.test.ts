@@ -26,7 +26,7 @@ const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000
 const publish = (publication: Publication) => platform.publish(bluesky, publication);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
-/** The calls that the platform got after the login, in order. */
+/** The calls that the platform received after the session was created, in order. */
 async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }
@@ -37,7 +37,7 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** The same handles with all blobs uploaded that long ago. */
+/** The same handles with blobs that were uploaded earlier by this time. */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -75,14 +75,14 @@ describe("publishing media on Bluesky", () => {
   });
 
   test("the Bluesky connector sends a video to the video service and asks until it is processed", async () => {
-    const film = mp4Media(300_000);
-    const publication = await createPublication([film], "");
+    const video = mp4Media(300_000);
+    const publication = await createPublication([video], "");
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
       kind: "published",
     });
-    expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(film, "video")] }]);
+    expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(video, "video")] }]);
     expect(await readRecord(publication, handles)).toMatchObject({
       embed: { $type: "app.bsky.embed.video", aspectRatio: { width: 640, height: 480 } },
     });
@@ -97,8 +97,8 @@ describe("publishing media on Bluesky", () => {
   });
 
   test("the Bluesky connector does not wait for a video that the service already knows", async () => {
-    const film = mp4Media(1000);
-    const publication = await createPublication([film]);
+    const video = mp4Media(1000);
+    const publication = await createPublication([video]);
     await prepare(publication);
     const { waits, handles } = await prepare(publication);
     expect(waits).toEqual([]);
@@ -110,7 +110,7 @@ describe("publishing media on Bluesky", () => {
 
 describe("interrupted uploads to Bluesky", () => {
   test.each([1, 2, 3, 4])(
-    "a Bluesky upload that is interrupted after %i answers repeats nothing that was stored",
+    "a Bluesky upload that is interrupted after answer %i repeats nothing that was stored",
     async (runs) => {
       const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
       const publication = await createPublication(images);
@@ -136,12 +136,12 @@ describe("interrupted uploads to Bluesky", () => {
     "a Bluesky post with %s at any upload call is retried and published once with the right bytes",
     async (mode) => {
       const image = pngMedia(1);
-      const film = mp4Media(5000);
+      const video = mp4Media(5000);
       for (const [nsid, media, kind] of [
         ["POST /xrpc/com.atproto.repo.uploadBlob", image, "image"],
-        ["GET /xrpc/com.atproto.server.getServiceAuth", film, "video"],
-        ["POST /xrpc/app.bsky.video.uploadVideo", film, "video"],
-        ["GET /xrpc/app.bsky.video.getJobStatus", film, "video"],
+        ["GET /xrpc/com.atproto.server.getServiceAuth", video, "video"],
+        ["POST /xrpc/app.bsky.video.uploadVideo", video, "video"],
+        ["GET /xrpc/app.bsky.video.getJobStatus", video, "video"],
       ] as const) {
         await platform.reset();
         const publication = await createPublication([media]);
@@ -216,9 +216,9 @@ describe("Bluesky's answers about media", () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
-    const film = await createPublication([mp4Media(1000)]);
-    expect((await prepare(film)).failure).toMatchObject({ code: "platform_unavailable" });
-    const dead = { ...film, accessToken: "dead-token" };
+    const video = await createPublication([mp4Media(1000)]);
+    expect((await prepare(video)).failure).toMatchObject({ code: "platform_unavailable" });
+    const dead = { ...video, accessToken: "dead-token" };
     expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
   });
 

@@ -35,12 +35,12 @@ const shown = ({ kind, contentType, sha256 }: PublicationMedia) => ({
   sha256,
 });
 
-const FILM = mp4Media(9 * MB);
+const VIDEO = mp4Media(9 * MB);
 const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
   ["a text", []],
   ["a photo", [pngMedia(1)]],
   ["several photos", [pngMedia(1), gifMedia(), pngMedia(2)]],
-  ["a video", [FILM]],
+  ["a video", [VIDEO]],
   ["a reel", [toReel(mp4Media(300_000))]],
 ];
 
@@ -79,7 +79,7 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -96,7 +96,7 @@ async function settle(publication: Publication, before: Handles = {}): Promise<E
   }
 }
 
-/** Steps that wait for long begin again with the first, and what is to be retried is retried once. */
+/** Runs the steps again from the first after a long wait or a retryable failure, as delivery does. */
 async function prepareAgain(publication: Publication, before: Handles) {
   let prepared = await prepare(publication, { handles: before, maxRuns: 40 });
   for (let again = 0; again < 4; again += 1) {
@@ -215,7 +215,7 @@ describe("failing steps on Facebook", () => {
   );
 
   test("a Facebook upload that lost the answer of a chunk continues where the upload is", async () => {
-    const publication = await createPublication([FILM]);
+    const publication = await createPublication([VIDEO]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await settle(publication);
     expect(outcome).toMatchObject({ kind: "published" });
@@ -234,9 +234,12 @@ describe("failing steps on Facebook", () => {
   });
 
   test.each<[string, PublicationMedia]>([
-    ["a photo that is none", new TestMedia("no", "image/png", Buffer.from("text"))],
-    ["a film that is none", new TestMedia("no", "video/mp4", Buffer.from("text"))],
-    ["a reel that is none", toReel(new TestMedia("no", "video/mp4", Buffer.from("text")))],
+    ["a file that is not an image", new TestMedia("no", "image/png", Buffer.from("text"))],
+    ["a file that is not a video", new TestMedia("no", "video/mp4", Buffer.from("text"))],
+    [
+      "a file with the size of a reel that is not a video",
+      toReel(new TestMedia("no", "video/mp4", Buffer.from("text"))),
+    ],
   ])("Facebook finally refuses %s", async (_name, media) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
@@ -426,7 +429,7 @@ describe("Facebook posts without the unpublished phase", () => {
     });
   });
 
-  /** Publishes and, when nobody knows what became of it, looks until it is known. */
+  /** Publishes, and looks until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {

@@ -36,14 +36,14 @@ const createPublication = (media: readonly TestMedia[], text = "Ships & sails #h
 const prepare = (publication: Publication, options = {}) =>
   platform.prepare(instagram, publication, options);
 const shown = (media: TestMedia) => ({ kind: media.kind, sha256: media.sha256 });
-const FILM = mp4Media(300_000);
+const VIDEO = mp4Media(300_000);
 const KINDS: readonly (readonly [string, readonly TestMedia[]])[] = [
   ["an image", [jpegMedia(1)]],
-  ["a film", [FILM]],
-  ["a carousel", [jpegMedia(1), FILM, jpegMedia(2)]],
+  ["a video", [VIDEO]],
+  ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ];
 
-/** What became of a call some time ago. */
+/** A call a minute ago with an unknown outcome. */
 function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = Date.now();
   return {
@@ -65,7 +65,7 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -164,7 +164,7 @@ describe("publishing on Instagram", () => {
 
   test("the Instagram connector does not send a token to an upload URL on another host", async () => {
     const elsewhere = instagramAt(platform.url, "https://rupload.facebook.com");
-    const { failure } = await platform.prepare(elsewhere, await createPublication([FILM]));
+    const { failure } = await platform.prepare(elsewhere, await createPublication([VIDEO]));
     expect(failure).toMatchObject({ kind: "refused", code: "app_configuration" });
     expect(await platform.calls()).not.toContainEqual(expect.stringMatching(/^POST \d+$/));
   });
@@ -244,13 +244,13 @@ describe("failing steps on Instagram", () => {
   ])(
     "an Instagram video upload with %s %o starts again with another container",
     async (mode, extra) => {
-      const publication = await createPublication([FILM]);
+      const publication = await createPublication([VIDEO]);
       await platform.addFault("upload", mode, extra);
       const { handles, waits, failure } = await prepare(publication);
       expect(failure).toBeUndefined();
       expect(waits).toContain(5000);
       expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
-      expect(await platform.visible()).toMatchObject([{ media: [shown(FILM)] }]);
+      expect(await platform.visible()).toMatchObject([{ media: [shown(VIDEO)] }]);
     },
   );
 
@@ -277,13 +277,13 @@ describe("failing steps on Instagram", () => {
   });
 
   test.each([
-    ["a picture of another type", pngMedia(1), "media_rejected"],
+    ["an image of another type", pngMedia(1), "media_rejected"],
     [
-      "a film that is none",
+      "a file that is not a video",
       new TestMedia("no", "video/mp4", Buffer.from("text")),
       "media_rejected",
     ],
-  ])("Instagram finally refuses %s with %s", async (_name, media, code) => {
+  ])("Instagram finally refuses %s", async (_name, media, code) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code });
     const parts = await prepare(await createPublication([jpegMedia(1), media]));
@@ -321,7 +321,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     ["status", { status: 429 }, 2],
     ["status", { status: 404 }, 2],
   ])(
-    "a visible call of Instagram with %s %o ends in one post after %i calls",
+    "a visible call of Instagram with %s %o ends in one post (visible calls: %i)",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -368,7 +368,7 @@ describe("visible calls of Instagram without a clear answer", () => {
   });
 
   test("an Instagram call before its container is ready ends in one post", async () => {
-    const publication = await createPublication([FILM]);
+    const publication = await createPublication([VIDEO]);
     const { handles } = await prepare(publication, { maxRuns: 3 });
     const container = JSON.parse(handles.container0 ?? "{}") as object;
     expect(container).toMatchObject({ stage: "processing" });
@@ -424,10 +424,10 @@ describe("reconciling on Instagram", () => {
       externalId: mine,
     });
     await platform.publish(instagram, publication);
-    const [, twin = { id: "" }] = await platform.visible();
+    const [, other = { id: "" }] = await platform.visible();
     const nameless = { kind: "present", externalId: null, permalink: null };
     expect(await reconcile(publication, handles)).toEqual(nameless);
-    const isOwned = () => Promise.resolve(new Set([twin.id]));
+    const isOwned = () => Promise.resolve(new Set([other.id]));
     expect(await reconcile(publication, handles, { isOwned })).toMatchObject({ externalId: mine });
   });
 

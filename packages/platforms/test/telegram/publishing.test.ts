@@ -115,8 +115,16 @@ describe("deleting on Telegram", () => {
 
 describe("Telegram's answers about media", () => {
   test.each([
-    ["that is no image", new TestMedia("no", "image/png", Buffer.from("text")), "media_rejected"],
-    ["that is no film", new TestMedia("no", "video/mp4", Buffer.from("text")), "media_rejected"],
+    [
+      "a file that is not an image",
+      new TestMedia("no", "image/png", Buffer.from("text")),
+      "media_rejected",
+    ],
+    [
+      "a file that is not a video",
+      new TestMedia("no", "video/mp4", Buffer.from("text")),
+      "media_rejected",
+    ],
   ])("Telegram rejects %s as media", async (_name, media, code) => {
     expect(await publish(await createPublication([media]))).toMatchObject({
       kind: "refused",

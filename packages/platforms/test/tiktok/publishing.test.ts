@@ -39,7 +39,7 @@ async function createPublication(
   return { ...made, privacy: "public", ...extra };
 }
 
-/** An account whose name begins so is of another kind. */
+/** An account whose name has this prefix, which gives it special properties in the simulator. */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { accounts } = await platform.control<{
     accounts: { externalId: string; credentials: { accessToken: string } }[];
@@ -53,7 +53,7 @@ async function publicationOf(username: string, media: Publication["media"]): Pro
 }
 
 const advance = (advanceMs: number) => platform.control("POST", "clock", { advanceMs });
-const film = (bytes = 300_000, nonce = 0) => mp4Media(bytes, nonce);
+const video = (bytes = 300_000, nonce = 0) => mp4Media(bytes, nonce);
 const shown = (media: PublicationMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
 function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
@@ -85,7 +85,7 @@ async function call(publication: Publication, before: Handles = {}): Promise<Cal
 const look = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
   tiktok.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Goes on as the core does until the platform has an answer. */
+/** Publishes as delivery does, until the platform reports a result. */
 async function settle(
   publication: Publication,
   before: Handles = {},
@@ -106,7 +106,7 @@ async function settle(
 
 describe("publishing a video on TikTok", () => {
   test("the TikTok connector uploads a video in order, posts it with the last chunk and learns its id later", async () => {
-    const media = film(14 * MIB);
+    const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);
     expect(outcome).toEqual({ kind: "pending", afterMs: 1000 });
@@ -143,7 +143,7 @@ describe("publishing a video on TikTok", () => {
   });
 
   test("the visible call of TikTok carries only the last chunk of the video", async () => {
-    const media = film(20 * MIB);
+    const media = video(20 * MIB);
     const publication = await createPublication([media]);
     const { handles } = await platform.prepare(tiktok, publication);
     const parts = tiktok.visibleParts?.(publication, handles);
@@ -153,14 +153,14 @@ describe("publishing a video on TikTok", () => {
   test.each([1000, 5 * MIB - 1, 5 * MIB, 10 * MIB - 1, 10 * MIB, 24 * MIB])(
     "a video of %i bytes is split into chunks that TikTok accepts",
     async (bytes) => {
-      const media = film(bytes);
+      const media = video(bytes);
       expect(await settle(await createPublication([media]))).toMatchObject({ kind: "present" });
       expect(await platform.visible()).toMatchObject([{ media: [shown(media, "video")] }]);
     },
   );
 
   test("a private TikTok video has no id, and its id is not asked for", async () => {
-    const publication = await createPublication([film()], { privacy: "private" });
+    const publication = await createPublication([video()], { privacy: "private" });
     expect(await settle(publication)).toEqual({
       kind: "present",
       externalId: null,
@@ -170,7 +170,7 @@ describe("publishing a video on TikTok", () => {
   });
 
   test("the TikTok connector reads the creator info again when it is too old", async () => {
-    const publication = await createPublication([film()]);
+    const publication = await createPublication([video()]);
     const creator = { readAt: Date.now() - 3_600_000, privacyLevels: [], maxSeconds: 0 };
     const { outcome } = await call(publication, { creator: JSON.stringify(creator) });
     expect(outcome.kind).toBe("pending");
@@ -183,13 +183,16 @@ describe("TikTok's creator info", () => {
     ["friends", "present"],
     ["private", "present"],
     ["followers", "refused"],
-  ])("a TikTok post with the privacy %s is %s by the creator info", async (privacy, kind) => {
-    for (const media of [film(), photoMedia(1)])
-      expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
-  });
+  ])(
+    "the creator info makes a TikTok post with the privacy %s end as %s",
+    async (privacy, kind) => {
+      for (const media of [video(), photoMedia(1)])
+        expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
+    },
+  );
 
   test("the TikTok connector does not publish a private post publicly", async () => {
-    const publication = await publicationOf("private.person", [film()]);
+    const publication = await publicationOf("private.person", [video()]);
     expect(await settle(publication)).toMatchObject({
       kind: "refused",
       code: "content_rejected",
@@ -202,7 +205,7 @@ describe("TikTok's creator info", () => {
 
   test("the TikTok connector refuses a video that is longer than the creator may post", async () => {
     await platform.control("POST", "settings", { quotas: true });
-    const withLength = (durationMs: number) => Object.assign(film(), { durationMs });
+    const withLength = (durationMs: number) => Object.assign(video(), { durationMs });
     const publication = await publicationOf("short.person", [withLength(11_000)]);
     expect(await settle(publication)).toEqual({
       kind: "refused",
@@ -275,7 +278,7 @@ describe("TikTok videos are posted once", () => {
   ];
 
   test.each(MODES)("a TikTok video is posted once when its last chunk meets %s", async (mode) => {
-    const publication = await createPublication([film(11 * MIB)]);
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", mode);
     expect(await settle(publication)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
@@ -284,7 +287,7 @@ describe("TikTok videos are posted once", () => {
   test.each(["drop_before", "drop_after_commit", "status_after_commit", "status", "garbage_body"])(
     "a TikTok video is posted once when its init call and a chunk meet %s",
     async (mode) => {
-      const publication = await createPublication([film(16 * MIB)]);
+      const publication = await createPublication([video(16 * MIB)]);
       let handles: Handles = {};
       for (const operation of ["create", "upload"]) {
         await platform.addFault(operation, mode);
@@ -298,7 +301,7 @@ describe("TikTok videos are posted once", () => {
   );
 
   test("a TikTok video is posted once when the last chunk arrives late, after it was sent again", async () => {
-    const publication = await createPublication([film(11 * MIB)]);
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     const { handles, outcome } = await call(publication);
     expect(outcome.kind).toBe("unknown");
@@ -316,7 +319,7 @@ describe("TikTok videos are posted once", () => {
   });
 
   test("a TikTok video is posted once while TikTok shows an old state", async () => {
-    const publication = await createPublication([film(11 * MIB)]);
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("", "stale_reads", { operation: undefined, delayMs: 5000 });
     expect(await settle(publication)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
@@ -325,7 +328,7 @@ describe("TikTok videos are posted once", () => {
   test("a TikTok video is posted once when a worker crashes after any step", async () => {
     for (let maxRuns = 1; maxRuns <= 5; maxRuns += 1) {
       await platform.reset();
-      const publication = await createPublication([film(16 * MIB)]);
+      const publication = await createPublication([video(16 * MIB)]);
       const { handles } = await platform.prepare(tiktok, publication, { maxRuns });
       expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
       expect(await platform.visible()).toHaveLength(1);
@@ -335,7 +338,7 @@ describe("TikTok videos are posted once", () => {
   });
 
   test("a TikTok video is posted once when its upload URL expires before all chunks have arrived", async () => {
-    const publication = await createPublication([film(16 * MIB)]);
+    const publication = await createPublication([video(16 * MIB)]);
     const { handles } = await platform.prepare(tiktok, publication, { maxRuns: 3 });
     await advance(3_600_000);
     expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
@@ -343,7 +346,7 @@ describe("TikTok videos are posted once", () => {
   });
 
   test("a new upload URL for a TikTok video is used only after a settled absence", async () => {
-    const publication = await createPublication([film()]);
+    const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     await advance(3_600_000);
     expect(await tiktok.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
@@ -364,7 +367,7 @@ describe("TikTok videos are posted once", () => {
   });
 
   test("the TikTok connector sends nothing when the mark of the call is too old", async () => {
-    const publication = await createPublication([film()]);
+    const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await tiktok.publish(publication, handles, tooLate)).toEqual({ kind: "not_sent" });
@@ -455,17 +458,17 @@ describe("TikTok photos whose answer is lost", () => {
 });
 
 test("after a restore the TikTok connector finds a post by its text and never reports it as absent", async () => {
-  for (const media of [film(), photoMedia(1)]) {
+  for (const media of [video(), photoMedia(1)]) {
     const publication = await createPublication([media]);
-    const twin = (overrides: Partial<UnknownCall> = {}) =>
+    const find = (overrides: Partial<UnknownCall> = {}) =>
       tiktok.findMatchingPost?.(publication, {}, unknownCall(overrides), signal);
-    expect(await twin()).toMatchObject({ kind: "look_again" });
+    expect(await find()).toMatchObject({ kind: "look_again" });
     const afterAllLooks = { looks: 3, now: new Date(Date.now() + 30 * 60_000) };
-    expect(await twin(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
+    expect(await find(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
     await call(publication);
     await advance(5000);
     const { id } = (await platform.visible()).at(-1) ?? {};
-    expect(await twin()).toMatchObject({ kind: "present", externalId: id });
+    expect(await find()).toMatchObject({ kind: "present", externalId: id });
   }
 });
 
@@ -477,8 +480,8 @@ describe("TikTok's answers", () => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 60_000 }],
   ])("HTTP %i of any TikTok call becomes the failure %j", async (status, failure) => {
     for (const [operation, media] of [
-      ["account", film()],
-      ["create", film()],
+      ["account", video()],
+      ["create", video()],
       ["publish", photoMedia(1)],
     ] as const) {
       await platform.addFault(operation, "status", { status });
@@ -494,7 +497,7 @@ describe("TikTok's answers", () => {
   });
 
   test("TikTok's daily limit is a wait", async () => {
-    const publication = await createPublication([film()]);
+    const publication = await createPublication([video()]);
     await platform.control("POST", "settings", { quotas: true });
     for (let posts = 0; posts < 15; posts += 1) {
       await platform.prepare(tiktok, publication, { maxRuns: 2 });
@@ -511,7 +514,7 @@ describe("TikTok's answers", () => {
 
   test("an app without an audit and URLs without verification are faults of the TikTok app's configuration", async () => {
     await platform.control("POST", "settings", { audited: false });
-    expect((await call(await createPublication([film()]))).outcome).toMatchObject({
+    expect((await call(await createPublication([video()]))).outcome).toMatchObject({
       kind: "refused",
       code: "app_configuration",
     });
@@ -524,7 +527,7 @@ describe("TikTok's answers", () => {
   });
 
   test("a look at TikTok's status is repeated without an answer and ends after a refusal", async () => {
-    const publication = await createPublication([film()]);
+    const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [
       ["status", 500],
@@ -539,7 +542,7 @@ describe("TikTok's answers", () => {
         isIncomplete: true,
       });
     }
-    const stranger = await createPublication([film()]);
+    const stranger = await createPublication([video()]);
     expect(await look(stranger, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 

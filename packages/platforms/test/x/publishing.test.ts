@@ -66,7 +66,7 @@ async function createPublication(
 interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** Every wait of a step that had to be waited for. */
+  /** The length of every wait of a step that was not 0. */
   readonly waits: readonly number[];
 }
 
@@ -74,7 +74,7 @@ function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
 
-/** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
+/** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
 async function prepare(
   publication: Publication,
   before: Handles = {},
@@ -116,7 +116,7 @@ const visible = () => control<Visible[]>("GET", "visible?platform=x");
 const addFault = (operation: string, mode: string, extra: Record<string, unknown> = {}) =>
   control("POST", "faults", { platform: "x", operation, mode, ...extra });
 
-/** The upload calls that X got, in order. */
+/** The upload calls that X received, in order. */
 async function listUploads(): Promise<readonly string[]> {
   const calls = await control<{ method: string; path: string }[]>("GET", "requests?platform=x");
   return calls
@@ -171,12 +171,12 @@ describe("publishing media on X", () => {
   });
 
   test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
-    const film = mp4Media(9 * MB);
-    const publication = await createPublication([film]);
+    const video = mp4Media(9 * MB);
+    const publication = await createPublication([video]);
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
     expect(await listUploads()).toEqual([
       "POST initialize",
       "POST append",
@@ -191,15 +191,15 @@ describe("publishing media on X", () => {
 
 describe("interrupted uploads to X", () => {
   test.each([1, 2, 3, 4, 5])(
-    "an upload to X that is interrupted after %i answers continues after the last of them",
+    "an upload to X that is interrupted after answer %i continues after that answer",
     async (runs) => {
-      const film = mp4Media(9 * MB);
-      const publication = await createPublication([film]);
+      const video = mp4Media(9 * MB);
+      const publication = await createPublication([video]);
       const { handles } = await prepare(publication, {}, runs);
       const done = await listUploads();
       const { handles: ready } = await prepare(publication, handles);
       expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-      expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+      expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
       expect(done).toHaveLength(runs);
       expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
       expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
@@ -216,8 +216,8 @@ describe("interrupted uploads to X", () => {
         "GET /2/media/upload",
       ]) {
         await control("POST", "reset");
-        const film = mp4Media(5 * MB);
-        const publication = await createPublication([film]);
+        const video = mp4Media(5 * MB);
+        const publication = await createPublication([video]);
         await addFault(operation, mode);
         let ready = await prepare(publication);
         for (let tries = 0; ready.failure !== undefined && tries < 3; tries += 1) {
@@ -227,7 +227,7 @@ describe("interrupted uploads to X", () => {
         expect(await x.publish(publication, ready.handles, guard)).toMatchObject({
           kind: "published",
         });
-        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(film, "video")]]);
+        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(video, "video")]]);
         const begun = (await listUploads()).filter((call) => call === "POST initialize");
         expect(begun).toHaveLength(operation.endsWith("initialize") ? 2 : 1);
       }
@@ -235,15 +235,15 @@ describe("interrupted uploads to X", () => {
   );
 
   test("an upload that X has lost is started again once", async () => {
-    const film = mp4Media(5 * MB);
-    const publication = await createPublication([film]);
+    const video = mp4Media(5 * MB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication, {}, 2);
     const forgotten = {
       media0: JSON.stringify({ ...(JSON.parse(handles.media0 ?? "") as object), id: "123" }),
     };
     const { handles: ready } = await prepare(publication, forgotten);
     expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
     await addFault("POST /2/media/upload/*/append", "status", { status: 400, times: 2 });
     expect((await prepare(publication)).failure).toMatchObject({
       kind: "refused",

@@ -29,7 +29,7 @@ async function createPublication(
     "Ships & sails\n#harbour",
     ({ accessToken }) => accessToken ?? "",
   );
-  return { ...made, title: "A film", ...part };
+  return { ...made, title: "A video", ...part };
 }
 
 const prepare = (publication: Publication, options: { handles?: Handles; maxRuns?: number } = {}) =>
@@ -65,7 +65,7 @@ const reconcile = (
   overrides: Partial<UnknownCall> = {},
 ) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** The channel's videos as its owner sees them. */
+/** The videos of the channel that its owner sees, private ones included. */
 async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
   const playlistId = externalId.replace(/^UC/, "UU");
   const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;
@@ -77,11 +77,11 @@ async function listVideos({ accessToken, externalId }: Publication): Promise<rea
 
 describe("publishing on YouTube", () => {
   test("a small video is one visible call to a YouTube session that was started before", async () => {
-    const film = mp4Media(1000);
-    const publication = await createPublication([film]);
+    const video = mp4Media(1000);
+    const publication = await createPublication([video]);
     const outcome = await publish(publication);
     const [entry] = await platform.visible();
-    expect(entry).toMatchObject({ text: "Ships & sails\n#harbour", media: shown(film) });
+    expect(entry).toMatchObject({ text: "Ships & sails\n#harbour", media: shown(video) });
     expect(outcome).toEqual({
       kind: "published",
       externalId: entry?.id,
@@ -91,23 +91,23 @@ describe("publishing on YouTube", () => {
   });
 
   test("a large video is uploaded to YouTube in parts, and the last part is the visible call", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
     expect(await listOperations()).toEqual(["create", "upload", "upload"]);
     expect(await listVideos(publication)).toEqual([]);
     expect(youtube.visibleParts?.(publication, handles)).toEqual([
-      { media: film, start: 512 * KB, length: 88 * KB },
+      { media: video, start: 512 * KB, length: 88 * KB },
     ]);
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
   test("a video whose size is a multiple of the part size ends with a whole part", async () => {
-    const film = mp4Media(2 * CHUNK_BYTES);
-    expect(await publish(await createPublication([film]))).toMatchObject({ kind: "published" });
+    const video = mp4Media(2 * CHUNK_BYTES);
+    expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
     expect(await listOperations()).toEqual(["create", "upload", "publish"]);
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
   test("YouTube receives the title, tags and privacy, and private or unlisted videos are not shown", async () => {
@@ -123,7 +123,7 @@ describe("publishing on YouTube", () => {
         items: [
           {
             snippet: {
-              title: "A film",
+              title: "A video",
               description: "Ships & sails\n#harbour",
               tags,
               categoryId: "22",
@@ -144,7 +144,7 @@ describe("publishing on YouTube", () => {
     [{ width: null, height: null, durationMs: null }, "watch?v="],
   ])("the link of a YouTube video of the size %j contains %s", async (size, path) => {
     const publication = await createPublication();
-    const media = publication.media.map((film) => ({ ...film, ...size }));
+    const media = publication.media.map((video) => ({ ...video, ...size }));
     expect(await publish({ ...publication, media })).toMatchObject({
       permalink: expect.stringContaining(`https://www.youtube.com/${path}`) as string,
     });
@@ -152,9 +152,9 @@ describe("publishing on YouTube", () => {
 
   test.each<[string, readonly TestMedia[], Partial<Publication>, string]>([
     ["without a title", [mp4Media(1000)], { title: undefined }, "content_rejected"],
-    ["without a film", [], {}, "media_rejected"],
+    ["without a video", [], {}, "media_rejected"],
     ["with an image", [pngMedia(1)], {}, "media_rejected"],
-    ["with two films", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
+    ["with two videos", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
   ])("a YouTube post %s is refused before any call", async (_name, media, part, code) => {
     const publication = await createPublication(media, part);
     expect(await publish(publication)).toMatchObject({ kind: "refused", code });
@@ -164,14 +164,14 @@ describe("publishing on YouTube", () => {
 
 describe("interrupted uploads to YouTube", () => {
   test.each([1, 2, 3])(
-    "a YouTube upload that is interrupted after %i answers asks the session and continues there",
+    "a YouTube upload that is interrupted after answer %i asks the session and continues there",
     async (maxRuns) => {
-      const film = mp4Media(900 * KB);
-      const publication = await createPublication([film]);
+      const video = mp4Media(900 * KB);
+      const publication = await createPublication([video]);
       const { handles } = await prepare(publication, { maxRuns });
       const { handles: ready } = await prepare(publication, { handles });
       expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-      expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+      expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
       const uploads = Array<string>(maxRuns - 1).fill("upload");
       const rest = Array<string>(4 - maxRuns).fill("upload");
       expect(await listOperations()).toEqual(["create", ...uploads, "status", ...rest, "publish"]);
@@ -183,8 +183,8 @@ describe("interrupted uploads to YouTube", () => {
     async (mode) => {
       for (const operation of ["create", "upload", "status"]) {
         await platform.reset();
-        const film = mp4Media(600 * KB);
-        const publication = await createPublication([film]);
+        const video = mp4Media(600 * KB);
+        const publication = await createPublication([video]);
         // A process that ended leaves what it had stored; the next one asks first.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
@@ -195,20 +195,20 @@ describe("interrupted uploads to YouTube", () => {
         expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject({
           kind: "published",
         });
-        expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+        expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
         expect(await listVideos(publication)).toHaveLength(1);
       }
     },
   );
 
   test("a YouTube upload that is lost before its last byte was offered starts again", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication, { maxRuns: 2 });
     const forgotten = forget(handles);
     const { handles: ready } = await prepare(publication, { handles: forgotten });
     expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
   test("a YouTube upload that is lost after its last byte was offered does not start again", async () => {
@@ -236,16 +236,16 @@ describe("interrupted uploads to YouTube", () => {
   });
 
   test("a YouTube upload throws the error of media that breaks, and continues where it was", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
-    film.failures = ["broken"];
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
+    video.failures = ["broken"];
     await expect(prepare(publication)).rejects.toThrow("media broke off");
     expect(await publish(publication)).toMatchObject({ kind: "published" });
-    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 });
 
-/** As if the session had ended: nobody knows it any more. */
+/** Makes YouTube forget the session, as if it had ended. */
 function forget(handles: Handles): Handles {
   const state = JSON.parse(handles.upload ?? "") as { uri: string };
   const uri = state.uri.replace(/upload_id=[^&]+/, "upload_id=forgotten");
@@ -335,17 +335,17 @@ describe("the visible call of YouTube", () => {
   });
 
   test("a visible call of YouTube that breaks before its last byte creates no video and is retried", async () => {
-    const film = mp4Media(200 * KB);
-    const publication = await createPublication([film]);
+    const video = mp4Media(200 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
-    film.failures = ["broken"];
+    video.failures = ["broken"];
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "retryable" });
     expect(await listVideos(publication)).toEqual([]);
     const again = await prepare(publication, { handles });
     expect(await youtube.publish(publication, again.handles, guard)).toMatchObject({
       kind: "published",
     });
-    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
   test("a visible call of YouTube that is not sent or cannot connect is not unknown", async () => {
@@ -449,7 +449,7 @@ describe("an unknown outcome on YouTube", () => {
     const [id = ""] = await listVideos(publication);
     const isOwned = () => Promise.resolve(new Set([id]));
     expect(await reconcile(publication, lost, { isOwned })).toMatchObject({ kind: "look_again" });
-    for (const part of [{ title: "Another film" }, { text: "Other words" }])
+    for (const part of [{ title: "Another video" }, { text: "Other words" }])
       expect(await reconcile({ ...publication, ...part }, lost)).toMatchObject({
         kind: "look_again",
       });
