@@ -2,14 +2,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TestMedia } from "./test-media.ts";
 
-/** What begins like a JPEG of 1080 x 1080; each number is another file. */
+/** Bytes that begin like a JPEG of 1080 x 1080 pixels; each nonce is another file. */
 export function jpegMedia(nonce: number): TestMedia {
   const head = Buffer.from("ffd8ffe000044a46ffc0000b080438043801011100ffd9", "hex");
   const content = Buffer.concat([head, Buffer.from(String(nonce))]);
   return new TestMedia(`jpeg-${nonce}`, "image/jpeg", content);
 }
 
-/** The public side of media: gives files by address, as the gateway does. */
+/** Serves files at public URLs, as the gateway does. */
 export class MediaServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #files = new Map<string, TestMedia>();
@@ -31,7 +31,7 @@ export class MediaServer implements AsyncDisposable {
     return made;
   }
 
-  /** Gives the file an address at which it is served. */
+  /** Serves the file and sets its URL. */
   serve(media: TestMedia): TestMedia {
     const path = `/media/${media.id}`;
     this.#files.set(path, media);

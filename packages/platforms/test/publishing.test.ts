@@ -133,8 +133,8 @@ function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
   };
 }
 
-describe.each(PLATFORMS)("%s", (platform) => {
-  test("publishes the text as it is, and gives the id and permalink that readers see", async () => {
+describe.each(PLATFORMS)("publishing on %s", (platform) => {
+  test(`the ${platform} connector publishes the text unchanged and returns the id and the permalink that readers see`, async () => {
     const publication = await createPublication(
       platform,
       "Hello 🎉 https://example.com/a?b=1 #tag & more",
@@ -149,7 +149,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
     expect(outcome).toMatchObject({ externalId: entry?.id });
   });
 
-  test("a connection that is refused is retryable: certainly nothing was sent", async () => {
+  test(`a refused connection to ${platform} is a retryable failure, because nothing was sent`, async () => {
     const unreachable = connectorAt(platform, "http://127.0.0.1:1");
     const publication = await createPublication(platform, "not sent");
     const outcome = await unreachable.publish(
@@ -161,7 +161,7 @@ describe.each(PLATFORMS)("%s", (platform) => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body"])(
-    "after %s the outcome is unknown",
+    `the outcome of a visible call of ${platform} is unknown after %s`,
     async (mode) => {
       await addFault(platform, mode);
       expect(
@@ -170,14 +170,17 @@ describe.each(PLATFORMS)("%s", (platform) => {
     },
   );
 
-  test.each([500, 502])("after %i from a proxy the outcome is unknown", async (status) => {
-    await addFault(platform, "status_after_commit", { status });
-    expect(
-      await publish(platform, await createPublication(platform, `status ${status}`)),
-    ).toMatchObject({ kind: "unknown" });
-  });
+  test.each([500, 502])(
+    `the outcome of a visible call of ${platform} is unknown after %i from a proxy`,
+    async (status) => {
+      await addFault(platform, "status_after_commit", { status });
+      expect(
+        await publish(platform, await createPublication(platform, `status ${status}`)),
+      ).toMatchObject({ kind: "unknown" });
+    },
+  );
 
-  test("a definite refusal is a refusal with the platform's words", async () => {
+  test(`a definite refusal of ${platform} fails with its message`, async () => {
     await addFault(platform, "refuse");
     const outcome = await publish(platform, await createPublication(platform, "refuse me"));
     expect(outcome).toMatchObject({
@@ -187,13 +190,13 @@ describe.each(PLATFORMS)("%s", (platform) => {
     expect(await visible(platform)).toEqual([]);
   });
 
-  test("a dead token is a refused token", async () => {
+  test(`an access token that ${platform} refuses is reported as refused`, async () => {
     const publication = await createPublication(platform, "dead token");
     const outcome = await publish(platform, { ...publication, accessToken: "123:wrong" });
     expect(outcome).toMatchObject({ kind: "token_refused" });
   });
 
-  test("when the mark is too old nothing reaches the platform", async () => {
+  test(`the ${platform} connector sends nothing when the mark of the call is too old`, async () => {
     const of = connector(platform);
     const publication = await createPublication(platform, "too late");
     const handles = await prepare(of, publication);
@@ -204,10 +207,10 @@ describe.each(PLATFORMS)("%s", (platform) => {
   });
 });
 
-describe("an unknown outcome on x", () => {
+describe("an unknown outcome on X", () => {
   const text = "Is it there? https://Example.com/Path/ & <more>";
 
-  test("is adopted when the timeline shows the post", async () => {
+  test("the X connector adopts a post that the timeline shows", async () => {
     await addFault("x", "drop_after_commit");
     const publication = await createPublication("x", text);
     await publish("x", publication);
@@ -218,7 +221,7 @@ describe("an unknown outcome on x", () => {
     });
   });
 
-  test("is never taken for a post that another target owns", async () => {
+  test("the X connector does not adopt a post that another target owns", async () => {
     const publication = await createPublication("x", text);
     const earlier = await publish("x", publication);
     const owned = new Set(
@@ -233,7 +236,7 @@ describe("an unknown outcome on x", () => {
     expect(verdict).toMatchObject({ kind: "look_again" });
   });
 
-  test("is proved absent only by complete reads at all three times", async () => {
+  test("the X connector proves absence only with complete reads at all three times", async () => {
     const publication = await createPublication("x", text);
     const callUntil = new Date(Date.now() - 60_000);
     const look = (looks: number, now: Date) =>
@@ -248,7 +251,7 @@ describe("an unknown outcome on x", () => {
     expect(await look(3, late)).toEqual({ kind: "absent" });
   });
 
-  test("cannot be told when the same words lead elsewhere", async () => {
+  test("the X connector cannot tell when a post has the same text and other links", async () => {
     const publication = await createPublication("x", "Look at https://example.com/one");
     await publish("x", publication);
     const other = { ...publication, text: "Look at https://example.com/two" };
@@ -257,7 +260,7 @@ describe("an unknown outcome on x", () => {
     });
   });
 
-  test("a timeline that cannot be read proves nothing", async () => {
+  test("a timeline of X that cannot be read proves nothing", async () => {
     const publication = await createPublication("x", text);
     await control("POST", "faults", {
       platform: "x",
@@ -274,14 +277,14 @@ describe("an unknown outcome on x", () => {
     expect(verdict).toMatchObject({ kind: "look_again", isIncomplete: true });
   });
 
-  test("a limit is unknown too, and says how long to wait", async () => {
+  test("a rate limit of X leaves the outcome unknown and says how long to wait", async () => {
     await addFault("x", "status", { status: 429 });
     const outcome = await publish("x", await createPublication("x", "limited"));
     expect(outcome).toMatchObject({ kind: "unknown", limitedForMs: expect.any(Number) as number });
   });
 });
 
-test("an unknown outcome on bluesky is settled by reading the record back, or writing it again", async () => {
+test("the Bluesky connector settles an unknown outcome by reading the record or writing it again", async () => {
   const of = connector("bluesky");
   const publication = await createPublication("bluesky", "once and only once");
   const handles = await prepare(of, publication);
@@ -311,14 +314,14 @@ test("an unknown outcome on bluesky is settled by reading the record back, or wr
   expect(await visible("bluesky")).toHaveLength(1);
 });
 
-test("an unknown outcome on telegram cannot be told", async () => {
+test("the Telegram connector cannot tell what an unknown outcome is", async () => {
   const publication = await createPublication("telegram", "gone");
   expect(
     await connector("telegram").reconcile(publication, {}, unknownCall(), signal),
   ).toMatchObject({ kind: "cannot_tell" });
 });
 
-test("telegram's own limit is a wait of the length it names, and costs no attempt", async () => {
+test("a rate limit of Telegram is a wait of the time that it names and not an attempt", async () => {
   await addFault("telegram", "status", { status: 429 });
   const outcome = await publish("telegram", await createPublication("telegram", "slow down"));
   expect(outcome).toMatchObject({
@@ -345,7 +348,7 @@ async function publishOne(platform: Platform) {
 }
 
 describe.each(PLATFORMS)("deleting on %s", (platform) => {
-  test("removes the post, and says the same when it is gone already", async () => {
+  test(`the ${platform} connector deletes a post, and reports the same when it is already gone`, async () => {
     const { publication, externalId } = await publishOne(platform);
     expect(connector(platform).canDelete).toBe(true);
     expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
@@ -360,19 +363,22 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     ["status_after_commit", 502],
     ["status", 500],
     ["status", 503],
-  ])("after %s %s it is unknown, and the next try ends it", async (mode, status) => {
-    const { publication, externalId } = await publishOne(platform);
-    await addFault(platform, mode, {
-      operation: "delete",
-      times: 1,
-      ...(status === undefined ? {} : { status }),
-    });
-    expect(await remove(platform, publication, externalId)).toMatchObject({ kind: "unknown" });
-    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
-    expect(await visible(platform)).toEqual([]);
-  });
+  ])(
+    `the outcome of a deletion on ${platform} is unknown after %s, and the next try completes it`,
+    async (mode, status) => {
+      const { publication, externalId } = await publishOne(platform);
+      await addFault(platform, mode, {
+        operation: "delete",
+        times: 1,
+        ...(status === undefined ? {} : { status }),
+      });
+      expect(await remove(platform, publication, externalId)).toMatchObject({ kind: "unknown" });
+      expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+      expect(await visible(platform)).toEqual([]);
+    },
+  );
 
-  test("a refusal is a refusal with the platform's words, and the post stays", async () => {
+  test(`a deletion that ${platform} refuses fails with its message and leaves the post`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "refuse", { operation: "delete" });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -382,7 +388,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     expect(await visible(platform)).toHaveLength(1);
   });
 
-  test("a limit is a wait", async () => {
+  test(`a rate limit of a deletion on ${platform} is a wait`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "status", { operation: "delete", status: 429 });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -393,13 +399,13 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     });
   });
 
-  test("a dead token is a refused token", async () => {
+  test(`a deletion on ${platform} with an invalid access token reports the token as refused`, async () => {
     const { publication, externalId } = await publishOne(platform);
     const dead = { ...publication, accessToken: "123:wrong" };
     expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
   });
 
-  test("somebody else's post stays", async () => {
+  test(`a deletion on ${platform} does not remove a post of another account`, async () => {
     const { externalId } = await publishOne(platform);
     const other = await createPublication(platform, "another account");
     await remove(platform, other, externalId);
@@ -407,7 +413,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
   });
 });
 
-test("a bluesky record that is still shown after its deletion is deleted once more", async () => {
+test("the Bluesky connector deletes a record again that is still shown after its deletion", async () => {
   const { publication, externalId } = await publishOne("bluesky");
   await control("POST", "faults", { platform: "bluesky", mode: "stale_reads", delayMs: 500 });
   const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${externalId}`;

@@ -4,7 +4,7 @@ import type { PublicationMedia } from "#src/publishing/publication.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
-/** A file of a post whose bytes are at hand; tests let it break. */
+/** A file of a post in memory; a test can make its reading fail. */
 export class TestMedia implements PublicationMedia {
   readonly id: string;
   readonly kind: "image" | "video";
@@ -15,10 +15,10 @@ export class TestMedia implements PublicationMedia {
   height: number | null = 480;
   durationMs: number | null = 1000;
   readonly fileName: string;
-  /** Where nothing is, until a test serves it. */
+  /** A URL without a server, until `MediaServer` serves the file. */
   url = "http://127.0.0.1:1/media/token";
   readonly content: Buffer;
-  /** How the next reads end, in order; well when it is empty. */
+  /** How the next reads fail, in order; when empty, reads succeed. */
   failures: Unreadability[] = [];
   reads = 0;
 
@@ -32,7 +32,7 @@ export class TestMedia implements PublicationMedia {
     this.content = content;
   }
 
-  // A property, because a publication is copied with its media.
+  // A property and not a method, so that a copy of the object keeps it.
   read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();
@@ -49,7 +49,7 @@ export class TestMedia implements PublicationMedia {
   }
 }
 
-/** The smallest PNG; each number is another file. */
+/** A PNG of one pixel; each nonce is another file. */
 export function pngMedia(nonce: number): TestMedia {
   const png =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==";
@@ -57,7 +57,7 @@ export function pngMedia(nonce: number): TestMedia {
   return new TestMedia(`png-${nonce}`, "image/png", content);
 }
 
-/** What begins like a GIF. */
+/** Bytes that begin like a GIF. */
 export function gifMedia(): TestMedia {
   return new TestMedia(
     "gif",
@@ -68,7 +68,7 @@ export function gifMedia(): TestMedia {
 
 /** Bytes that begin like an MP4 video; each nonce is another file. */
 export function mp4Media(bytes: number, nonce = 0): TestMedia {
-  const content = Buffer.alloc(bytes, `film ${nonce} `);
+  const content = Buffer.alloc(bytes, `video ${nonce} `);
   content.write("\0\0\0\x18ftypmp42", "latin1");
   return new TestMedia(`mp4-${nonce}`, "video/mp4", content);
 }

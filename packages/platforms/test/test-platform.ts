@@ -15,7 +15,7 @@ interface SimulatedAccount {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** An entry as readers of the platform see it. */
+/** A post as readers of the platform see it. */
 export interface Visible {
   readonly id: string;
   readonly text: string;
@@ -23,11 +23,11 @@ export interface Visible {
   readonly createCalls: number;
 }
 
-/** Everything that the steps came to. */
+/** The result of running all steps. */
 export interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** Every wait of a step that had to be waited for. */
+  /** The length of every wait of a step that was not 0. */
   readonly waits: readonly number[];
 }
 
@@ -35,7 +35,7 @@ function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
 
-/** One platform of a simulator, and what tests of its connector ask of it. */
+/** One simulated platform, with the calls that tests of its connector need. */
 export class TestPlatform implements AsyncDisposable {
   readonly url: string;
   readonly #platform: PlatformId;
@@ -124,7 +124,7 @@ export class TestPlatform implements AsyncDisposable {
     };
   }
 
-  /** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
+  /** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
   async prepare(
     connector: PublishingConnector,
     publication: Publication,

@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
 
-/** Publishes the text and reads what the repository has of it. */
+/** Publishes the text and reads its record in the repository. */
 async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
   const publication = await platform.createPublication(media, text, (credentials) =>
     createSession(platform.url, credentials),
@@ -61,14 +61,14 @@ async function publish(text: string, media: readonly ReturnType<typeof pngMedia>
   return { ...value, publication, handles };
 }
 
-test("a link without files has the card of its page, which is read once", async () => {
+test("a Bluesky post with a link and no files has the card of the page, which is read once", async () => {
   const { embed, publication, handles } = await publish(`See ${link()} and example.com`);
   expect(embed).toEqual({
     $type: "app.bsky.embed.external",
     external: { uri: link(), title: "Häfen", description: "Wo Schiffe liegen" },
   });
   expect(requests).toBe(1);
-  // The page may say something else later: the record is what it was.
+  // The record does not change when the page changes later.
   answer = (response) => response.writeHead(200, HTML).end("<title>Changed</title>");
   const again = await platform.prepare(bluesky, publication, { handles });
   expect(again.handles).toEqual(handles);
@@ -76,7 +76,7 @@ test("a link without files has the card of its page, which is read once", async 
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("a redirect is followed, and the card leads where the text does", async () => {
+test("the reader of link cards follows a redirect, and the card keeps the link of the text", async () => {
   answer = (response, path) =>
     path === "/ships"
       ? response.writeHead(302, { location: "/harbour" }).end()
@@ -86,7 +86,7 @@ test("a redirect is followed, and the card leads where the text does", async () 
   });
 });
 
-test("with files there is no card, and nobody asks for the page", async () => {
+test("a Bluesky post with files has no card, and the linked page is not read", async () => {
   const { embed } = await publish(link(), [pngMedia(1)]);
   expect(embed).toMatchObject({ $type: "app.bsky.embed.images" });
   expect(requests).toBe(0);
@@ -94,17 +94,17 @@ test("with files there is no card, and nobody asks for the page", async () => {
 
 test.each<[string, typeof answer]>([
   ["is missing", (response) => response.writeHead(404, HTML).end(PAGE)],
-  ["is no page", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
+  ["is not HTML", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
   ["breaks off", (response) => response.destroy()],
   ["never answers", () => undefined],
-])("a page that %s has no card, and the post goes out with its link", async (_, how) => {
+])("a page that %s has no card, and the post is published with its link", async (_, how) => {
   answer = how;
   const { embed, facets } = await publish(`See ${link()}`);
   expect(embed).toBeUndefined();
   expect(facets).toHaveLength(1);
 });
 
-test("an address inside is not asked", async () => {
+test("the reader of link cards does not connect to a private address", async () => {
   const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
   const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
   const closed = createBlueskyPublishingConnector(urls, pages);
@@ -117,7 +117,7 @@ test("an address inside is not asked", async () => {
   await expect(platform.publish(closed, publication)).resolves.toMatchObject({ kind: "published" });
 });
 
-test("a process that stops while it reads a page settles nothing", async () => {
+test("a process that stops while it reads a linked page does not prepare the record without its card", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   answer = () => resolve();
   const publication = await platform.createPublication([], link(), (credentials) =>

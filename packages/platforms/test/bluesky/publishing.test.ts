@@ -26,7 +26,7 @@ const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000
 const publish = (publication: Publication) => platform.publish(bluesky, publication);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
-/** The calls that the platform got after the login, in order. */
+/** The calls that the platform received after the session was created, in order. */
 async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }
@@ -37,7 +37,7 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** The same handles with all blobs uploaded that long ago. */
+/** The same handles with blobs that were uploaded earlier by this time. */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -50,8 +50,8 @@ function aged(handles: Handles, byMs: number): Handles {
 
 const HOUR_MS = 3_600_000;
 
-describe("publishing on bluesky", () => {
-  test("four images arrive as they are, in their order, with their ratio and an empty alternative text", async () => {
+describe("publishing media on Bluesky", () => {
+  test("the Bluesky connector publishes four images unchanged, in order, with their ratio and an empty alternative text", async () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images, "Ships #harbour");
     const { handles } = await prepare(publication);
@@ -74,15 +74,15 @@ describe("publishing on bluesky", () => {
     });
   });
 
-  test("a film goes through the video service, which is asked until it is done", async () => {
-    const film = mp4Media(300_000);
-    const publication = await createPublication([film], "");
+  test("the Bluesky connector sends a video to the video service and asks until it is processed", async () => {
+    const video = mp4Media(300_000);
+    const publication = await createPublication([video], "");
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
       kind: "published",
     });
-    expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(film, "video")] }]);
+    expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(video, "video")] }]);
     expect(await readRecord(publication, handles)).toMatchObject({
       embed: { $type: "app.bsky.embed.video", aspectRatio: { width: 640, height: 480 } },
     });
@@ -96,9 +96,9 @@ describe("publishing on bluesky", () => {
     ]);
   });
 
-  test("a film that the service knows already is not waited for", async () => {
-    const film = mp4Media(1000);
-    const publication = await createPublication([film]);
+  test("the Bluesky connector does not wait for a video that the service already knows", async () => {
+    const video = mp4Media(1000);
+    const publication = await createPublication([video]);
     await prepare(publication);
     const { waits, handles } = await prepare(publication);
     expect(waits).toEqual([]);
@@ -108,18 +108,23 @@ describe("publishing on bluesky", () => {
   });
 });
 
-describe("uploads that are interrupted", () => {
-  test.each([1, 2, 3, 4])("after %i answers repeat nothing that was stored", async (runs) => {
-    const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
-    const publication = await createPublication(images);
-    const { handles } = await prepare(publication, {}, runs);
-    const { handles: ready } = await prepare(publication, handles);
-    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
-    expect((await platform.visible())[0]?.media).toEqual(images.map((one) => shown(one, "image")));
-  });
+describe("interrupted uploads to Bluesky", () => {
+  test.each([1, 2, 3, 4])(
+    "a Bluesky upload that is interrupted after answer %i repeats nothing that was stored",
+    async (runs) => {
+      const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
+      const publication = await createPublication(images);
+      const { handles } = await prepare(publication, {}, runs);
+      const { handles: ready } = await prepare(publication, handles);
+      expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
+      expect((await platform.visible())[0]?.media).toEqual(
+        images.map((one) => shown(one, "image")),
+      );
+    },
+  );
 
-  test("of a film go on with the job that was stored", async () => {
+  test("an interrupted video upload to Bluesky continues with the stored job", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const { handles: ready } = await prepare(publication, handles);
@@ -128,15 +133,15 @@ describe("uploads that are interrupted", () => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "by %s at any of their calls are tried again, and published once with the right bytes",
+    "a Bluesky post with %s at any upload call is retried and published once with the right bytes",
     async (mode) => {
       const image = pngMedia(1);
-      const film = mp4Media(5000);
+      const video = mp4Media(5000);
       for (const [nsid, media, kind] of [
         ["POST /xrpc/com.atproto.repo.uploadBlob", image, "image"],
-        ["GET /xrpc/com.atproto.server.getServiceAuth", film, "video"],
-        ["POST /xrpc/app.bsky.video.uploadVideo", film, "video"],
-        ["GET /xrpc/app.bsky.video.getJobStatus", film, "video"],
+        ["GET /xrpc/com.atproto.server.getServiceAuth", video, "video"],
+        ["POST /xrpc/app.bsky.video.uploadVideo", video, "video"],
+        ["GET /xrpc/app.bsky.video.getJobStatus", video, "video"],
       ] as const) {
         await platform.reset();
         const publication = await createPublication([media]);
@@ -154,7 +159,7 @@ describe("uploads that are interrupted", () => {
     },
   );
 
-  test("for so long that the platform drops them are repeated before the record is written, under its key", async () => {
+  test("blobs that Bluesky may have deleted are uploaded again before the record is written under its key", async () => {
     const publication = await createPublication([pngMedia(1), pngMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: HOUR_MS });
@@ -173,7 +178,7 @@ describe("uploads that are interrupted", () => {
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
   });
 
-  test("and whose file is another one afterwards are one record under the same key", async () => {
+  test("a Bluesky record keeps its key when a file gets another reference", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -188,33 +193,36 @@ describe("uploads that are interrupted", () => {
   });
 });
 
-describe("what bluesky says about media", () => {
+describe("Bluesky's answers about media", () => {
   test.each([
     [400, { kind: "refused", code: "media_rejected" }],
     [413, { kind: "refused", code: "media_rejected" }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [502, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
-  ])("with %i means for image and film what it means", async (status, failure) => {
-    await platform.addFault("upload", "status", { status, times: 2 });
-    for (const media of [pngMedia(1), mp4Media(1000)]) {
-      const publication = await createPublication([media]);
-      expect((await prepare(publication)).failure).toMatchObject(failure);
-    }
-    expect(await platform.visible()).toEqual([]);
-  });
+  ])(
+    "HTTP %i of a Bluesky upload becomes the failure %j for an image and for a video",
+    async (status, failure) => {
+      await platform.addFault("upload", "status", { status, times: 2 });
+      for (const media of [pngMedia(1), mp4Media(1000)]) {
+        const publication = await createPublication([media]);
+        expect((await prepare(publication)).failure).toMatchObject(failure);
+      }
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
 
-  test("a refused token is one where the account's own was shown, and not at the video service", async () => {
+  test("a refused token counts for the Bluesky account only where its own token was sent", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
-    const film = await createPublication([mp4Media(1000)]);
-    expect((await prepare(film)).failure).toMatchObject({ code: "platform_unavailable" });
-    const dead = { ...film, accessToken: "dead-token" };
+    const video = await createPublication([mp4Media(1000)]);
+    expect((await prepare(video)).failure).toMatchObject({ code: "platform_unavailable" });
+    const dead = { ...video, accessToken: "dead-token" };
     expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
   });
 
-  test("a film that cannot be processed is rejected with the service's words", async () => {
+  test("a video that Bluesky cannot process is rejected with the message of the service", async () => {
     const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
     expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
       kind: "refused",
@@ -223,14 +231,14 @@ describe("what bluesky says about media", () => {
     });
   });
 
-  test("an image that is larger than a record may name is rejected", async () => {
+  test("an image that is too large for a Bluesky record is rejected", async () => {
     const { content } = pngMedia(1);
     const large = Buffer.concat([content, Buffer.alloc(2_000_000)]);
     const publication = await createPublication([new TestMedia("large", "image/png", large)]);
     expect(await publish(publication)).toMatchObject({ kind: "refused", code: "media_rejected" });
   });
 
-  test("a job that the service has forgotten begins again, once", async () => {
+  test("a job that Bluesky's video service has lost is started again once", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
@@ -244,7 +252,7 @@ describe("what bluesky says about media", () => {
     });
   });
 
-  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+  test("a Bluesky video that is processed for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
@@ -260,7 +268,7 @@ describe("what bluesky says about media", () => {
   });
 });
 
-test("a film that is deleted with its post is not there any more", async () => {
+test("deleting a Bluesky post removes its video", async () => {
   const publication = await createPublication([mp4Media(1000)]);
   const outcome = await publish(publication);
   if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");

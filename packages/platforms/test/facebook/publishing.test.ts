@@ -35,12 +35,12 @@ const shown = ({ kind, contentType, sha256 }: PublicationMedia) => ({
   sha256,
 });
 
-const FILM = mp4Media(9 * MB);
+const VIDEO = mp4Media(9 * MB);
 const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
   ["a text", []],
   ["a photo", [pngMedia(1)]],
   ["several photos", [pngMedia(1), gifMedia(), pngMedia(2)]],
-  ["a video", [FILM]],
+  ["a video", [VIDEO]],
   ["a reel", [toReel(mp4Media(300_000))]],
 ];
 
@@ -79,7 +79,7 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -96,7 +96,7 @@ async function settle(publication: Publication, before: Handles = {}): Promise<E
   }
 }
 
-/** Steps that wait for long begin again with the first, and what is to be retried is retried once. */
+/** Runs the steps again from the first after a long wait or a retryable failure, as delivery does. */
 async function prepareAgain(publication: Publication, before: Handles) {
   let prepared = await prepare(publication, { handles: before, maxRuns: 40 });
   for (let again = 0; again < 4; again += 1) {
@@ -107,28 +107,34 @@ async function prepareAgain(publication: Publication, before: Handles) {
   return prepared;
 }
 
-describe("publishing on facebook", () => {
-  test.each(KINDS)("%s is published once, and its permalink is read", async (_name, media) => {
-    const publication = await createPublication(media);
-    const { outcome, publishCalls } = await settle(publication);
-    const [entry, ...others] = await platform.visible();
-    expect(others).toEqual([]);
-    expect(entry).toMatchObject({ text: "News from the Page", media: media.map(shown) });
-    expect(publishCalls).toBe(1);
-    expect(outcome).toMatchObject({
-      externalId: entry?.id,
-      permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\/[\w/]+/) as string,
-    });
-  });
-
-  test.each(KINDS)("%s is seen by nobody before the visible call", async (_name, media) => {
-    const publication = await createPublication(media);
-    expect((await prepare(publication)).failure).toBeUndefined();
-    expect(await platform.visible()).toEqual([]);
-  });
+describe("publishing on Facebook", () => {
+  test.each(KINDS)(
+    "the Facebook connector publishes %s once and reads its permalink",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      const { outcome, publishCalls } = await settle(publication);
+      const [entry, ...others] = await platform.visible();
+      expect(others).toEqual([]);
+      expect(entry).toMatchObject({ text: "News from the Page", media: media.map(shown) });
+      expect(publishCalls).toBe(1);
+      expect(outcome).toMatchObject({
+        externalId: entry?.id,
+        permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\/[\w/]+/) as string,
+      });
+    },
+  );
 
   test.each(KINDS)(
-    "%s is published once wherever a worker dies before the visible call",
+    "the Facebook connector makes %s visible only with the visible call",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      expect((await prepare(publication)).failure).toBeUndefined();
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
+
+  test.each(KINDS)(
+    "the Facebook connector publishes %s once, wherever a worker dies before the visible call",
     async (_name, media) => {
       for (let died = 1; died <= 8; died += 1) {
         await platform.reset();
@@ -141,14 +147,14 @@ describe("publishing on facebook", () => {
     },
   );
 
-  test("a text is shown with a preview of its first link", async () => {
+  test("the Facebook connector publishes a text with a preview of its first link", async () => {
     const text = "Read https://example.com/a?b=1 and https://example.com/c";
     const publication = await createPublication([], text);
     expect(await platform.publish(facebook, publication)).toMatchObject({ kind: "published" });
     expect(await platform.visible()).toMatchObject([{ text }]);
   });
 
-  test("a post whose permalink cannot be read is published all the same", async () => {
+  test("a Facebook post whose permalink cannot be read is published", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 500 });
@@ -161,7 +167,7 @@ describe("publishing on facebook", () => {
     });
   });
 
-  test("nothing is sent when the mark is too old", async () => {
+  test("the Facebook connector sends nothing when the mark of the call is too old", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -169,7 +175,7 @@ describe("publishing on facebook", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("a token never goes to an upload address of another place", async () => {
+  test("the Facebook connector does not send a token to an upload URL on another host", async () => {
     const elsewhere = createFacebookPublishingConnector({
       baseUrl: platform.url,
       uploadBaseUrl: "https://rupload.facebook.com",
@@ -184,7 +190,7 @@ describe("publishing on facebook", () => {
   });
 });
 
-describe("a step that goes wrong", () => {
+describe("failing steps on Facebook", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -192,7 +198,7 @@ describe("a step that goes wrong", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 500 }],
   ])(
-    "with %s on any call before the visible one ends in one post",
+    "a Facebook post with %s on any call before the visible one is published once",
     async (mode, extra) => {
       for (const operation of ["create", "upload", "status"]) {
         for (const [, media] of KINDS) {
@@ -208,8 +214,8 @@ describe("a step that goes wrong", () => {
     90_000,
   );
 
-  test("and lost the answer of a chunk goes on where the upload is, not from its start", async () => {
-    const publication = await createPublication([FILM]);
+  test("a Facebook upload that lost the answer of a chunk continues where the upload is", async () => {
+    const publication = await createPublication([VIDEO]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await settle(publication);
     expect(outcome).toMatchObject({ kind: "published" });
@@ -218,7 +224,7 @@ describe("a step that goes wrong", () => {
     expect(calls).toHaveLength(6);
   });
 
-  test("and lost the answer of a reel's upload asks how much arrived, and sends no byte twice", async () => {
+  test("a reel upload that lost its answer asks how much arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await settle(publication);
@@ -228,15 +234,18 @@ describe("a step that goes wrong", () => {
   });
 
   test.each<[string, PublicationMedia]>([
-    ["a photo that is none", new TestMedia("no", "image/png", Buffer.from("text"))],
-    ["a film that is none", new TestMedia("no", "video/mp4", Buffer.from("text"))],
-    ["a reel that is none", toReel(new TestMedia("no", "video/mp4", Buffer.from("text")))],
-  ])("because of %s is over", async (_name, media) => {
+    ["a file that is not an image", new TestMedia("no", "image/png", Buffer.from("text"))],
+    ["a file that is not a video", new TestMedia("no", "video/mp4", Buffer.from("text"))],
+    [
+      "a file with the size of a reel that is not a video",
+      toReel(new TestMedia("no", "video/mp4", Buffer.from("text"))),
+    ],
+  ])("Facebook finally refuses %s", async (_name, media) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
   });
 
-  test("because the text was the Page's last one is a duplicate", async () => {
+  test("Facebook refuses the text of the Page's last post as a duplicate", async () => {
     const publication = await createPublication([]);
     await platform.publish(facebook, publication);
     const { failure } = await prepare(publication);
@@ -249,20 +258,20 @@ describe("a step that goes wrong", () => {
     ["429", { kind: "retryable", code: "rate_limited", isLimit: true }],
     ["400", { kind: "refused", code: "content_rejected" }],
     ["503", { kind: "retryable", code: "platform_unavailable" }],
-  ])("with status %s is what that status says", async (status, expected) => {
+  ])("HTTP %s of a Facebook step becomes the failure %j", async (status, expected) => {
     await platform.addFault("create", "status", { status: Number(status) });
     const { failure } = await prepare(await createPublication([]));
     expect(failure).toMatchObject(expected);
   });
 
-  test("with the platform's limit waits as long as its usage header says", async () => {
+  test("a Facebook step at the rate limit waits as long as the usage header says", async () => {
     await platform.addFault("create", "status", { status: 429 });
     const { failure } = await prepare(await createPublication([]));
     expect(failure?.kind === "retryable" && failure.retryAfterMs).toBe(1800);
   });
 });
 
-describe("a visible call without a clear answer", () => {
+describe("visible calls of Facebook without a clear answer", () => {
   test.each([
     ["drop_before", {}, 2],
     ["drop_after_commit", {}, 1],
@@ -273,7 +282,7 @@ describe("a visible call without a clear answer", () => {
     ["status", { status: 429 }, 2],
     ["status", { status: 404 }, 2],
   ])(
-    "(%s %o) ends in one post",
+    "a visible call of Facebook with %s %o ends in one post",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -290,7 +299,7 @@ describe("a visible call without a clear answer", () => {
     60_000,
   );
 
-  test("while Facebook's reads are stale ends in one post, however often it is published", async () => {
+  test("a Facebook post is published once while Facebook's reads are stale", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -308,7 +317,7 @@ describe("a visible call without a clear answer", () => {
     }
   });
 
-  test("that is done later than anybody waited is still one post", async () => {
+  test("a Facebook call that takes effect after the last look is still one post", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -330,7 +339,7 @@ describe("a visible call without a clear answer", () => {
     }
   });
 
-  test("that Facebook refused in its own words is over", async () => {
+  test("a refusal with Facebook's own error is final", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -346,8 +355,8 @@ describe("a visible call without a clear answer", () => {
   });
 });
 
-describe("looking for a lost call", () => {
-  test("at a post that is gone looks three times and then cannot tell", async () => {
+describe("reconciling on Facebook", () => {
+  test("the Facebook connector looks three times for a prepared post that is gone and then cannot tell", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await facebook.delete(publication, handles.postId ?? "", signal);
@@ -358,14 +367,14 @@ describe("looking for a lost call", () => {
     expect(await judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("with a token that does not work any more leaves it to the next call, which is harmless", async () => {
+  test("the Facebook connector repeats the visible call when its token cannot read the post", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 401 });
     expect(await reconcile(publication, handles)).toEqual({ kind: "repeat" });
   });
 
-  test("at Facebook's limit waits and proves nothing", async () => {
+  test("the Facebook connector waits during a rate limit, which proves nothing", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 429 });
@@ -377,8 +386,8 @@ describe("looking for a lost call", () => {
   });
 });
 
-describe("deleting", () => {
-  test.each(KINDS)("%s makes it invisible, and a repeat is harmless", async (_name, media) => {
+describe("deleting on Facebook", () => {
+  test.each(KINDS)("the Facebook connector deletes %s, and can repeat it", async (_name, media) => {
     const publication = await createPublication(media);
     await settle(publication);
     const [entry] = await platform.visible();
@@ -396,16 +405,19 @@ describe("deleting", () => {
     ["status", { status: 404 }, "unknown"],
     ["status", { status: 401 }, "token_refused"],
     ["status", { status: 403 }, "refused"],
-  ])("with %s %o is never taken for done when it is not", async (mode, extra, kind) => {
-    const publication = await createPublication([]);
-    const outcome = await platform.publish(facebook, publication);
-    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
-    await platform.addFault("delete", mode, extra);
-    expect(await facebook.delete(publication, id, signal)).toMatchObject({ kind });
-  });
+  ])(
+    "a Facebook deletion with %s %o does not report success for a post that exists",
+    async (mode, extra, kind) => {
+      const publication = await createPublication([]);
+      const outcome = await platform.publish(facebook, publication);
+      const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
+      await platform.addFault("delete", mode, extra);
+      expect(await facebook.delete(publication, id, signal)).toMatchObject({ kind });
+    },
+  );
 });
 
-describe("posts that are visible when they are made", () => {
+describe("Facebook posts without the unpublished phase", () => {
   const POSTS = KINDS.slice(0, 3);
   let atOnce: PublishingConnector;
   beforeAll(() => {
@@ -417,7 +429,7 @@ describe("posts that are visible when they are made", () => {
     });
   });
 
-  /** Publishes and, when nobody knows what became of it, looks until it is known. */
+  /** Publishes, and looks until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {
@@ -447,20 +459,23 @@ describe("posts that are visible when they are made", () => {
     ["garbage_body", {}],
     ["status_after_commit", { status: 500 }],
     ["status", { status: 503 }],
-  ])("meet %s and end in one post", async (mode, extra) => {
-    for (const [, media] of POSTS) {
-      await platform.reset();
-      const publication = await createPublication(media, "See https://example.com/a");
-      await platform.addFault("publish", mode, extra);
-      const outcome = await settleAtOnce(publication);
-      const [entry, ...others] = await platform.visible();
-      expect(others).toEqual([]);
-      expect(["published", "present"]).toContain(outcome.kind);
-      expect(outcome).toMatchObject({ externalId: entry?.id });
-    }
-  });
+  ])(
+    "a Facebook post without the unpublished phase that meets %s %o is published once",
+    async (mode, extra) => {
+      for (const [, media] of POSTS) {
+        await platform.reset();
+        const publication = await createPublication(media, "See https://example.com/a");
+        await platform.addFault("publish", mode, extra);
+        const outcome = await settleAtOnce(publication);
+        const [entry, ...others] = await platform.visible();
+        expect(others).toEqual([]);
+        expect(["published", "present"]).toContain(outcome.kind);
+        expect(outcome).toMatchObject({ externalId: entry?.id });
+      }
+    },
+  );
 
-  test("are not looked for where Facebook refuses reading", async () => {
+  test("the Facebook connector cannot tell when Facebook refuses to list the Page's posts", async () => {
     const publication = await createPublication([]);
     await platform.addFault("status", "status", { status: 403 });
     expect(await atOnce.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
@@ -468,7 +483,7 @@ describe("posts that are visible when they are made", () => {
     });
   });
 
-  test("of another target are never taken for this one", async () => {
+  test("the Facebook connector does not adopt a post of another target", async () => {
     const publication = await createPublication([]);
     await settleAtOnce(publication);
     const [entry] = await platform.visible();
@@ -480,17 +495,20 @@ describe("posts that are visible when they are made", () => {
   });
 });
 
-describe("after a restore", () => {
-  test.each(KINDS)("%s that went out before is found among the posts", async (_name, media) => {
-    const publication = await createPublication(media);
-    const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);
-    expect(await find()).toMatchObject({ kind: "look_again" });
-    await settle(publication);
-    const [entry] = await platform.visible();
-    expect(await find()).toMatchObject({
-      kind: "present",
-      externalId: entry?.id,
-      permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\//) as string,
-    });
-  });
+describe("Facebook posts after a restore", () => {
+  test.each(KINDS)(
+    "the Facebook connector finds %s that was published before a restore",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);
+      expect(await find()).toMatchObject({ kind: "look_again" });
+      await settle(publication);
+      const [entry] = await platform.visible();
+      expect(await find()).toMatchObject({
+        kind: "present",
+        externalId: entry?.id,
+        permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\//) as string,
+      });
+    },
+  );
 });

@@ -27,7 +27,7 @@ function createConnector() {
   });
 }
 
-test("an account is the one behind the Page whose token it is, and the token does not end", async () => {
+test("the Instagram connector connects the account of a Page with a token that does not expire", async () => {
   const { credentials } = await platform.createAccount({ username: "quiet.harbour" });
   const result = await createConnector().connect(credentials, signal);
   const tokens = result.kind === "connected" ? result.connection.tokens : undefined;
@@ -42,7 +42,7 @@ test("an account is the one behind the Page whose token it is, and the token doe
   });
 });
 
-test("a token that does not work is refused, a platform that does not answer proves nothing", async () => {
+test("the Instagram connector refuses an invalid token, and reports a platform without an answer as unavailable", async () => {
   const instagram = createConnector();
   expect(await instagram.connect({ accessToken: "EAAnonsense" }, signal)).toMatchObject({
     kind: "refused",

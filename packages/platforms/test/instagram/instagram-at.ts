@@ -1,7 +1,7 @@
 import { createInstagramPublishingConnector } from "#src/instagram/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 
-/** The connector with its hosts at the simulated Instagram, or with uploads at another place. */
+/** The Instagram connector at a simulator, optionally with another upload host. */
 export function instagramAt(url: string, uploadBaseUrl = `${url}/rupload`): PublishingConnector {
   return createInstagramPublishingConnector({
     baseUrl: url,

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 beforeEach(() => platform.reset());
 
-/** Of an account that logged in with Instagram itself, or whose credential says that it did not. */
+/** A publication of an account that was connected with Instagram Login or with Facebook Login. */
 async function createPublication(media: readonly TestMedia[], login = "instagram") {
   const publication: Publication = await platform.createPublication(
     media.map((one) => files.serve(one)),
@@ -31,14 +31,14 @@ async function createPublication(media: readonly TestMedia[], login = "instagram
   return { ...publication, attributes: { login } };
 }
 
-const FILM = mp4Media(300_000);
+const VIDEO = mp4Media(300_000);
 
 test.each([
   ["an image", [jpegMedia(1)]],
-  ["a film", [FILM]],
-  ["a carousel", [jpegMedia(1), FILM, jpegMedia(2)]],
+  ["a video", [VIDEO]],
+  ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ])(
-  "%s is published on the host of the account's login, and the address is read there",
+  "the Instagram connector publishes %s on the host of Instagram Login and reads its permalink there",
   async (_, media) => {
     const publication = await createPublication(media);
     const outcome = await platform.publish(instagram, publication);
@@ -52,13 +52,13 @@ test.each([
   },
 );
 
-test("its token works on no other host", async () => {
+test("a token of Instagram Login does not work on the host of Facebook Login", async () => {
   const publication = await createPublication([jpegMedia(3)], "facebook");
   expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "token_refused" });
   expect(await platform.visible()).toEqual([]);
 });
 
-test("nothing is deleted with this login, and the platform is not asked", async () => {
+test("the Instagram connector refuses a deletion with Instagram Login without asking the platform", async () => {
   const publication = await createPublication([jpegMedia(4)]);
   const outcome = await platform.publish(instagram, publication);
   const calls = (await platform.calls()).length;

@@ -36,14 +36,14 @@ const createPublication = (media: readonly TestMedia[], text = "Ships & sails #h
 const prepare = (publication: Publication, options = {}) =>
   platform.prepare(instagram, publication, options);
 const shown = (media: TestMedia) => ({ kind: media.kind, sha256: media.sha256 });
-const FILM = mp4Media(300_000);
+const VIDEO = mp4Media(300_000);
 const KINDS: readonly (readonly [string, readonly TestMedia[]])[] = [
   ["an image", [jpegMedia(1)]],
-  ["a film", [FILM]],
-  ["a carousel", [jpegMedia(1), FILM, jpegMedia(2)]],
+  ["a video", [VIDEO]],
+  ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ];
 
-/** What became of a call some time ago. */
+/** A call a minute ago with an unknown outcome. */
 function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = Date.now();
   return {
@@ -65,7 +65,7 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -95,9 +95,9 @@ async function judge(publication: Publication, handles: Handles): Promise<Verdic
   }
 }
 
-describe("publishing on instagram", () => {
+describe("publishing on Instagram", () => {
   test.each(KINDS)(
-    "%s is published with its caption, and its permalink is read",
+    "the Instagram connector publishes %s with its caption and reads its permalink",
     async (_name, media) => {
       const publication = await createPublication(media);
       const outcome = await platform.publish(instagram, publication);
@@ -114,7 +114,7 @@ describe("publishing on instagram", () => {
     },
   );
 
-  test("the limit is read before anything is made, and the parts before what is made of them", async () => {
+  test("the Instagram connector reads the limit first and creates the parts before the carousel", async () => {
     await platform.publish(instagram, await createPublication([jpegMedia(1), jpegMedia(2)]));
     const calls = (await platform.calls()).map((call) => call.replace(/\d{10,}/, "id"));
     expect(calls).toEqual([
@@ -131,7 +131,7 @@ describe("publishing on instagram", () => {
   });
 
   test.each(KINDS)(
-    "%s is published once wherever a worker dies before the visible call",
+    "the Instagram connector publishes %s once, wherever a worker dies before the visible call",
     async (_name, media) => {
       const whole = await prepare(await createPublication(media));
       const runs = Object.keys(whole.handles).length + whole.waits.length + media.length + 2;
@@ -145,7 +145,7 @@ describe("publishing on instagram", () => {
     },
   );
 
-  test("a post whose permalink cannot be read is published all the same", async () => {
+  test("an Instagram post whose permalink cannot be read is published", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 500, times: 9 });
@@ -154,7 +154,7 @@ describe("publishing on instagram", () => {
     expect(outcome).toEqual({ kind: "published", externalId: entry?.id, permalink: null });
   });
 
-  test("nothing is sent when the mark is too old", async () => {
+  test("the Instagram connector sends nothing when the mark of the call is too old", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -162,15 +162,15 @@ describe("publishing on instagram", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("a token never goes to an upload address of another place", async () => {
+  test("the Instagram connector does not send a token to an upload URL on another host", async () => {
     const elsewhere = instagramAt(platform.url, "https://rupload.facebook.com");
-    const { failure } = await platform.prepare(elsewhere, await createPublication([FILM]));
+    const { failure } = await platform.prepare(elsewhere, await createPublication([VIDEO]));
     expect(failure).toMatchObject({ kind: "refused", code: "app_configuration" });
     expect(await platform.calls()).not.toContainEqual(expect.stringMatching(/^POST \d+$/));
   });
 });
 
-describe("the publishing limit", () => {
+describe("Instagram's publishing limit", () => {
   async function exhaust(): Promise<Publication> {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.control("POST", "settings", { quotas: true });
@@ -179,7 +179,7 @@ describe("the publishing limit", () => {
     return publication;
   }
 
-  test("that is reached waits without an attempt, and makes nothing", async () => {
+  test("a reached publishing limit waits without an attempt and creates no container", async () => {
     const publication = await exhaust();
     const { failure, handles } = await prepare(publication);
     const wait = { kind: "retryable", code: "platform_quota", isLimit: true };
@@ -189,7 +189,7 @@ describe("the publishing limit", () => {
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
   });
 
-  test("that is reached only at the visible call waits as well, with the same container", async () => {
+  test("a publishing limit that is reached at the visible call waits with the same container", async () => {
     const publication = await createPublication([jpegMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "settings", { quotas: true });
@@ -202,7 +202,7 @@ describe("the publishing limit", () => {
     });
   });
 
-  test("that cannot be read stops nothing, a token that is refused does", async () => {
+  test("a publishing limit that cannot be read stops nothing, and a refused token does", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.addFault("account", "status", { status: 500 });
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
@@ -211,7 +211,7 @@ describe("the publishing limit", () => {
   });
 });
 
-describe("a step that goes wrong", () => {
+describe("failing steps on Instagram", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -219,7 +219,7 @@ describe("a step that goes wrong", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 500 }],
   ])(
-    "with %s while a container is made is tried again, and leaves nothing visible",
+    "an Instagram step with %s at the creation of a container is retried and leaves nothing visible",
     async (mode, extra) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -241,17 +241,20 @@ describe("a step that goes wrong", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 503 }],
     ["refuse", {}],
-  ])("with %s while a film is pushed begins with another container", async (mode, extra) => {
-    const publication = await createPublication([FILM]);
-    await platform.addFault("upload", mode, extra);
-    const { handles, waits, failure } = await prepare(publication);
-    expect(failure).toBeUndefined();
-    expect(waits).toContain(5000);
-    expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
-    expect(await platform.visible()).toMatchObject([{ media: [shown(FILM)] }]);
-  });
+  ])(
+    "an Instagram video upload with %s %o starts again with another container",
+    async (mode, extra) => {
+      const publication = await createPublication([VIDEO]);
+      await platform.addFault("upload", mode, extra);
+      const { handles, waits, failure } = await prepare(publication);
+      expect(failure).toBeUndefined();
+      expect(waits).toContain(5000);
+      expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
+      expect(await platform.visible()).toMatchObject([{ media: [shown(VIDEO)] }]);
+    },
+  );
 
-  test("while Instagram's status cannot be read waits", async () => {
+  test("an Instagram step waits while the state of a container cannot be read", async () => {
     const publication = await createPublication([jpegMedia(1), jpegMedia(2)]);
     for (const mode of ["drop_before", "garbage_body", "status"])
       await platform.addFault("status", mode, { status: 404 });
@@ -260,7 +263,7 @@ describe("a step that goes wrong", () => {
     expect(waits).toEqual([1000, 2000, 4000]);
   });
 
-  test("with a container that expired is begun anew, with a carousel of the new parts", async () => {
+  test("an expired Instagram container is created again, with a carousel of the new parts", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -274,32 +277,32 @@ describe("a step that goes wrong", () => {
   });
 
   test.each([
-    ["a picture of another type", pngMedia(1), "media_rejected"],
+    ["an image of another type", pngMedia(1), "media_rejected"],
     [
-      "a film that is none",
+      "a file that is not a video",
       new TestMedia("no", "video/mp4", Buffer.from("text")),
       "media_rejected",
     ],
-  ])("because of %s is over", async (_name, media, code) => {
+  ])("Instagram finally refuses %s", async (_name, media, code) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code });
     const parts = await prepare(await createPublication([jpegMedia(1), media]));
     expect(parts.failure).toMatchObject({ kind: "refused", code });
   });
 
-  test("because a picture cannot be fetched is tried again", async () => {
+  test("an image that Instagram cannot fetch is retried", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const away = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
     const { failure } = await prepare({ ...publication, media: away });
     expect(failure).toMatchObject({ kind: "retryable", code: "media_fetch_failed" });
   });
 
-  test("because the caption is too long is a refusal of the content", async () => {
+  test("a caption that is too long for Instagram is a refusal of the content", async () => {
     const { failure } = await prepare(await createPublication([jpegMedia(1)], "a".repeat(2201)));
     expect(failure).toMatchObject({ kind: "refused", code: "content_rejected" });
   });
 
-  test("with the platform's limit waits as long as that says", async () => {
+  test("an Instagram step at the rate limit waits as long as the limit says", async () => {
     await platform.addFault("create", "status", { status: 429 });
     const { failure } = await prepare(await createPublication([jpegMedia(1)]));
     expect(failure).toMatchObject({ kind: "retryable", code: "rate_limited", isLimit: true });
@@ -307,7 +310,7 @@ describe("a step that goes wrong", () => {
   });
 });
 
-describe("a visible call without a clear answer", () => {
+describe("visible calls of Instagram without a clear answer", () => {
   test.each([
     ["drop_before", {}, 2],
     ["drop_after_commit", {}, 1],
@@ -317,22 +320,25 @@ describe("a visible call without a clear answer", () => {
     ["status", { status: 500 }, 2],
     ["status", { status: 429 }, 2],
     ["status", { status: 404 }, 2],
-  ])("(%s %o) ends in one post", async (mode, extra, calls) => {
-    for (const [, media] of KINDS) {
-      await platform.reset();
-      const publication = await createPublication(media);
-      await platform.addFault("publish", mode, extra);
-      const { outcome, publishCalls } = await settle(publication);
-      const [entry, ...others] = await platform.visible();
-      expect(others).toEqual([]);
-      expect(["published", "present"]).toContain(outcome.kind);
-      expect(outcome).toMatchObject({ externalId: entry?.id });
-      expect(publishCalls).toBe(calls);
-      expect(entry?.createCalls).toBe(1);
-    }
-  });
+  ])(
+    "a visible call of Instagram with %s %o ends in one post (visible calls: %i)",
+    async (mode, extra, calls) => {
+      for (const [, media] of KINDS) {
+        await platform.reset();
+        const publication = await createPublication(media);
+        await platform.addFault("publish", mode, extra);
+        const { outcome, publishCalls } = await settle(publication);
+        const [entry, ...others] = await platform.visible();
+        expect(others).toEqual([]);
+        expect(["published", "present"]).toContain(outcome.kind);
+        expect(outcome).toMatchObject({ externalId: entry?.id });
+        expect(publishCalls).toBe(calls);
+        expect(entry?.createCalls).toBe(1);
+      }
+    },
+  );
 
-  test("is not taken for lost while Instagram's reads are stale", async () => {
+  test("an Instagram post is not taken for absent while Instagram's reads are stale", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: 3 * MINUTE_MS });
@@ -347,7 +353,7 @@ describe("a visible call without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("that is published later than anybody waited is still one post", async () => {
+  test("an Instagram call that takes effect after the last look is still one post", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
@@ -361,8 +367,8 @@ describe("a visible call without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("that came before the container was ready ends in one post", async () => {
-    const publication = await createPublication([FILM]);
+  test("an Instagram call before its container is ready ends in one post", async () => {
+    const publication = await createPublication([VIDEO]);
     const { handles } = await prepare(publication, { maxRuns: 3 });
     const container = JSON.parse(handles.container0 ?? "{}") as object;
     expect(container).toMatchObject({ stage: "processing" });
@@ -373,7 +379,7 @@ describe("a visible call without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("that Instagram refused in its own words is over", async () => {
+  test("a refusal with Instagram's own error is final", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -393,13 +399,13 @@ describe("a visible call without a clear answer", () => {
   });
 });
 
-describe("looking for a lost call", () => {
+describe("reconciling on Instagram", () => {
   async function ready(media: readonly TestMedia[] = [jpegMedia(1)]) {
     const publication = await createPublication(media);
     return { publication, ...(await prepare(publication)) };
   }
 
-  test("takes a container that is ready for proof only the second time, and publishes the same one", async () => {
+  test("a ready Instagram container proves absence only at the second look, and is published again", async () => {
     const { publication, handles } = await ready();
     const first = await reconcile(publication, handles);
     expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
@@ -409,7 +415,7 @@ describe("looking for a lost call", () => {
     expect(again.handles.container0).toBe(handles.container0);
   });
 
-  test("adopts no post that another target owns, and none of two that look the same", async () => {
+  test("the Instagram connector does not adopt a post of another target or one of two equal posts", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     const mine = (await platform.visible()).at(0)?.id ?? "";
@@ -418,14 +424,14 @@ describe("looking for a lost call", () => {
       externalId: mine,
     });
     await platform.publish(instagram, publication);
-    const [, twin = { id: "" }] = await platform.visible();
+    const [, other = { id: "" }] = await platform.visible();
     const nameless = { kind: "present", externalId: null, permalink: null };
     expect(await reconcile(publication, handles)).toEqual(nameless);
-    const isOwned = () => Promise.resolve(new Set([twin.id]));
+    const isOwned = () => Promise.resolve(new Set([other.id]));
     expect(await reconcile(publication, handles, { isOwned })).toMatchObject({ externalId: mine });
   });
 
-  test("waits for the list of posts when the container says that it is published", async () => {
+  test("the Instagram connector waits for the list of posts when the container is published", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
@@ -441,7 +447,7 @@ describe("looking for a lost call", () => {
     });
   });
 
-  test("learns nothing from a container that is not found, or cannot be read", async () => {
+  test("an Instagram container that is not found or cannot be read proves nothing", async () => {
     const { publication, handles } = await ready();
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
@@ -458,20 +464,20 @@ describe("looking for a lost call", () => {
     });
   });
 
-  test("finds a post by the account's list when its container is not found", async () => {
+  test("the Instagram connector finds a post in the account's list when its container is not found", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("status", "status", { status: 404 });
     expect(await reconcile(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("asks a person when the platform refuses to be read", async () => {
+  test("the Instagram connector cannot tell when Instagram refuses to show the container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
     expect(await reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("begins anew with a container that expired", async () => {
+  test("an expired Instagram container proves absence, and another one is created", async () => {
     const { publication, handles } = await ready([jpegMedia(1), jpegMedia(2)]);
     await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
     const verdict = await reconcile(publication, handles);
@@ -482,7 +488,7 @@ describe("looking for a lost call", () => {
   });
 });
 
-describe("deleting on instagram", () => {
+describe("deleting on Instagram", () => {
   async function publishOne(): Promise<readonly [Publication, string]> {
     const publication = await createPublication([jpegMedia(1)]);
     const outcome = await platform.publish(instagram, publication);
@@ -490,14 +496,14 @@ describe("deleting on instagram", () => {
     return [publication, outcome.externalId];
   }
 
-  test("removes the post, and says the same when it is gone", async () => {
+  test("the Instagram connector deletes a post, and reports the same when it is gone", async () => {
     const [publication, id] = await publishOne();
     for (let times = 0; times < 2; times += 1)
       expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("believes that it is gone only when it cannot be read either", async () => {
+  test("the Instagram connector reports a deletion only when the post cannot be read either", async () => {
     const [publication, id] = await publishOne();
     await platform.addFault("delete", "status", { status: 404 });
     expect(await instagram.delete(publication, id, signal)).toMatchObject({
@@ -513,11 +519,14 @@ describe("deleting on instagram", () => {
     ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
     ["status", { status: 401 }, { kind: "token_refused" }],
     ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
-  ])("with %s %o can be repeated", async (mode, extra, outcome) => {
-    const [publication, id] = await publishOne();
-    await platform.addFault("delete", mode, extra);
-    expect(await instagram.delete(publication, id, signal)).toMatchObject(outcome);
-    expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
-    expect(await platform.visible()).toEqual([]);
-  });
+  ])(
+    "an Instagram deletion with %s %o has the outcome %j and can be repeated",
+    async (mode, extra, outcome) => {
+      const [publication, id] = await publishOne();
+      await platform.addFault("delete", mode, extra);
+      expect(await instagram.delete(publication, id, signal)).toMatchObject(outcome);
+      expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
 });

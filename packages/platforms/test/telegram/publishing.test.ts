@@ -24,12 +24,12 @@ async function listMethods(): Promise<readonly string[]> {
   return (await platform.calls()).map((call) => call.replace("POST ", ""));
 }
 
-describe("publishing on telegram", () => {
+describe("publishing media on Telegram", () => {
   test.each([
     ["sendPhoto", "image", pngMedia(1)],
     ["sendVideo", "video", mp4Media(300_000)],
     ["sendAnimation", "gif", gifMedia()],
-  ])("%s sends one file with the text as its caption", async (method, kind, media) => {
+  ])("Telegram's %s sends one %s with the text as its caption", async (method, kind, media) => {
     const publication = await createPublication([media], "Ships & <sails>\n#harbour");
     const outcome = await publish(publication);
     const [entry] = await platform.visible();
@@ -42,7 +42,7 @@ describe("publishing on telegram", () => {
     expect(await listMethods()).toEqual([method]);
   });
 
-  test("an album of photos and films is one call, and its external id names all its messages", async () => {
+  test("a Telegram album of photos and videos is one call, and its external id contains all message ids", async () => {
     const media = [pngMedia(1), mp4Media(100_000), pngMedia(2)];
     const publication = await createPublication(media);
     const outcome = await publish(publication);
@@ -62,7 +62,7 @@ describe("publishing on telegram", () => {
     expect(await listMethods()).toEqual(["sendMediaGroup"]);
   });
 
-  test("a post may be its media alone", async () => {
+  test("a Telegram post may consist of media only", async () => {
     for (const media of [[pngMedia(1)], [pngMedia(1), pngMedia(2)]])
       expect(await publish(await createPublication(media, ""))).toMatchObject({
         kind: "published",
@@ -70,7 +70,7 @@ describe("publishing on telegram", () => {
     expect((await platform.visible()).map(({ text }) => text)).toEqual(["", ""]);
   });
 
-  test("nothing is sent when the mark is too old, however much the call carries", async () => {
+  test("the Telegram connector sends nothing when the mark of the call is too old, with or without media", async () => {
     const publication = await createPublication([mp4Media(1_000_000)]);
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await telegram.publish(publication, {}, tooLate)).toEqual({ kind: "not_sent" });
@@ -78,7 +78,7 @@ describe("publishing on telegram", () => {
   });
 });
 
-describe("deleting on telegram", () => {
+describe("deleting on Telegram", () => {
   async function publishAlbum(): Promise<readonly [Publication, string]> {
     const publication = await createPublication([pngMedia(1), pngMedia(2), pngMedia(3)]);
     const outcome = await publish(publication);
@@ -86,14 +86,14 @@ describe("deleting on telegram", () => {
     return [publication, outcome.externalId];
   }
 
-  test("removes all messages of an album, and says the same when they are gone", async () => {
+  test("the Telegram connector deletes all messages of an album, and reports the same when they are gone", async () => {
     const [publication, externalId] = await publishAlbum();
     for (let times = 0; times < 2; times += 1)
       expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("removes the rest of an album of which a person deleted a part", async () => {
+  test("the Telegram connector deletes the rest of an album of which a person deleted a part", async () => {
     const [publication, externalId] = await publishAlbum();
     const [first = ""] = externalId.split(",");
     await telegram.delete(publication, first, signal);
@@ -102,7 +102,7 @@ describe("deleting on telegram", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("is repeated after a lost answer", async () => {
+  test("the Telegram connector can repeat a deletion whose answer was lost", async () => {
     const [publication, externalId] = await publishAlbum();
     await platform.addFault("delete", "drop_before");
     expect(await telegram.delete(publication, externalId, signal)).toMatchObject({
@@ -113,11 +113,19 @@ describe("deleting on telegram", () => {
   });
 });
 
-describe("what telegram says about media", () => {
+describe("Telegram's answers about media", () => {
   test.each([
-    ["that is no image", new TestMedia("no", "image/png", Buffer.from("text")), "media_rejected"],
-    ["that is no film", new TestMedia("no", "video/mp4", Buffer.from("text")), "media_rejected"],
-  ])("%s is a refusal of the media", async (_name, media, code) => {
+    [
+      "a file that is not an image",
+      new TestMedia("no", "image/png", Buffer.from("text")),
+      "media_rejected",
+    ],
+    [
+      "a file that is not a video",
+      new TestMedia("no", "video/mp4", Buffer.from("text")),
+      "media_rejected",
+    ],
+  ])("Telegram rejects %s as media", async (_name, media, code) => {
     expect(await publish(await createPublication([media]))).toMatchObject({
       kind: "refused",
       code,
@@ -128,7 +136,7 @@ describe("what telegram says about media", () => {
     });
   });
 
-  test("that its caption is too long is a refusal of the content", async () => {
+  test("a caption that is too long for Telegram is a refusal of the content", async () => {
     const publication = await createPublication([pngMedia(1)], "a".repeat(1025));
     expect(await publish(publication)).toMatchObject({
       kind: "refused",
@@ -143,7 +151,7 @@ describe("what telegram says about media", () => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
     [500, { kind: "unknown" }],
     [502, { kind: "unknown" }],
-  ])("with %i means what it means", async (status, outcome) => {
+  ])("HTTP %i of a Telegram call with media becomes the outcome %j", async (status, outcome) => {
     await platform.addFault("publish", "status", { status });
     expect(await publish(await createPublication([pngMedia(1), pngMedia(2)]))).toMatchObject(
       outcome,
@@ -151,7 +159,7 @@ describe("what telegram says about media", () => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "after %s is not known",
+    "the outcome of a Telegram call with media is unknown after %s",
     async (mode) => {
       for (const media of [[mp4Media(500_000)], [pngMedia(1), mp4Media(500_000)]]) {
         await platform.addFault("publish", mode);

@@ -39,7 +39,7 @@ async function createPublication(
   return { ...made, privacy: "public", ...extra };
 }
 
-/** An account whose name begins so is of another kind. */
+/** An account whose name has this prefix, which gives it special properties in the simulator. */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { accounts } = await platform.control<{
     accounts: { externalId: string; credentials: { accessToken: string } }[];
@@ -53,7 +53,7 @@ async function publicationOf(username: string, media: Publication["media"]): Pro
 }
 
 const advance = (advanceMs: number) => platform.control("POST", "clock", { advanceMs });
-const film = (bytes = 300_000, nonce = 0) => mp4Media(bytes, nonce);
+const video = (bytes = 300_000, nonce = 0) => mp4Media(bytes, nonce);
 const shown = (media: PublicationMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
 function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
@@ -85,7 +85,7 @@ async function call(publication: Publication, before: Handles = {}): Promise<Cal
 const look = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
   tiktok.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Goes on as the core does until the platform has an answer. */
+/** Publishes as delivery does, until the platform reports a result. */
 async function settle(
   publication: Publication,
   before: Handles = {},
@@ -104,9 +104,9 @@ async function settle(
   throw new Error("nothing came of it");
 }
 
-describe("publishing a film on tiktok", () => {
-  test("uploads it in order, posts it with its last chunk, and hears of its id later", async () => {
-    const media = film(14 * MIB);
+describe("publishing a video on TikTok", () => {
+  test("the TikTok connector uploads a video in order, posts it with the last chunk and learns its id later", async () => {
+    const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);
     expect(outcome).toEqual({ kind: "pending", afterMs: 1000 });
@@ -142,8 +142,8 @@ describe("publishing a film on tiktok", () => {
     });
   });
 
-  test("brings the last chunk onto this machine, and nothing else", async () => {
-    const media = film(20 * MIB);
+  test("the visible call of TikTok carries only the last chunk of the video", async () => {
+    const media = video(20 * MIB);
     const publication = await createPublication([media]);
     const { handles } = await platform.prepare(tiktok, publication);
     const parts = tiktok.visibleParts?.(publication, handles);
@@ -151,16 +151,16 @@ describe("publishing a film on tiktok", () => {
   });
 
   test.each([1000, 5 * MIB - 1, 5 * MIB, 10 * MIB - 1, 10 * MIB, 24 * MIB])(
-    "of %i bytes is cut as TikTok wants it",
+    "a video of %i bytes is split into chunks that TikTok accepts",
     async (bytes) => {
-      const media = film(bytes);
+      const media = video(bytes);
       expect(await settle(await createPublication([media]))).toMatchObject({ kind: "present" });
       expect(await platform.visible()).toMatchObject([{ media: [shown(media, "video")] }]);
     },
   );
 
-  test("that only its author may see has no id and is not asked for one", async () => {
-    const publication = await createPublication([film()], { privacy: "private" });
+  test("a private TikTok video has no id, and its id is not asked for", async () => {
+    const publication = await createPublication([video()], { privacy: "private" });
     expect(await settle(publication)).toEqual({
       kind: "present",
       externalId: null,
@@ -169,27 +169,30 @@ describe("publishing a film on tiktok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("asks anew what the creator may do when that was long ago", async () => {
-    const publication = await createPublication([film()]);
+  test("the TikTok connector reads the creator info again when it is too old", async () => {
+    const publication = await createPublication([video()]);
     const creator = { readAt: Date.now() - 3_600_000, privacyLevels: [], maxSeconds: 0 };
     const { outcome } = await call(publication, { creator: JSON.stringify(creator) });
     expect(outcome.kind).toBe("pending");
   });
 });
 
-describe("what the creator may do", () => {
+describe("TikTok's creator info", () => {
   test.each([
     ["public", "present"],
     ["friends", "present"],
     ["private", "present"],
     ["followers", "refused"],
-  ])("decides over %s: %s", async (privacy, kind) => {
-    for (const media of [film(), photoMedia(1)])
-      expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
-  });
+  ])(
+    "the creator info makes a TikTok post with the privacy %s end as %s",
+    async (privacy, kind) => {
+      for (const media of [video(), photoMedia(1)])
+        expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
+    },
+  );
 
-  test("that is not public is never made so", async () => {
-    const publication = await publicationOf("private.person", [film()]);
+  test("the TikTok connector does not publish a private post publicly", async () => {
+    const publication = await publicationOf("private.person", [video()]);
     expect(await settle(publication)).toMatchObject({
       kind: "refused",
       code: "content_rejected",
@@ -200,9 +203,9 @@ describe("what the creator may do", () => {
     });
   });
 
-  test("limits how long a film is", async () => {
+  test("the TikTok connector refuses a video that is longer than the creator may post", async () => {
     await platform.control("POST", "settings", { quotas: true });
-    const withLength = (durationMs: number) => Object.assign(film(), { durationMs });
+    const withLength = (durationMs: number) => Object.assign(video(), { durationMs });
     const publication = await publicationOf("short.person", [withLength(11_000)]);
     expect(await settle(publication)).toEqual({
       kind: "refused",
@@ -215,8 +218,8 @@ describe("what the creator may do", () => {
   });
 });
 
-describe("publishing photos on tiktok", () => {
-  test("has TikTok fetch them, in their order", async () => {
+describe("publishing photos on TikTok", () => {
+  test("the TikTok connector lets TikTok fetch photos in order", async () => {
     const media = [photoMedia(1), photoMedia(2), photoMedia(3)];
     const publication = await createPublication(media, { title: "Ships", text: "Ahoy" });
     const { handles, outcome } = await call(publication);
@@ -233,7 +236,7 @@ describe("publishing photos on tiktok", () => {
     });
   });
 
-  test("that cannot be fetched are sent anew after a rest, and given up in the end", async () => {
+  test("photos that TikTok cannot fetch are sent again after a pause, and refused in the end", async () => {
     const media = jpegMedia(1);
     media.url = `${server.serve(media).url}/gone`;
     const publication = await createPublication([media]);
@@ -254,7 +257,7 @@ describe("publishing photos on tiktok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("that TikTok cannot show are refused", async () => {
+  test("photos that TikTok cannot show are refused", async () => {
     const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
     expect(await settle(await createPublication([media]))).toMatchObject({
       kind: "refused",
@@ -264,7 +267,7 @@ describe("publishing photos on tiktok", () => {
   });
 });
 
-describe("a film is posted once", () => {
+describe("TikTok videos are posted once", () => {
   const MODES = [
     "drop_before",
     "drop_after_commit",
@@ -274,17 +277,17 @@ describe("a film is posted once", () => {
     "refuse",
   ];
 
-  test.each(MODES)("after %s on its last chunk", async (mode) => {
-    const publication = await createPublication([film(11 * MIB)]);
+  test.each(MODES)("a TikTok video is posted once when its last chunk meets %s", async (mode) => {
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", mode);
     expect(await settle(publication)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
   test.each(["drop_before", "drop_after_commit", "status_after_commit", "status", "garbage_body"])(
-    "after %s on its init and on a chunk",
+    "a TikTok video is posted once when its init call and a chunk meet %s",
     async (mode) => {
-      const publication = await createPublication([film(16 * MIB)]);
+      const publication = await createPublication([video(16 * MIB)]);
       let handles: Handles = {};
       for (const operation of ["create", "upload"]) {
         await platform.addFault(operation, mode);
@@ -297,8 +300,8 @@ describe("a film is posted once", () => {
     },
   );
 
-  test("when the last chunk arrives late, after it was sent again", async () => {
-    const publication = await createPublication([film(11 * MIB)]);
+  test("a TikTok video is posted once when the last chunk arrives late, after it was sent again", async () => {
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     const { handles, outcome } = await call(publication);
     expect(outcome.kind).toBe("unknown");
@@ -315,17 +318,17 @@ describe("a film is posted once", () => {
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("while TikTok shows what was long ago", async () => {
-    const publication = await createPublication([film(11 * MIB)]);
+  test("a TikTok video is posted once while TikTok shows an old state", async () => {
+    const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("", "stale_reads", { operation: undefined, delayMs: 5000 });
     expect(await settle(publication)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("whoever goes on after a crash, at every step", async () => {
+  test("a TikTok video is posted once when a worker crashes after any step", async () => {
     for (let maxRuns = 1; maxRuns <= 5; maxRuns += 1) {
       await platform.reset();
-      const publication = await createPublication([film(16 * MIB)]);
+      const publication = await createPublication([video(16 * MIB)]);
       const { handles } = await platform.prepare(tiktok, publication, { maxRuns });
       expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
       expect(await platform.visible()).toHaveLength(1);
@@ -334,16 +337,16 @@ describe("a film is posted once", () => {
     }
   });
 
-  test("when its address ends before all chunks are there", async () => {
-    const publication = await createPublication([film(16 * MIB)]);
+  test("a TikTok video is posted once when its upload URL expires before all chunks have arrived", async () => {
+    const publication = await createPublication([video(16 * MIB)]);
     const { handles } = await platform.prepare(tiktok, publication, { maxRuns: 3 });
     await advance(3_600_000);
     expect(await settle(publication, handles)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("when its address is of no use any more: only a settled absence makes a new one", async () => {
-    const publication = await createPublication([film()]);
+  test("a new upload URL for a TikTok video is used only after a settled absence", async () => {
+    const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     await advance(3_600_000);
     expect(await tiktok.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
@@ -354,7 +357,7 @@ describe("a film is posted once", () => {
     expect(await look(publication, handles, settled)).toEqual({ kind: "absent", handles: {} });
   });
 
-  test("which TikTok refuses when it is no film", async () => {
+  test("TikTok refuses a file that is not a video", async () => {
     const media = new TestMedia("no", "video/mp4", Buffer.from("text"));
     expect(await settle(await createPublication([media]))).toMatchObject({
       kind: "refused",
@@ -363,8 +366,8 @@ describe("a film is posted once", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("which is not sent at all when the mark is too old", async () => {
-    const publication = await createPublication([film()]);
+  test("the TikTok connector sends nothing when the mark of the call is too old", async () => {
+    const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await tiktok.publish(publication, handles, tooLate)).toEqual({ kind: "not_sent" });
@@ -372,7 +375,7 @@ describe("a film is posted once", () => {
   });
 });
 
-describe("photos whose answer is lost", () => {
+describe("TikTok photos whose answer is lost", () => {
   const SECOND_LOOK = 120_000;
 
   async function lose(extra: Partial<Publication> = {}, mode = "drop_after_commit") {
@@ -384,7 +387,7 @@ describe("photos whose answer is lost", () => {
   }
 
   test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "are found among the account's posts after %s",
+    "the TikTok connector finds photos among the account's posts after %s",
     async (mode) => {
       const { publication, handles } = await lose({ title: "Ships" }, mode);
       expect(await look(publication, handles)).toMatchObject({ kind: "look_again" });
@@ -398,13 +401,13 @@ describe("photos whose answer is lost", () => {
     },
   );
 
-  test("are found by the beginning of a long text", async () => {
+  test("the TikTok connector finds photos by the beginning of a long text", async () => {
     const { publication, handles } = await lose({ text: "long ".repeat(500) });
     await advance(5000);
     expect(await look(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("are looked for after 2, 10 and 30 minutes and never taken for absent", async () => {
+  test("the TikTok connector looks for photos after 2, 10 and 30 minutes and never reports them as absent", async () => {
     const { publication, handles } = await lose({}, "drop_before");
     const callUntil = new Date();
     const at = (looks: number, sinceMs: number) =>
@@ -420,7 +423,7 @@ describe("photos whose answer is lost", () => {
     expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("are never another target's, an older post or one of two that are the same", async () => {
+  test("the TikTok connector does not adopt photos of another target, older photos or one of two equal posts", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
@@ -435,7 +438,7 @@ describe("photos whose answer is lost", () => {
     expect(await look(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("are for a person to find when lists do not show them", async () => {
+  test("the TikTok connector cannot tell when TikTok does not list the photos", async () => {
     const hidden = await lose({ privacy: "private" });
     expect(await look(hidden.publication, hidden.handles)).toMatchObject({ kind: "cannot_tell" });
     const wordless = await lose({ text: "" });
@@ -444,7 +447,7 @@ describe("photos whose answer is lost", () => {
     });
   });
 
-  test("are looked for again when the list cannot be read", async () => {
+  test("the TikTok connector looks again when the list of posts cannot be read", async () => {
     const { publication, handles } = await lose();
     await platform.addFault("status", "status", { status: 500 });
     expect(await look(publication, handles)).toMatchObject({
@@ -454,31 +457,31 @@ describe("photos whose answer is lost", () => {
   });
 });
 
-test("after the data was restored a post is found by its words, and never taken for absent", async () => {
-  for (const media of [film(), photoMedia(1)]) {
+test("after a restore the TikTok connector finds a post by its text and never reports it as absent", async () => {
+  for (const media of [video(), photoMedia(1)]) {
     const publication = await createPublication([media]);
-    const twin = (overrides: Partial<UnknownCall> = {}) =>
+    const find = (overrides: Partial<UnknownCall> = {}) =>
       tiktok.findMatchingPost?.(publication, {}, unknownCall(overrides), signal);
-    expect(await twin()).toMatchObject({ kind: "look_again" });
+    expect(await find()).toMatchObject({ kind: "look_again" });
     const afterAllLooks = { looks: 3, now: new Date(Date.now() + 30 * 60_000) };
-    expect(await twin(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
+    expect(await find(afterAllLooks)).toMatchObject({ kind: "cannot_tell" });
     await call(publication);
     await advance(5000);
     const { id } = (await platform.visible()).at(-1) ?? {};
-    expect(await twin()).toMatchObject({ kind: "present", externalId: id });
+    expect(await find()).toMatchObject({ kind: "present", externalId: id });
   }
 });
 
-describe("what tiktok answers", () => {
+describe("TikTok's answers", () => {
   test.each([
     [401, { kind: "token_refused" }],
     [403, { kind: "refused", code: "account_action_needed" }],
     [400, { kind: "refused", code: "content_rejected" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 60_000 }],
-  ])("with %i means what it means, at every call", async (status, failure) => {
+  ])("HTTP %i of any TikTok call becomes the failure %j", async (status, failure) => {
     for (const [operation, media] of [
-      ["account", film()],
-      ["create", film()],
+      ["account", video()],
+      ["create", video()],
       ["publish", photoMedia(1)],
     ] as const) {
       await platform.addFault(operation, "status", { status });
@@ -487,14 +490,14 @@ describe("what tiktok answers", () => {
     }
   });
 
-  test("a proxy's 429 to photos may have posted them", async () => {
+  test("a 429 of a proxy leaves the outcome of TikTok photos unknown", async () => {
     await platform.addFault("publish", "status_after_commit", { status: 429 });
     const { outcome } = await call(await createPublication([photoMedia(1)]));
     expect(outcome).toMatchObject({ kind: "unknown" });
   });
 
-  test("too many posts in a day wait", async () => {
-    const publication = await createPublication([film()]);
+  test("TikTok's daily limit is a wait", async () => {
+    const publication = await createPublication([video()]);
     await platform.control("POST", "settings", { quotas: true });
     for (let posts = 0; posts < 15; posts += 1) {
       await platform.prepare(tiktok, publication, { maxRuns: 2 });
@@ -509,9 +512,9 @@ describe("what tiktok answers", () => {
     });
   });
 
-  test("an app that was not audited, and addresses that were not verified, are our own affair", async () => {
+  test("an app without an audit and URLs without verification are faults of the TikTok app's configuration", async () => {
     await platform.control("POST", "settings", { audited: false });
-    expect((await call(await createPublication([film()]))).outcome).toMatchObject({
+    expect((await call(await createPublication([video()]))).outcome).toMatchObject({
       kind: "refused",
       code: "app_configuration",
     });
@@ -523,8 +526,8 @@ describe("what tiktok answers", () => {
     });
   });
 
-  test("a look that gets no answer is done again, and one that is refused is not", async () => {
-    const publication = await createPublication([film()]);
+  test("a look at TikTok's status is repeated without an answer and ends after a refusal", async () => {
+    const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [
       ["status", 500],
@@ -539,11 +542,11 @@ describe("what tiktok answers", () => {
         isIncomplete: true,
       });
     }
-    const stranger = await createPublication([film()]);
+    const stranger = await createPublication([video()]);
     expect(await look(stranger, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("nothing can be deleted", () => {
+  test("the TikTok connector cannot delete", () => {
     expect(tiktok.canDelete).toBe(false);
   });
 });

@@ -66,7 +66,7 @@ async function createPublication(
 interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** Every wait of a step that had to be waited for. */
+  /** The length of every wait of a step that was not 0. */
   readonly waits: readonly number[];
 }
 
@@ -74,7 +74,7 @@ function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
 
-/** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
+/** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
 async function prepare(
   publication: Publication,
   before: Handles = {},
@@ -116,7 +116,7 @@ const visible = () => control<Visible[]>("GET", "visible?platform=x");
 const addFault = (operation: string, mode: string, extra: Record<string, unknown> = {}) =>
   control("POST", "faults", { platform: "x", operation, mode, ...extra });
 
-/** The upload calls that X got, in order. */
+/** The upload calls that X received, in order. */
 async function listUploads(): Promise<readonly string[]> {
   const calls = await control<{ method: string; path: string }[]>("GET", "requests?platform=x");
   return calls
@@ -143,8 +143,8 @@ function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
 
 const MB = 1024 * 1024;
 
-describe("publishing on x", () => {
-  test("four images arrive as they are, in their order", async () => {
+describe("publishing media on X", () => {
+  test("the X connector publishes four images unchanged and in order", async () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images);
     const outcome = await publish(publication);
@@ -158,25 +158,25 @@ describe("publishing on x", () => {
     expect(entry?.media).toEqual(images.map((image) => toShown(image, "image")));
   });
 
-  test("a post may be its media alone", async () => {
+  test("a post on X may consist of media only", async () => {
     expect(await publish(await createPublication([pngMedia(1)], ""))).toMatchObject({
       kind: "published",
     });
   });
 
-  test("a GIF is processed like a film", async () => {
+  test("the X connector uploads a GIF in segments like a video", async () => {
     const gif = gifMedia();
     expect(await publish(await createPublication([gif]))).toMatchObject({ kind: "published" });
     expect((await visible())[0]?.media).toEqual([toShown(gif, "gif")]);
   });
 
-  test("a film goes up in segments, and its processing is waited for as X asks", async () => {
-    const film = mp4Media(9 * MB);
-    const publication = await createPublication([film]);
+  test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
+    const video = mp4Media(9 * MB);
+    const publication = await createPublication([video]);
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
     expect(await listUploads()).toEqual([
       "POST initialize",
       "POST append",
@@ -189,22 +189,25 @@ describe("publishing on x", () => {
   });
 });
 
-describe("an upload that is interrupted", () => {
-  test.each([1, 2, 3, 4, 5])("after %i answers goes on behind the last of them", async (runs) => {
-    const film = mp4Media(9 * MB);
-    const publication = await createPublication([film]);
-    const { handles } = await prepare(publication, {}, runs);
-    const done = await listUploads();
-    const { handles: ready } = await prepare(publication, handles);
-    expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
-    expect(done).toHaveLength(runs);
-    expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
-    expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
-  });
+describe("interrupted uploads to X", () => {
+  test.each([1, 2, 3, 4, 5])(
+    "an upload to X that is interrupted after answer %i continues after that answer",
+    async (runs) => {
+      const video = mp4Media(9 * MB);
+      const publication = await createPublication([video]);
+      const { handles } = await prepare(publication, {}, runs);
+      const done = await listUploads();
+      const { handles: ready } = await prepare(publication, handles);
+      expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
+      expect(done).toHaveLength(runs);
+      expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
+      expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
+    },
+  );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "by %s at any of its calls is tried again, and published once with the right bytes",
+    "a post on X with %s at any upload call is retried and published once with the right bytes",
     async (mode) => {
       for (const operation of [
         "POST /2/media/upload/initialize",
@@ -213,8 +216,8 @@ describe("an upload that is interrupted", () => {
         "GET /2/media/upload",
       ]) {
         await control("POST", "reset");
-        const film = mp4Media(5 * MB);
-        const publication = await createPublication([film]);
+        const video = mp4Media(5 * MB);
+        const publication = await createPublication([video]);
         await addFault(operation, mode);
         let ready = await prepare(publication);
         for (let tries = 0; ready.failure !== undefined && tries < 3; tries += 1) {
@@ -224,23 +227,23 @@ describe("an upload that is interrupted", () => {
         expect(await x.publish(publication, ready.handles, guard)).toMatchObject({
           kind: "published",
         });
-        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(film, "video")]]);
+        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(video, "video")]]);
         const begun = (await listUploads()).filter((call) => call === "POST initialize");
         expect(begun).toHaveLength(operation.endsWith("initialize") ? 2 : 1);
       }
     },
   );
 
-  test("because X has forgotten it begins again, once", async () => {
-    const film = mp4Media(5 * MB);
-    const publication = await createPublication([film]);
+  test("an upload that X has lost is started again once", async () => {
+    const video = mp4Media(5 * MB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication, {}, 2);
     const forgotten = {
       media0: JSON.stringify({ ...(JSON.parse(handles.media0 ?? "") as object), id: "123" }),
     };
     const { handles: ready } = await prepare(publication, forgotten);
     expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
     await addFault("POST /2/media/upload/*/append", "status", { status: 400, times: 2 });
     expect((await prepare(publication)).failure).toMatchObject({
       kind: "refused",
@@ -248,7 +251,7 @@ describe("an upload that is interrupted", () => {
     });
   });
 
-  test("too long begins again before its media would end", async () => {
+  test("an upload to X is started again when its media would expire too soon", async () => {
     const image = pngMedia(1);
     const publication = await createPublication([image]);
     const { handles } = await prepare(publication);
@@ -262,7 +265,7 @@ describe("an upload that is interrupted", () => {
   });
 });
 
-describe("what X says about media", () => {
+describe("answers of X about media", () => {
   test.each([
     [401, { kind: "token_refused" }],
     [402, { kind: "refused", code: "app_configuration" }],
@@ -271,16 +274,19 @@ describe("what X says about media", () => {
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [503, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
-  ])("with %i means for image and film what it means", async (status, failure) => {
-    await addFault("upload", "status", { status, times: 2 });
-    for (const media of [pngMedia(1), mp4Media(1000)]) {
-      const publication = await createPublication([media]);
-      expect((await prepare(publication)).failure).toMatchObject(failure);
-    }
-    expect(await visible()).toEqual([]);
-  });
+  ])(
+    "HTTP %i of an upload to X becomes the failure %j for an image and for a video",
+    async (status, failure) => {
+      await addFault("upload", "status", { status, times: 2 });
+      for (const media of [pngMedia(1), mp4Media(1000)]) {
+        const publication = await createPublication([media]);
+        expect((await prepare(publication)).failure).toMatchObject(failure);
+      }
+      expect(await visible()).toEqual([]);
+    },
+  );
 
-  test("a film that cannot be processed is rejected with X's words", async () => {
+  test("a video that X cannot process is rejected with the message of X", async () => {
     const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
     expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
       kind: "refused",
@@ -297,7 +303,7 @@ describe("what X says about media", () => {
     });
   });
 
-  test("media that ended early refuses the post, which is certainly not there", async () => {
+  test("X refuses a post whose media has expired, and the post does not exist", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -308,7 +314,7 @@ describe("what X says about media", () => {
     });
   });
 
-  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+  test("a video that X processes for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 3);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -324,7 +330,7 @@ describe("what X says about media", () => {
   });
 });
 
-describe("an unknown outcome with media on x", () => {
+describe("an unknown outcome with media on X", () => {
   async function lose(
     mode: string,
     text = "is it there?",
@@ -336,16 +342,19 @@ describe("an unknown outcome with media on x", () => {
     return [publication, handles];
   }
 
-  test.each(["is it there?", ""])("is found by its media when its text is %j", async (text) => {
-    const [publication, handles] = await lose("drop_after_commit", text);
-    const [entry] = await visible();
-    expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
-      kind: "present",
-      externalId: entry?.id,
-    });
-  });
+  test.each(["is it there?", ""])(
+    "the X connector finds a lost post with the text %j by its media",
+    async (text) => {
+      const [publication, handles] = await lose("drop_after_commit", text);
+      const [entry] = await visible();
+      expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+        kind: "present",
+        externalId: entry?.id,
+      });
+    },
+  );
 
-  test("is not there when nothing is, after three looks", async () => {
+  test("the X connector proves the absence of a post with media with three looks", async () => {
     const [publication, handles] = await lose("drop_before");
     const callUntil = new Date(Date.now() - 60_000);
     const look = (looks: number) =>
@@ -354,7 +363,7 @@ describe("an unknown outcome with media on x", () => {
     expect(await look(3)).toEqual({ kind: "absent" });
   });
 
-  test("is never taken for a post with the same text and other media, nor for one without", async () => {
+  test("the X connector does not adopt a post with the same text and other media, or without media", async () => {
     const [publication, handles] = await lose("drop_before");
     const other = { ...publication, media: [pngMedia(2)] };
     await publish({ ...publication, media: [] });
@@ -367,7 +376,7 @@ describe("an unknown outcome with media on x", () => {
     });
   });
 
-  test("cannot be told when it is not known which media was sent", async () => {
+  test("the X connector cannot tell when the media that was sent is not known", async () => {
     const [publication] = await lose("drop_after_commit");
     expect(await x.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
       kind: "cannot_tell",

@@ -40,8 +40,8 @@ const refresh = ({ refreshToken = "" }: Tokens) =>
 const revoke = ({ accessToken, refreshToken }: Tokens) =>
   youtube.revoke?.({ accessToken, refreshToken, attributes: {} }, signal);
 
-describe("connecting a channel", () => {
-  test("names it by its handle and shows its picture", async () => {
+describe("connecting a YouTube channel", () => {
+  test("the YouTube connector names a channel by its handle and returns its picture", async () => {
     const result = await youtube.connect(await createCredentials(), signal);
     expect(result).toMatchObject({
       kind: "connected",
@@ -54,14 +54,14 @@ describe("connecting a channel", () => {
     });
   });
 
-  test("with a token that is worth nothing is refused", async () => {
+  test("the YouTube connector refuses an invalid token", async () => {
     const credentials = { ...(await createCredentials()), accessToken: "nonsense" };
     expect(await youtube.connect(credentials, signal)).toMatchObject({ kind: "refused" });
     expect(await youtube.connect({}, signal)).toMatchObject({ kind: "refused" });
   });
 
   test.each([403, 429, 500, 503])(
-    "answered with %i says nothing about the channel",
+    "a YouTube channel that is asked for and answered with %i is unavailable",
     async (status) => {
       await platform.addFault("account", "status", { status });
       expect(await youtube.connect(await createCredentials(), signal)).toMatchObject({
@@ -71,8 +71,8 @@ describe("connecting a channel", () => {
   );
 });
 
-describe("renewing tokens", () => {
-  test("keeps the refresh token, which works again", async () => {
+describe("refreshing YouTube tokens", () => {
+  test("a refresh keeps YouTube's refresh token, which works again", async () => {
     const tokens = await connect();
     const renewed = await refresh(tokens);
     expect(renewed).toMatchObject({
@@ -82,22 +82,25 @@ describe("renewing tokens", () => {
     expect(await refresh(tokens)).toMatchObject({ kind: "renewed" });
   });
 
-  test("is refused for good when the grant has ended", async () => {
+  test("a refresh is refused when the YouTube grant was revoked", async () => {
     const tokens = await connect();
     expect(await revoke(tokens)).toEqual({ kind: "confirmed" });
     expect(await refresh(tokens)).toMatchObject({ kind: "refused" });
     expect(await revoke(tokens)).toMatchObject({ kind: "refused" });
   });
 
-  test.each(["drop_before", "garbage_body"])("after %s is tried again later", async (mode) => {
-    const tokens = await connect();
-    await platform.addFault("refresh", mode);
-    expect(await refresh(tokens)).toMatchObject({ kind: "unavailable" });
-    expect(await refresh(tokens)).toMatchObject({ kind: "renewed" });
-  });
+  test.each(["drop_before", "garbage_body"])(
+    "a refresh of YouTube tokens that meets %s is unavailable, and the next one works",
+    async (mode) => {
+      const tokens = await connect();
+      await platform.addFault("refresh", mode);
+      expect(await refresh(tokens)).toMatchObject({ kind: "unavailable" });
+      expect(await refresh(tokens)).toMatchObject({ kind: "renewed" });
+    },
+  );
 
   test.each([400, 401, 429, 503])(
-    "answered with %i says nothing about the account",
+    "a refresh of YouTube tokens that is answered with %i is unavailable",
     async (status) => {
       const tokens = await connect();
       await platform.addFault("refresh", "status", { status });
@@ -106,7 +109,7 @@ describe("renewing tokens", () => {
   );
 });
 
-test("the link to Google's page asks for a token that can be renewed, and for PKCE", () => {
+test("the link to Google's authorization page asks for a refresh token and for PKCE", () => {
   const url = new URL(
     youtube.codeFlow?.authorizeUrl({
       redirectUri: "https://postrider.example/connect",
@@ -124,7 +127,7 @@ test("the link to Google's page asks for a token that can be renewed, and for PK
   });
 });
 
-describe("Google's page", () => {
+describe("Google's authorization page", () => {
   const redirectUri = "https://postrider.example/connect";
   const state = "s".repeat(43);
   const codeVerifier = "v".repeat(43);
@@ -140,7 +143,7 @@ describe("Google's page", () => {
     return back.searchParams.get("code") ?? "";
   }
 
-  test("sends back with a code that gives tokens, once", async () => {
+  test("a code of Google's authorization page is exchanged for tokens once", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier };
     const exchange = () => youtube.codeFlow?.exchange(grant, signal);
     expect(await exchange()).toMatchObject({
@@ -150,7 +153,7 @@ describe("Google's page", () => {
     expect(await exchange()).toMatchObject({ kind: "refused" });
   });
 
-  test("gives nothing for a code to who cannot show the verifier", async () => {
+  test("a code of Google's authorization page is refused with another code verifier", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier: "w".repeat(43) };
     expect(await youtube.codeFlow?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
   });

@@ -29,7 +29,7 @@ async function createPublication(
     "Ships & sails\n#harbour",
     ({ accessToken }) => accessToken ?? "",
   );
-  return { ...made, title: "A film", ...part };
+  return { ...made, title: "A video", ...part };
 }
 
 const prepare = (publication: Publication, options: { handles?: Handles; maxRuns?: number } = {}) =>
@@ -65,7 +65,7 @@ const reconcile = (
   overrides: Partial<UnknownCall> = {},
 ) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** The channel's videos as its owner sees them. */
+/** The videos of the channel that its owner sees, private ones included. */
 async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
   const playlistId = externalId.replace(/^UC/, "UU");
   const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;
@@ -75,13 +75,13 @@ async function listVideos({ accessToken, externalId }: Publication): Promise<rea
   return items.map(({ contentDetails }) => contentDetails.videoId);
 }
 
-describe("publishing on youtube", () => {
-  test("a small film is one visible call to a session that was begun before", async () => {
-    const film = mp4Media(1000);
-    const publication = await createPublication([film]);
+describe("publishing on YouTube", () => {
+  test("a small video is one visible call to a YouTube session that was started before", async () => {
+    const video = mp4Media(1000);
+    const publication = await createPublication([video]);
     const outcome = await publish(publication);
     const [entry] = await platform.visible();
-    expect(entry).toMatchObject({ text: "Ships & sails\n#harbour", media: shown(film) });
+    expect(entry).toMatchObject({ text: "Ships & sails\n#harbour", media: shown(video) });
     expect(outcome).toEqual({
       kind: "published",
       externalId: entry?.id,
@@ -90,27 +90,27 @@ describe("publishing on youtube", () => {
     expect(await listOperations()).toEqual(["create", "publish"]);
   });
 
-  test("a large film goes up in parts, and the last of them is the visible call", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
+  test("a large video is uploaded to YouTube in parts, and the last part is the visible call", async () => {
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
     expect(await listOperations()).toEqual(["create", "upload", "upload"]);
     expect(await listVideos(publication)).toEqual([]);
     expect(youtube.visibleParts?.(publication, handles)).toEqual([
-      { media: film, start: 512 * KB, length: 88 * KB },
+      { media: video, start: 512 * KB, length: 88 * KB },
     ]);
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("a film of whole parts ends with a whole one", async () => {
-    const film = mp4Media(2 * CHUNK_BYTES);
-    expect(await publish(await createPublication([film]))).toMatchObject({ kind: "published" });
+  test("a video whose size is a multiple of the part size ends with a whole part", async () => {
+    const video = mp4Media(2 * CHUNK_BYTES);
+    expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
     expect(await listOperations()).toEqual(["create", "upload", "publish"]);
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("title, tags and privacy arrive, and what is private or unlisted is never shown", async () => {
+  test("YouTube receives the title, tags and privacy, and private or unlisted videos are not shown", async () => {
     const tags = ["one", "two words"];
     for (const privacy of ["private", "unlisted"]) {
       const publication = await createPublication([mp4Media(1000)], { tags, privacy });
@@ -123,7 +123,7 @@ describe("publishing on youtube", () => {
         items: [
           {
             snippet: {
-              title: "A film",
+              title: "A video",
               description: "Ships & sails\n#harbour",
               tags,
               categoryId: "22",
@@ -142,9 +142,9 @@ describe("publishing on youtube", () => {
     [{ width: 720, height: 1280, durationMs: 180_001 }, "watch?v="],
     [{ width: 1280, height: 720, durationMs: 1000 }, "watch?v="],
     [{ width: null, height: null, durationMs: null }, "watch?v="],
-  ])("of %j the link is %s", async (size, path) => {
+  ])("the link of a YouTube video of the size %j contains %s", async (size, path) => {
     const publication = await createPublication();
-    const media = publication.media.map((film) => ({ ...film, ...size }));
+    const media = publication.media.map((video) => ({ ...video, ...size }));
     expect(await publish({ ...publication, media })).toMatchObject({
       permalink: expect.stringContaining(`https://www.youtube.com/${path}`) as string,
     });
@@ -152,26 +152,26 @@ describe("publishing on youtube", () => {
 
   test.each<[string, readonly TestMedia[], Partial<Publication>, string]>([
     ["without a title", [mp4Media(1000)], { title: undefined }, "content_rejected"],
-    ["without a film", [], {}, "media_rejected"],
+    ["without a video", [], {}, "media_rejected"],
     ["with an image", [pngMedia(1)], {}, "media_rejected"],
-    ["with two films", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
-  ])("a post %s is refused before anything is asked", async (_name, media, part, code) => {
+    ["with two videos", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
+  ])("a YouTube post %s is refused before any call", async (_name, media, part, code) => {
     const publication = await createPublication(media, part);
     expect(await publish(publication)).toMatchObject({ kind: "refused", code });
     expect(await listOperations()).toEqual([]);
   });
 });
 
-describe("an upload that is interrupted", () => {
+describe("interrupted uploads to YouTube", () => {
   test.each([1, 2, 3])(
-    "after %i answers asks how far it is, and goes on there",
+    "a YouTube upload that is interrupted after answer %i asks the session and continues there",
     async (maxRuns) => {
-      const film = mp4Media(900 * KB);
-      const publication = await createPublication([film]);
+      const video = mp4Media(900 * KB);
+      const publication = await createPublication([video]);
       const { handles } = await prepare(publication, { maxRuns });
       const { handles: ready } = await prepare(publication, { handles });
       expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-      expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+      expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
       const uploads = Array<string>(maxRuns - 1).fill("upload");
       const rest = Array<string>(4 - maxRuns).fill("upload");
       expect(await listOperations()).toEqual(["create", ...uploads, "status", ...rest, "publish"]);
@@ -179,12 +179,12 @@ describe("an upload that is interrupted", () => {
   );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit", "status"])(
-    "by %s at any of its calls is tried again, and published once with the right bytes",
+    "a YouTube upload with %s at any of its calls is retried and published once with the right bytes",
     async (mode) => {
       for (const operation of ["create", "upload", "status"]) {
         await platform.reset();
-        const film = mp4Media(600 * KB);
-        const publication = await createPublication([film]);
+        const video = mp4Media(600 * KB);
+        const publication = await createPublication([video]);
         // A process that ended leaves what it had stored; the next one asks first.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
@@ -195,23 +195,23 @@ describe("an upload that is interrupted", () => {
         expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject({
           kind: "published",
         });
-        expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+        expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
         expect(await listVideos(publication)).toHaveLength(1);
       }
     },
   );
 
-  test("because YouTube has forgotten it begins again, while no last byte was offered", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
+  test("a YouTube upload that is lost before its last byte was offered starts again", async () => {
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication, { maxRuns: 2 });
     const forgotten = forget(handles);
     const { handles: ready } = await prepare(publication, { handles: forgotten });
     expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+    expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("and forgotten after its last byte was offered is never begun again", async () => {
+  test("a YouTube upload that is lost after its last byte was offered does not start again", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     expect((await prepare(publication, { handles: forget(handles) })).failure).toMatchObject({
@@ -221,7 +221,7 @@ describe("an upload that is interrupted", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("finds the video that an earlier call has made after all, and sends nothing more", async () => {
+  test("a YouTube upload finds the video that an earlier call created, and sends nothing more", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await youtube.publish(publication, handles, guard);
@@ -235,24 +235,24 @@ describe("an upload that is interrupted", () => {
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("by media that breaks off lets that through, and goes on where it was", async () => {
-    const film = mp4Media(600 * KB);
-    const publication = await createPublication([film]);
-    film.failures = ["broken"];
+  test("a YouTube upload throws the error of media that breaks, and continues where it was", async () => {
+    const video = mp4Media(600 * KB);
+    const publication = await createPublication([video]);
+    video.failures = ["broken"];
     await expect(prepare(publication)).rejects.toThrow("media broke off");
     expect(await publish(publication)).toMatchObject({ kind: "published" });
-    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 });
 
-/** As if the session had ended: nobody knows it any more. */
+/** Makes YouTube forget the session, as if it had ended. */
 function forget(handles: Handles): Handles {
   const state = JSON.parse(handles.upload ?? "") as { uri: string };
   const uri = state.uri.replace(/upload_id=[^&]+/, "upload_id=forgotten");
   return { ...handles, upload: JSON.stringify({ ...state, uri }) };
 }
 
-describe("what YouTube says", () => {
+describe("YouTube's answers", () => {
   test.each([
     [400, { kind: "refused", code: "content_rejected" }],
     [401, { kind: "token_refused" }],
@@ -261,7 +261,7 @@ describe("what YouTube says", () => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 2000 }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [503, { kind: "retryable", code: "platform_unavailable" }],
-  ])("with %i at the steps means what it means", async (status, failure) => {
+  ])("HTTP %i of a YouTube step becomes the failure %j", async (status, failure) => {
     for (const operation of ["create", "upload"]) {
       await platform.reset();
       await platform.addFault(operation, "status", { status });
@@ -271,7 +271,7 @@ describe("what YouTube says", () => {
     }
   });
 
-  test("about a title it refuses, in its words", async () => {
+  test("YouTube refuses a title with its own message", async () => {
     const publication = await createPublication([mp4Media(1000)], { title: "a <b>" });
     expect(await publish(publication)).toEqual({
       kind: "refused",
@@ -280,7 +280,7 @@ describe("what YouTube says", () => {
     });
   });
 
-  test("about quotas is a wait until midnight in California, or some hours for a channel", async () => {
+  test("a YouTube quota waits until midnight in California, and a channel's limit for some hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
@@ -306,7 +306,7 @@ describe("what YouTube says", () => {
   });
 });
 
-describe("the visible call on youtube", () => {
+describe("the visible call of YouTube", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -316,14 +316,14 @@ describe("the visible call on youtube", () => {
     ["status", { status: 503 }],
     ["status", { status: 429 }],
     ["status", { status: 404 }],
-  ])("after %s %j has an unknown outcome", async (mode, extra) => {
+  ])("the outcome of a visible call of YouTube is unknown after %s %j", async (mode, extra) => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", mode, extra);
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
   });
 
-  test("that is refused is certainly not there", async () => {
+  test("a refused visible call of YouTube creates no video", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -334,21 +334,21 @@ describe("the visible call on youtube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("that breaks before its last byte made no video, so it is simply tried again", async () => {
-    const film = mp4Media(200 * KB);
-    const publication = await createPublication([film]);
+  test("a visible call of YouTube that breaks before its last byte creates no video and is retried", async () => {
+    const video = mp4Media(200 * KB);
+    const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
-    film.failures = ["broken"];
+    video.failures = ["broken"];
     expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "retryable" });
     expect(await listVideos(publication)).toEqual([]);
     const again = await prepare(publication, { handles });
     expect(await youtube.publish(publication, again.handles, guard)).toMatchObject({
       kind: "published",
     });
-    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("that is not sent, or finds nobody, leaves no doubt", async () => {
+  test("a visible call of YouTube that is not sent or cannot connect is not unknown", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };
@@ -362,7 +362,7 @@ describe("the visible call on youtube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("sent twice to one session makes one video", async () => {
+  test("a visible call that is sent twice to one YouTube session creates one video", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const [one, two] = [
@@ -374,7 +374,7 @@ describe("the visible call on youtube", () => {
   });
 });
 
-describe("an unknown outcome on youtube", () => {
+describe("an unknown outcome on YouTube", () => {
   async function lose(mode: string): Promise<readonly [Publication, Handles]> {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
@@ -383,7 +383,7 @@ describe("an unknown outcome on youtube", () => {
     return [publication, handles];
   }
 
-  test("is found by its session", async () => {
+  test("the YouTube connector finds a video by its session", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const [entry] = await platform.visible();
     expect(await reconcile(publication, handles)).toEqual({
@@ -393,13 +393,13 @@ describe("an unknown outcome on youtube", () => {
     });
   });
 
-  test("is absent when the session still waits for the rest", async () => {
+  test("the YouTube connector reports absence when the session waits for more bytes", async () => {
     const [publication, handles] = await lose("drop_before");
     expect(await reconcile(publication, handles)).toEqual({ kind: "absent" });
   });
 
   test.each(["drop_before", "garbage_body"])(
-    "is looked at again when %s hides the session",
+    "the YouTube connector looks again when %s hides the session",
     async (mode) => {
       const [publication, handles] = await lose("drop_after_commit");
       await platform.addFault("status", mode);
@@ -411,7 +411,7 @@ describe("an unknown outcome on youtube", () => {
     },
   );
 
-  test("whose session has ended is found among the uploads, private ones too", async () => {
+  test("the YouTube connector finds the video of an ended session among the uploads, private ones included", async () => {
     for (const privacy of ["public", "private"]) {
       const publication = await createPublication([mp4Media(1000)], { privacy });
       const { handles } = await prepare(publication);
@@ -425,7 +425,7 @@ describe("an unknown outcome on youtube", () => {
     }
   });
 
-  test("whose session has ended is looked for at 5, 30 and 120 minutes, and then nobody can tell", async () => {
+  test("the YouTube connector looks for the video of an ended session at 5, 30 and 120 minutes and then cannot tell", async () => {
     const [publication, handles] = await lose("drop_before");
     const lost = forget(handles);
     const callUntil = new Date();
@@ -443,13 +443,13 @@ describe("an unknown outcome on youtube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("is never taken for a video of another target, with other words, or from before the upload", async () => {
+  test("the YouTube connector does not adopt a video of another target, with another text or from before the upload", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const lost = forget(handles);
     const [id = ""] = await listVideos(publication);
     const isOwned = () => Promise.resolve(new Set([id]));
     expect(await reconcile(publication, lost, { isOwned })).toMatchObject({ kind: "look_again" });
-    for (const part of [{ title: "Another film" }, { text: "Other words" }])
+    for (const part of [{ title: "Another video" }, { text: "Other words" }])
       expect(await reconcile({ ...publication, ...part }, lost)).toMatchObject({
         kind: "look_again",
       });
@@ -458,13 +458,13 @@ describe("an unknown outcome on youtube", () => {
     expect(await reconcile(publication, later)).toMatchObject({ kind: "look_again" });
   });
 
-  test("cannot be told apart from another film with the same words", async () => {
+  test("the YouTube connector cannot tell two videos with the same text apart", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await publish({ ...publication, media: [mp4Media(1000, 1)] });
     expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("cannot be told where the channel may not be read", async () => {
+  test("the YouTube connector cannot tell when the channel may not be read", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await platform.addFault("account", "refuse");
     expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
@@ -476,11 +476,11 @@ describe("an unknown outcome on youtube", () => {
   });
 });
 
-describe("a target whose data was restored", () => {
+describe("YouTube videos after a restore", () => {
   const find = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
     youtube.findMatchingPost?.(publication, handles, unknownCall(overrides), signal);
 
-  test("is found by its words, whatever is known of its upload", async () => {
+  test("the YouTube connector finds a video by its text after a restore, whatever is known of its upload", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await youtube.publish(publication, handles, guard);
@@ -489,7 +489,7 @@ describe("a target whose data was restored", () => {
       expect(await find(publication, known)).toMatchObject({ kind: "present", externalId: id });
   });
 
-  test("is absent after complete looks, and not while the uploads cannot be read", async () => {
+  test("the YouTube connector reports absence after complete looks, and not while the uploads cannot be read", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("account", "drop_before");
@@ -502,7 +502,7 @@ describe("a target whose data was restored", () => {
     }
   });
 
-  test("is never taken for a video that another target owns", async () => {
+  test("the YouTube connector does not adopt a video after a restore that another target owns", async () => {
     const publication = await createPublication();
     await publish(publication);
     const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
@@ -518,12 +518,12 @@ describe("a project that YouTube has not audited", () => {
     message: expect.stringContaining("private") as string,
   };
 
-  test("has its videos locked, and the target says so", async () => {
+  test("the YouTube connector reports that YouTube locked the video of an unaudited project", async () => {
     expect(await publish(await createPublication())).toEqual(locked);
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("has it said also when the answer was lost", async () => {
+  test("the YouTube connector reports the lock of a video whose answer was lost", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -532,16 +532,16 @@ describe("a project that YouTube has not audited", () => {
     expect(await reconcile(publication, forget(handles))).toEqual(locked);
   });
 
-  test("publishes private videos as ever", async () => {
+  test("the YouTube connector publishes private videos of an unaudited project", async () => {
     const publication = await createPublication([mp4Media(1000)], { privacy: "private" });
     expect(await publish(publication)).toMatchObject({ kind: "published" });
   });
 });
 
-describe("deleting on youtube", () => {
+describe("deleting on YouTube", () => {
   const remove = (publication: Publication, id: string) => youtube.delete(publication, id, signal);
 
-  test("removes the video, and once more makes no difference", async () => {
+  test("the YouTube connector deletes a video, and can repeat it", async () => {
     const publication = await createPublication();
     await publish(publication);
     const [id = ""] = await listVideos(publication);
@@ -558,13 +558,16 @@ describe("deleting on youtube", () => {
     ["status", { status: 401 }, { kind: "token_refused" }],
     ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", isLimit: true }],
     ["refuse", {}, { kind: "refused", code: "permission_missing" }],
-  ])("after %s %j is %j, and works when it is done again", async (mode, extra, outcome) => {
-    const publication = await createPublication();
-    await publish(publication);
-    const [id = ""] = await listVideos(publication);
-    await platform.addFault("delete", mode, extra);
-    expect(await remove(publication, id)).toMatchObject(outcome);
-    expect(await remove(publication, id)).toEqual({ kind: "deleted" });
-    expect(await platform.visible()).toEqual([]);
-  });
+  ])(
+    "a YouTube deletion with %s %j has the outcome %j, and can be repeated",
+    async (mode, extra, outcome) => {
+      const publication = await createPublication();
+      await publish(publication);
+      const [id = ""] = await listVideos(publication);
+      await platform.addFault("delete", mode, extra);
+      expect(await remove(publication, id)).toMatchObject(outcome);
+      expect(await remove(publication, id)).toEqual({ kind: "deleted" });
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
 });

@@ -41,7 +41,7 @@ function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
   return width === null || height === null ? {} : { aspectRatio: { width, height } };
 }
 
-/** What the post shows besides its text: up to four images, or a film. An alternative text must be there, and may be empty. */
+/** The media of a post: up to four images, or a video. The alternative text is required and may be empty. */
 function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   const [first] = media;
   if (first === undefined) return {};
@@ -57,13 +57,13 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   return { embed: { $type: "app.bsky.embed.images", images } };
 }
 
-/** What stands below a text without files: a card of the page that it links to, if that can be had. */
+/** The card of a text without files: a preview of the page that it links to, if the page can be read. */
 async function createCard(
   pages: PageReader,
-  { text: words, media }: Publication,
+  { text: content, media }: Publication,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const uri = findFirstLink(words);
+  const uri = findFirstLink(content);
   if (uri === undefined || media.length > 0) return {};
   const external = await fetchCard(pages, uri, signal);
   return external === undefined ? {} : { embed: { $type: "app.bsky.embed.external", external } };
