@@ -2,8 +2,8 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
-import { createRoomCheck } from "@postrider/shared/outbox/room";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -102,7 +102,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     completeMs: COMPLETE_TIMEOUT_MS,
-    assertRoom: createRoomCheck(deps.sql),
+    assertRoom: createOutboxCapacityCheck(deps.sql),
   });
 }
 

@@ -40,7 +40,9 @@ test("posts are refused while the outbox is full", async () => {
   await publish();
   await publish();
 
-  await expect(createOutboxCapacityCheck(posts.sql, 2)()).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(createOutboxCapacityCheck(posts.sql, 2)()).rejects.toMatchObject({
+    kind: "unavailable",
+  });
   await createOutboxCapacityCheck(posts.sql, 1_000_000)();
 });
 
