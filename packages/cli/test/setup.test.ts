@@ -3,8 +3,9 @@ import { promisify } from "node:util";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
 import type { TestDatabase } from "@postrider/shared/testing/database";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createServiceDatabase, MAIN } from "./tool.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Settings } from "#src/config.ts";
+import { createServiceDatabase, MAIN, runTool } from "./tool.ts";
 
 let database: TestDatabase;
 
@@ -14,19 +15,27 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const NO_SERVICES: Settings = {
+  urls: { accounts: undefined, posts: undefined, media: undefined, delivery: undefined },
+  internalSecret: undefined,
+};
 
-/** Runs the tool as a process with these environment variables only, as a container does. */
-async function postrider(env: Record<string, string>, ...words: string[]): Promise<Ended> {
+const VARIABLES = [
+  "DATABASE_URL",
+  "ACCOUNTS_DATABASE_PASSWORD",
+  "POSTS_DATABASE_PASSWORD",
+  "MEDIA_DATABASE_PASSWORD",
+  "DELIVERY_DATABASE_PASSWORD",
+  "KAFKA_BROKERS",
+] as const;
+
+/** Runs a command with these environment variables and none of the other ones that it reads. */
+async function postrider(env: Readonly<Record<string, string>>, ...words: readonly string[]) {
+  for (const name of VARIABLES) vi.stubEnv(name, env[name]);
   try {
-    const ended = await promisify(execFile)(process.execPath, [MAIN, ...words, "--json"], { env });
-    return { code: 0, ...ended };
-  } catch (error) {
-    return error as Ended;
+    return await runTool([...words, "--json"], NO_SERVICES);
+  } finally {
+    vi.unstubAllEnvs();
   }
 }
 
@@ -57,25 +66,28 @@ async function readSchemas(service: string): Promise<readonly string[]> {
 test("`database provision` gives each service a schema of its own, and can be repeated", async () => {
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
-  for (let times = 0; times < 2; times += 1) {
-    const { code, stdout } = await postrider(env, "database", "provision");
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${JSON.stringify({ services })}\n` });
-  }
+  const printed = JSON.stringify({ services });
+  // The first run is a process with nothing but its own variables, as in a container.
+  const words = [MAIN, "database", "provision", "--json"];
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env });
+  expect(stdout).toBe(`${printed}\n`);
+  const again = await postrider(env, "database", "provision");
+  expect(again).toEqual({ exitCode: 0, printed, errors: "" });
   for (const service of services) expect(await readSchemas(service)).toEqual([service]);
 });
 
 test("`database provision` names all missing variables at once and shows no password", async () => {
   const env = { DATABASE_URL: database.ownerUrl, POSTS_DATABASE_PASSWORD: "not to be shown" };
-  const { code, stderr } = await postrider(env, "database", "provision");
-  expect(code).toBe(1);
+  const { exitCode, errors } = await postrider(env, "database", "provision");
+  expect(exitCode).toBe(1);
   for (const service of ["ACCOUNTS", "MEDIA", "DELIVERY"])
-    expect(stderr).toContain(`${service}_DATABASE_PASSWORD is required`);
-  expect(stderr).not.toContain("not to be shown");
-  expect(stderr).not.toContain(new URL(database.ownerUrl).password);
+    expect(errors).toContain(`${service}_DATABASE_PASSWORD is required`);
+  expect(errors).not.toContain("not to be shown");
+  expect(errors).not.toContain(new URL(database.ownerUrl).password);
 });
 
 test("`topics create` fails without KAFKA_BROKERS", async () => {
-  const { code, stderr } = await postrider({}, "topics", "create");
-  expect(code).toBe(1);
-  expect(stderr).toContain("KAFKA_BROKERS is required");
+  const { exitCode, errors } = await postrider({}, "topics", "create");
+  expect(exitCode).toBe(1);
+  expect(errors).toContain("KAFKA_BROKERS is required");
 });

@@ -94,7 +94,7 @@ export const recoveryCommands: readonly Command[] = [
     words: "recovery status",
     synopsis: "",
     summary:
-      "show which deployment the data belongs to, whether publishing and tokens are held, and which targets a restore left in doubt",
+      "show which deployment the data belongs to, whether publishing and tokens are held, and how many targets a restore left in doubt",
     options: {},
     run: getStatus,
   },

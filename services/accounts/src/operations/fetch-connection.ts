@@ -14,9 +14,9 @@ const CONNECT_TIMEOUT_MS = 15_000;
  */
 export async function fetchConnection(
   connector: AuthorizationConnector,
-  login: EnteredCredentials,
+  credentials: EnteredCredentials,
 ): Promise<Connection> {
-  const result = await connector.connect(login, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+  const result = await connector.connect(credentials, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
   if (result.kind === "connected") return result.connection;
   if (result.kind === "refused")
     throw invalidRequest([{ code: "login_refused", path: "/platform" }]);

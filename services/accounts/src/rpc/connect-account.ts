@@ -15,14 +15,14 @@ import { toAccount } from "#src/rpc/to-account.ts";
 /** Connects an account with entered credentials. Platforms with an authorization page are connected there only. */
 export async function connectAccount(
   deps: Dependencies,
-  { workspaceId, platform, login }: ConnectAccountRequest,
+  { workspaceId, platform, login: credentials }: ConnectAccountRequest,
 ): Promise<MessageInitShape<typeof ConnectAccountResponseSchema>> {
   const { connector } = getConfiguredPlatform(deps, platform);
   if (connector.codeFlow !== undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);
   if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
     throw notFound();
-  const connection = await fetchConnection(connector, login);
+  const connection = await fetchConnection(connector, credentials);
   const connections = [connection];
   const [row] = await storeConnections(deps, { workspaceId, platform, connections });
   return row === undefined ? {} : { account: toAccount(row) };

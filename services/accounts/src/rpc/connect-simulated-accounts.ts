@@ -38,10 +38,10 @@ export async function connectSimulatedAccounts(
   if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
     throw notFound();
   const wanted = { platform, username, count };
-  const logins = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
+  const credentials = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
   const calls = new Semaphore({ total: MAX_CONCURRENT_CALLS, maxWaiting: Infinity });
   const connections = await Promise.all(
-    logins.map((login) => calls.run(() => fetchConnection(simulated.connector, login))),
+    credentials.map((each) => calls.run(() => fetchConnection(simulated.connector, each))),
   );
   const rows = await storeConnections(deps, { workspaceId, platform, connections });
   return { accounts: rows.map(toAccount) };
