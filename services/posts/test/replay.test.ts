@@ -7,7 +7,8 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { attempt, deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -15,13 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-async function publish(count: number): Promise<Post> {
-  const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: count }, () =>
-    posts.peers.connectAccount(workspaceId, "x"),
-  );
-  return await posts.createPost({ workspaceId, accountIds });
-}
+const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 

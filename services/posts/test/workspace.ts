@@ -64,3 +64,9 @@ export function workspaceOf(posts: Posts) {
     },
   };
 }
+
+/** A new post with a number of targets on x in a workspace of its own. */
+export async function publishPost(posts: Posts, targetCount: number): Promise<Post> {
+  const { connect, create } = workspaceOf(posts);
+  return await create({ accountIds: Array.from({ length: targetCount }, () => connect()) });
+}
