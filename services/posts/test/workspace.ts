@@ -6,7 +6,7 @@ import { newWorkspace, type Posts } from "./fixture.ts";
 export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-/** A time of day that comes in some hours, so that no slot passes during a test, whenever it runs. */
+/** The time of day some hours from now, so that no slot passes while a test runs. */
 export const timeOfDayIn = (hours: number, timeZone = "UTC"): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, timeStyle: "short" }).format(
     Date.now() + hours * 3_600_000,

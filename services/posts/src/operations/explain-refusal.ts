@@ -23,7 +23,7 @@ export function toRefused(error: unknown): Refused {
   throw error;
 }
 
-/** The error that names the posts which guard the same content; undefined when there is none any more. */
+/** The error that names the posts which guard the same content; undefined when such posts no longer exist. */
 export async function findDuplicateError(
   sql: ISql,
   guards: readonly Guard[],
