@@ -4,7 +4,6 @@ import type { ISql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
 import { guardInsert, toGuards } from "#src/db/duplicate-guards.ts";
 import { mediaUseHolds } from "#src/db/media-uses.ts";
-import { toTargetRecords } from "#src/db/planned-targets.ts";
 import { quotaReservation } from "#src/db/quota-usage.ts";
 import { findRefusalReason, type RefusalReason } from "#src/db/refusal.ts";
 import { slotInsert } from "#src/db/slot-assignments.ts";
@@ -144,4 +143,17 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
       else refuse('quota_exceeded')
     end
     from (select count(*) from target) as written`;
+}
+
+/** New targets in their order, as `jsonb_to_recordset` reads them. */
+export function toTargetRecords(targets: readonly PlannedTarget[]) {
+  return targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+  }));
 }

@@ -1,4 +1,5 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { toTargetRecords } from "#src/db/insert-post.ts";
 import type { PostRef } from "#src/db/posts.ts";
 import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
@@ -42,17 +43,4 @@ export async function replaceTargets(
       content_hash = excluded.content_hash,
       last_news_at = excluded.last_news_at,
       updated_at = excluded.updated_at`;
-}
-
-/** New targets in their order, as `jsonb_to_recordset` reads them. */
-export function toTargetRecords(targets: readonly PlannedTarget[]) {
-  return targets.map((target, ordinal) => ({
-    id: target.id,
-    ordinal,
-    account_id: target.accountId,
-    platform: target.platform,
-    username: target.username,
-    due_day: target.dueDay,
-    content_hash: target.contentHash,
-  }));
 }
