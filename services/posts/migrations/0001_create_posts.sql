@@ -1,4 +1,4 @@
--- Instants that clients see or page by have milliseconds, as the interface writes them: a cursor made of one finds its row again.
+-- Instants that clients see have milliseconds, as JSON shows them, so that a cursor made of one finds its row again.
 create table posts (
   id uuid primary key,
   workspace_id uuid not null,
@@ -6,7 +6,7 @@ create table posts (
   content text not null,
   options jsonb not null,
   media_ids uuid[] not null,
-  -- What media said at accept, as proto JSON in the order of media_ids: a read asks nobody.
+  -- The media as they were when the post was stored, as proto JSON in the order of media_ids: a read asks no other service.
   media jsonb not null,
   scheduled_at timestamptz(3),
   started_at timestamptz(3),
@@ -30,9 +30,9 @@ create table targets (
   platform text not null,
   username text not null,
   status text not null default 'pending' check (status in ('pending', 'publishing', 'published', 'failed', 'deleting', 'deleted', 'delete_failed', 'cancelled')),
-  -- Raised by each publish and each retry.
+  -- The number of requests to publish the target.
   generation int not null,
-  -- Generation and version of the task of delivery whose update was applied last.
+  -- Generation and version of the update of delivery that was applied last.
   task_generation int not null default 0,
   task_version bigint not null default 0,
   external_id text,
@@ -43,16 +43,16 @@ create table targets (
   error_retryable boolean,
   attempt_count int not null default 0,
   next_attempt_at timestamptz(3),
-  -- What the current generation was requested with; null before the first request.
+  -- The times of the current request to publish; null for a draft.
   due_at timestamptz(3),
   publish_before timestamptz(3),
-  -- When delivery was last heard of or asked; the due time at first, so that nothing is swept before it is due.
+  -- When delivery last reported the target or was asked about it; at first the due time, before which the sweep does not ask.
   last_news_at timestamptz not null,
   updated_at timestamptz(3) not null,
   unique (post_id, ordinal)
 );
 
--- What the sweep asks about: open targets, and failed ones that may still turn out to be published.
+-- The targets that the sweep asks about: open ones, and failed ones that may turn out to be published.
 create index targets_unsettled on targets (last_news_at)
   where publish_before is not null
   and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'));
@@ -61,7 +61,7 @@ create table target_attempts (
   workspace_id uuid not null,
   target_id uuid not null references targets (id) on delete cascade,
   number int not null,
-  -- Of the update that told it; a newer one may know more.
+  -- Generation and version of the update that reported the attempt; a newer one replaces it.
   task_generation int not null,
   task_version bigint not null,
   started_at timestamptz(3) not null,
@@ -77,7 +77,7 @@ create table idempotency_keys (
   operation text not null,
   key text not null,
   fingerprint text not null,
-  -- The response's message in proto binary form.
+  -- The response, as a binary proto message.
   response bytea not null,
   created_at timestamptz not null default now(),
   primary key (workspace_id, operation, key)

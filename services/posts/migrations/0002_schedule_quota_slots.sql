@@ -1,4 +1,4 @@
--- Publications of a workspace by month and by day. They are many updates of few rows, none of an indexed column.
+-- Publications of a workspace by month and by day. Few rows get many updates, none of an indexed column.
 create table quota_usage (
   workspace_id uuid not null,
   -- The workspace, the account, or the platform whose app or project it is.
@@ -36,40 +36,40 @@ create table slot_assignments (
 );
 
 alter table targets
-  -- The UTC day, and by it the month, whose quota it counts in; null while it counts in none.
+  -- The UTC day, and by it the month, whose quota the target counts in; null for a draft.
   add column due_day text,
-  -- What the duplicate guard compares; null while the post is a draft.
+  -- What the duplicate guard compares; null for a draft.
   add column content_hash bytea,
-  -- Raised by each request to delete; 0 before the first.
+  -- The number of requests to delete the target.
   add column deletion int not null default 0,
-  -- Version of delivery's update of that request which was applied last.
+  -- Version of the update of the last request to delete that was applied.
   add column deletion_version bigint not null default 0,
-  -- What the request said; null before the first.
+  -- When the last deletion was requested; null before the first.
   add column deletion_requested_at timestamptz(3);
 
--- What the sweep asks about besides the targets that are open.
+-- The deletions that the sweep asks about.
 create index targets_deleting on targets (last_news_at) where status = 'deleting';
 
--- What an account is publishing, or has published in the last 24 hours.
+-- The contents that an account is publishing or has published in the last 24 hours.
 create table duplicate_guards (
   target_id uuid primary key references targets (id) on delete cascade,
   workspace_id uuid not null,
   account_id uuid not null,
   content_hash bytea not null,
-  -- False: beside another one, by force or because a publication was proved late.
+  -- False for a guard beside another one: the post was forced, or its publication was confirmed late.
   exclusive boolean not null,
-  -- Null = as long as the target's outcome is open or unknown.
+  -- Null while the outcome of the target is open or unknown.
   expires_at timestamptz(3)
 );
 
--- Of concurrent equal posts one wins.
+-- Only one of several concurrent posts with the same content gets its guard.
 create unique index duplicate_guards_exclusive on duplicate_guards (account_id, content_hash) where exclusive;
 
 create index duplicate_guards_shared on duplicate_guards (account_id, content_hash) where not exclusive;
 
 create index duplicate_guards_expiry on duplicate_guards (expires_at) where expires_at is not null;
 
--- A copy from the targets: a list that is filtered by platform is read from one index, in its order.
+-- Copied from the targets, so that one index serves a list that is filtered by platform, in its order.
 alter table posts add column platforms text[] not null default '{}';
 
 update posts
@@ -79,7 +79,7 @@ set platforms = (
   where targets.post_id = posts.id
 );
 
--- What the scheduler takes.
+-- The posts that the scheduler starts.
 create index posts_due on posts (scheduled_at, id) where status = 'scheduled';
 
 create index posts_by_status on posts (workspace_id, status, effective_at desc, id desc);
@@ -100,7 +100,7 @@ create index posts_on_telegram on posts (workspace_id, effective_at desc, id des
 
 create index posts_on_bluesky on posts (workspace_id, effective_at desc, id desc) where 'bluesky' = any (platforms);
 
--- Ends a statement that may not take effect, and with it all that the statement wrote.
+-- Fails a statement that must not take effect, which undoes everything that it wrote.
 create function refuse(reason text) returns boolean language plpgsql as $$
 begin
   raise exception using errcode = 'PR001', message = reason;

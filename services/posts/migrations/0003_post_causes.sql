@@ -1,3 +1,3 @@
--- The request that placed the post last, as the headers of its events: its id and its trace. What happens when the post
--- is due goes on from there.
+-- The request that created or changed the post last, as headers of events (request id and trace). The events of starting
+-- the post continue its trace.
 alter table posts add column cause jsonb;

@@ -88,7 +88,7 @@ test("accepting a post appends the event that asks delivery to publish every tar
 test("a refused post names every violation, and nothing of it is stored", async () => {
   const workspaceId = newWorkspace();
   const x = posts.peers.connectAccount(workspaceId, "x");
-  const asleep = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");
+  const expired = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");
   const gone = posts.peers.connectAccount(workspaceId, "bluesky", "disconnected");
   const facebook = posts.peers.connectAccount(workspaceId, "facebook");
   const before = await countRows();
@@ -96,9 +96,9 @@ test("a refused post names every violation, and nothing of it is stored", async 
   const refused = posts.posts.createPost({
     workspaceId,
     content: "a".repeat(281),
-    accountIds: [x, asleep, gone, facebook],
+    accountIds: [x, expired, gone, facebook],
     mediaIds: [newId()],
-    options: { youtube: { title: "nobody" } },
+    options: { youtube: { title: "unused" } },
     createdVia: "rest",
     idempotency: { key: "refused", fingerprint: "a" },
   });

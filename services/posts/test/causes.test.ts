@@ -20,7 +20,7 @@ function causeOf(number: number) {
   return { requestid: `request-${number}`, traceparent: `00-${traceId}-${"1".repeat(16)}-01` };
 }
 
-/** Does something as part of the number-th request. */
+/** Runs work in the context of a request, which is identified by a number. */
 async function inRequest<T>(number: number, work: () => Promise<T>): Promise<T> {
   const { requestid: requestId, traceparent } = causeOf(number);
   return await runInContext({ requestId, traceparent }, work);
@@ -35,7 +35,7 @@ async function accept(change: { readonly scheduledInMs?: number } = {}): Promise
   return await posts.createPost({ workspaceId, accountIds, scheduledAt });
 }
 
-/** The headers of a post's events of one type. */
+/** The headers of the events of a post that have one type. */
 async function listCauses(post: Post, type: string): Promise<readonly unknown[]> {
   const rows = await posts.sql<{ headers: unknown }[]>`
     select headers

@@ -1,6 +1,6 @@
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -8,13 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-async function publish(count: number): Promise<Post> {
-  const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: count }, () =>
-    posts.peers.connectAccount(workspaceId, "x"),
-  );
-  return await posts.createPost({ workspaceId, accountIds });
-}
+const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 test("targets that end concurrently in several replicas settle their post exactly once", async () => {
   for (let round = 0; round < 10; round += 1) {
@@ -24,11 +18,11 @@ test("targets that end concurrently in several replicas settle their post exactl
     const ends = [0, 1, 2, 3].map((ordinal) =>
       update(ordinal, ordinal === 0 ? "failed" : "published"),
     );
-    // News that comes after the end, in which a reader sees a difference, but the post's status stays.
+    // Later updates that change what a reader sees, but not the status of the post.
     const later = [1, 2, 3].map((ordinal) =>
       update(ordinal, "published", { errorCode: "duplicate_detected" }),
     );
-    await Promise.all([...ends, ...later].map((news) => posts.report([news])));
+    await Promise.all([...ends, ...later].map((each) => posts.report([each])));
 
     expect(await posts.getPost(post.workspaceId, post.id)).toMatchObject({
       status: "partial",

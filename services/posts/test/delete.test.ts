@@ -140,7 +140,7 @@ test("deleting a cancelled post again repeats only the failed deletions of targe
   expect(requests.at(-1)?.[1]).toMatchObject({
     targets: [{ targetId: post.targets[1]?.id, deletion: 2 }],
   });
-  // News of the first request no longer counts.
+  // An update of the first request is outdated.
   const old = { version: 9n, status: "delete_failed", errorCode: "internal_error" };
   await posts.reportDeletions([deletionOf(post, 1, old)]);
   expect((await workspace.reread(post)).targets[1]?.status).toBe("deleting");
@@ -325,7 +325,9 @@ test("a post cannot be deleted from another workspace, and updates that name ano
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   await expect(posts.posts.deletePost(foreign)).rejects.toMatchObject({ reason: "not_found" });
   await posts.posts.deletePost(workspace.ref(post));
-  const news = deletionOf({ ...post, workspaceId: foreign.workspaceId }, 0, { status: "deleted" });
-  await posts.reportDeletions([news]);
+  const update = deletionOf({ ...post, workspaceId: foreign.workspaceId }, 0, {
+    status: "deleted",
+  });
+  await posts.reportDeletions([update]);
   expect(statusesOf(await workspace.reread(post))).toEqual(["deleting"]);
 });

@@ -58,7 +58,7 @@ test("a duplicate refuses the whole post and names the other post for each accou
       { code: "duplicate_content", postId: first.id, accountId: one, platform: "x" },
     ],
   });
-  // Nothing of it was kept: the account that was free still is.
+  // The refused post has not taken the guard of its other account.
   await posts.createPost({ workspaceId, accountIds: [other] });
 });
 

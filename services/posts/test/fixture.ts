@@ -80,36 +80,36 @@ const EVENTS = [
   PostDeletionRequestedSchema,
 ];
 
-/** The services around posts, in memory: they speak the contract and know what a test tells them. */
+/** The other services in memory: they implement the RPC contract and answer with what a test sets. */
 class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
-  /** What delivery knows, by target id. */
+  /** The updates of targets that delivery knows, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
-  /** What delivery knows of deletions, by target id. */
+  /** The updates of deletions that delivery knows, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
-  /** Targets whose visible call has begun. */
+  /** The ids of targets for which a publishing call is running. */
   readonly calling = new Set<string>();
-  /** Targets at a generation that were closed. */
+  /** Closed targets, as `id generation`. */
   readonly closed = new Set<string>();
-  /** Runs while posts waits for its targets to be closed. */
+  /** Called while posts waits until its targets are closed. */
   onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
   /** Limits that differ from the defaults, by workspace. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
-  /** What media was asked to note. */
+  /** The claims on media. */
   readonly used: UseMediaRequest[] = [];
-  /** What media was told to forget. */
+  /** The released uses of media. */
   readonly released: MediaUse[] = [];
-  /** Runs while posts waits for its media. */
+  /** Called while posts waits for its claim on media. */
   onUse: () => Promise<unknown> = async () => undefined;
   accountsAreUp = true;
   mediaIsUp = true;
   deliveryIsUp = true;
 
-  /** Media that are ready, unless something else is said of them. */
+  /** Adds an item of media, which is ready by default, and returns its id. */
   addMedia(workspaceId: string, change: MessageInitShape<typeof MediaSchema> = {}): string {
     const id = newId();
     this.media.push({
@@ -221,7 +221,7 @@ interface PostChange {
   readonly idempotency?: { key: string; fingerprint: string };
 }
 
-/** The posts service on a database of its own, with everything around it in memory. */
+/** The posts service on a database of its own, with all other services in memory. */
 export async function startPosts(
   change: { readonly clock?: DatabaseClock; readonly media?: MediaClient } = {},
 ) {
@@ -319,7 +319,7 @@ interface UpdateChange {
   readonly attempt?: ReturnType<typeof attempt>;
 }
 
-/** The updates that delivery tells of the targets of one post, versions counted per generation as delivery does. */
+/** Builds the updates that delivery reports of the targets of one post, with a version that counts per generation. */
 export function deliveryOf(post: Post) {
   const versions = new Map<string, number>();
   return (
@@ -357,7 +357,7 @@ export function deliveryOf(post: Post) {
   };
 }
 
-/** What delivery tells of deleting a target. */
+/** An update that delivery reports of the deletion of a target. */
 export function deletionOf(
   post: Post,
   ordinal: number,
@@ -373,7 +373,7 @@ export function deletionOf(
   });
 }
 
-/** An attempt of an update. */
+/** An attempt to publish, as an update contains it. */
 export function attempt(number: number, outcome: string, code = "") {
   return {
     number,

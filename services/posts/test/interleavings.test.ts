@@ -11,7 +11,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 const ROUNDS = 250;
 const AT_ONCE = 20;
 
-/** Lets some other work of the loop go first. */
+/** Waits for a number of turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -34,7 +34,7 @@ test("paging while posts are added returns every earlier post once", async () =>
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
   for (let count = 0; count < 12; count += 1) earlier.push((await publish()).id);
-  // Posts accepted in the same millisecond are told apart by their ids.
+  // Posts that were accepted in the same millisecond are ordered by their ids.
   await posts.sql`
     update posts
     set created_at = date_trunc('second', created_at)

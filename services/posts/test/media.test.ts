@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPosts, type Posts } from "./fixture.ts";
 import { inHours, workspaceOf } from "./workspace.ts";
 
-/** How far the clock that posts reads is behind: how long the process stood still after it read it. */
+/** How far each reading of the clock is behind, as if the process was suspended for that time afterwards. */
 let behindMs: number[] = [];
 let onClock = (): void => {};
 let posts: Posts;

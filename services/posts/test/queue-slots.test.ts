@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAILY = {
   name: "daily",
   weekdays: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-  // Not in order, to be normalized.
+  // In descending order, because the service normalizes the order.
   times: [timeOfDayIn(6, "Asia/Seoul"), timeOfDayIn(18, "Asia/Seoul")].toSorted().toReversed(),
   timezone: "Asia/Seoul",
 };

@@ -8,7 +8,7 @@ import { findQuotaDrift } from "./quota-drift.ts";
 
 let posts: Posts;
 beforeAll(async () => {
-  // A clock that stands still: no test runs across the end of a day.
+  // The clock stands still, so that no test runs across the end of a day.
   const now = new Date();
   posts = await startPosts({ clock: () => Promise.resolve(now) });
 });
@@ -144,7 +144,7 @@ test("quota counters always equal the sum of their targets in random sequences o
       targets: fc.integer({ min: 1, max: 3 }),
     }),
     fc.record({
-      kind: fc.constant("news" as const),
+      kind: fc.constant("report" as const),
       post: fc.nat(),
       target: fc.nat({ max: 2 }),
       status: fc.constantFrom("publishing" as const, "published" as const, "failed" as const),
@@ -179,7 +179,7 @@ test("quota counters always equal the sum of their targets in random sequences o
         const chosen = made[each.post % Math.max(1, made.length)];
         if (chosen === undefined) return;
         const { id } = chosen.post;
-        if (each.kind === "news") {
+        if (each.kind === "report") {
           if (chosen.post.targets[each.target] === undefined) return;
           const { errorCode } = each;
           const failure = each.status === "failed" ? { errorCode } : {};
@@ -197,7 +197,7 @@ test("quota counters always equal the sum of their targets in random sequences o
         }
       };
       for (const each of steps) {
-        // A refusal is an outcome like any other: it must not move a counter.
+        // A refused operation must not change a counter either.
         await run(each).catch((error: { kind?: string }) => {
           if (error.kind === undefined || error.kind === "internal") throw error;
         });

@@ -7,7 +7,8 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import { attempt, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { attempt, deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -15,36 +16,30 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-async function publish(count: number): Promise<Post> {
-  const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: count }, () =>
-    posts.peers.connectAccount(workspaceId, "x"),
-  );
-  return await posts.createPost({ workspaceId, accountIds });
-}
+const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 
-/** What a reader sees, apart from when it changed and how often. */
+/** What a reader sees, without the version and the times of changes. */
 async function readState(post: Post) {
   const { status, publishedAt, targets, attempts } = await reread(post);
   return {
     status,
     publishedAt,
     targets: targets.map(({ id: _id, accountId: _accountId, ...target }) => target),
-    attempts: attempts.map(({ accountId: _accountId, ...told }) => told),
+    attempts: attempts.map(({ accountId: _accountId, ...rest }) => rest),
   };
 }
 
 const eventsOf = async (post: Post) =>
   (await posts.events()).filter(([, event]) => event.postId === post.id).map(([name]) => name);
 
-type Story = readonly ("published" | "failed" | "reopened" | "retried")[];
+type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
 
-/** The stories of delivery's targets, each told whole by its updates. */
-function reportsOf(post: Post, story: Story): TargetUpdated[] {
+/** All updates that delivery reports of the targets of a post, by what happens to each target. */
+function reportsOf(post: Post, outcomes: Outcomes): TargetUpdated[] {
   const update = deliveryOf(post);
-  return story.flatMap((kind, ordinal) => {
+  return outcomes.flatMap((kind, ordinal) => {
     const taken = update(ordinal, "publishing", { attemptCount: 0 });
     const unknown = {
       errorCode: "outcome_unknown",
@@ -88,13 +83,13 @@ function reportsOf(post: Post, story: Story): TargetUpdated[] {
   });
 }
 
-const stories = fc.array(
-  fc.constantFrom<Story[number]>("published", "failed", "reopened", "retried"),
+const outcomeLists = fc.array(
+  fc.constantFrom<Outcomes[number]>("published", "failed", "reopened", "retried"),
   { minLength: 1, maxLength: 5 },
 );
 const seeds = fc.infiniteStream(fc.nat({ max: 1_000_000 }));
 
-/** Cuts into batches as the bus might. */
+/** Splits items into batches of random size, as the bus does. */
 function inBatches<T>(items: readonly T[], next: () => number): T[][] {
   const batches: T[][] = [];
   for (let from = 0; from < items.length;) {
@@ -114,11 +109,11 @@ function shuffle<T>(items: readonly T[], next: () => number): T[] {
 
 test("updates in any order and with any repetition lead to the same state", async () => {
   await fc.assert(
-    fc.asyncProperty(stories, seeds, async (story, random) => {
+    fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
-      const [straight, mixed] = [await publish(story.length), await publish(story.length)];
-      await posts.report(reportsOf(straight, story));
-      const updates = reportsOf(mixed, story);
+      const [straight, mixed] = [await publish(outcomes.length), await publish(outcomes.length)];
+      await posts.report(reportsOf(straight, outcomes));
+      const updates = reportsOf(mixed, outcomes);
       const again = updates.filter(() => next() % 2 === 0);
 
       for (const batch of inBatches(shuffle([...updates, ...again], next), next)) {
@@ -133,15 +128,15 @@ test("updates in any order and with any repetition lead to the same state", asyn
 
 test("updates of which a tenth is lost lead to the same state after a sweep", async () => {
   await fc.assert(
-    fc.asyncProperty(stories, seeds, async (story, random) => {
+    fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
-      const [straight, gapped] = [await publish(story.length), await publish(story.length)];
-      await posts.report(reportsOf(straight, story));
-      const updates = reportsOf(gapped, story);
+      const [straight, gapped] = [await publish(outcomes.length), await publish(outcomes.length)];
+      await posts.report(reportsOf(straight, outcomes));
+      const updates = reportsOf(gapped, outcomes);
       for (const update of updates) posts.peers.tasks.set(update.targetId, update);
 
-      const told = shuffle(updates, next).filter(() => next() % 10 > 0);
-      for (const batch of inBatches(told, next)) await posts.report(batch);
+      const received = shuffle(updates, next).filter(() => next() % 10 > 0);
+      for (const batch of inBatches(received, next)) await posts.report(batch);
       await posts.sweep();
 
       const [expected, actual] = [await readState(straight), await readState(gapped)];
@@ -179,8 +174,8 @@ test("the version of a post rises only with changes that a reader can see", asyn
 test("a failed post that turns out to be undecided is publishing again, and its new outcome is announced", async () => {
   const post = await publish(1);
   const [taken, unknown, reopened, published] = reportsOf(post, ["reopened"]);
-  const told = [taken, unknown].flatMap((item) => item ?? []);
-  await posts.report(told);
+  const received = [taken, unknown].flatMap((item) => item ?? []);
+  await posts.report(received);
   expect((await reread(post)).status).toBe("failed");
 
   await posts.report([reopened].flatMap((item) => item ?? []));

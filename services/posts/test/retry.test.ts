@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** A post of which the first target is published, the second has failed and the third may be out. */
+/** A post with three targets: one is published, one failed, and one has an unknown outcome. */
 async function partial() {
   const workspace = workspaceOf(posts);
   const accountIds = [

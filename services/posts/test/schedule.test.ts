@@ -30,7 +30,7 @@ const scheduler = (missedAfterMs = DAY_MS) => ({
 });
 const eventNames = async () => (await posts.events()).map(([name]) => name);
 
-/** Makes scheduled posts late, as if time had passed. */
+/** Moves all scheduled posts into the past, as if time had passed. */
 async function passTime(ms: number) {
   await posts.sql`
     update posts
@@ -107,21 +107,21 @@ test("a draft keeps a time and content that cannot be published", async () => {
 test("the accounts, media and option keys of a draft must exist", async () => {
   const made = request();
   const foreign = request();
-  const [stranger = ""] = foreign.accountIds;
+  const [foreignId = ""] = foreign.accountIds;
 
   await expect(
     posts.createPost({
       ...made,
-      accountIds: [...made.accountIds, stranger],
+      accountIds: [...made.accountIds, foreignId],
       mediaIds: [made.workspaceId],
-      options: { [stranger]: {}, myspace: {} },
+      options: { [foreignId]: {}, myspace: {} },
       isDraft: true,
     }),
   ).rejects.toMatchObject({
     violations: [
-      { code: "unknown_account", path: "/accountIds/1", accountId: stranger },
+      { code: "unknown_account", path: "/accountIds/1", accountId: foreignId },
       { code: "unknown_media", path: "/mediaIds/0" },
-      { code: "unknown_option_key", path: `/options/${stranger}` },
+      { code: "unknown_option_key", path: `/options/${foreignId}` },
       { code: "unknown_option_key", path: "/options/myspace" },
     ],
   });

@@ -51,7 +51,7 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
-  // Another rule at the same instants makes no second slot of them.
+  // A second rule at the same time does not add slots.
   await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));

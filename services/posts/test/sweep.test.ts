@@ -1,6 +1,7 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -14,13 +15,7 @@ beforeEach(async () => {
   posts.peers.deliveryIsUp = true;
 });
 
-async function publish(count: number): Promise<Post> {
-  const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: count }, () =>
-    posts.peers.connectAccount(workspaceId, "x"),
-  );
-  return await posts.createPost({ workspaceId, accountIds });
-}
+const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 

@@ -25,7 +25,7 @@ const fieldsOf = ({ content, targets, mediaIds, options }: Post) => ({
   options,
 });
 
-/** What an update leaves of the fields of a post. */
+/** The fields of a post after an update. */
 function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnType<typeof fieldsOf> {
   return {
     content: update.content ?? fields.content,

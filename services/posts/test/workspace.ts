@@ -6,7 +6,7 @@ import { newWorkspace, type Posts } from "./fixture.ts";
 export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-/** A time of day that comes in some hours, so that no slot passes during a test, whenever it runs. */
+/** The time of day some hours from now, so that no slot passes while a test runs. */
 export const timeOfDayIn = (hours: number, timeZone = "UTC"): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, timeStyle: "short" }).format(
     Date.now() + hours * 3_600_000,
@@ -63,4 +63,10 @@ export function workspaceOf(posts: Posts) {
       expect(row).toMatchObject({ used: row?.out, reserved: row?.open });
     },
   };
+}
+
+/** A new post with a number of targets on x in a workspace of its own. */
+export async function publishPost(posts: Posts, targetCount: number): Promise<Post> {
+  const { connect, create } = workspaceOf(posts);
+  return await create({ accountIds: Array.from({ length: targetCount }, () => connect()) });
 }

@@ -13,7 +13,7 @@ import {
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks accounts up by id; accounts that a workspace cannot post to, for whatever reason, are missing. */
+/** Looks accounts up by id; accounts that a workspace cannot post to are missing. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,

@@ -118,15 +118,6 @@ function postInsert(sql: ISql, post: NewPost) {
 }
 
 function targetInsert(sql: ISql, { due, targets }: NewPost) {
-  const rows = targets.map((target, ordinal) => ({
-    id: target.id,
-    ordinal,
-    account_id: target.accountId,
-    platform: target.platform,
-    username: target.username,
-    due_day: target.dueDay,
-    content_hash: target.contentHash,
-  }));
   // Delivery reports nothing of a target before it is due, so the sweep counts its silence from then on.
   return sql`
     insert into targets (
@@ -137,7 +128,7 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
       target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, ${due?.dueAt ?? null}::timestamptz,
       ${due?.publishBefore ?? null}::timestamptz, due_day, decode(content_hash, 'hex'),
       coalesce(${due?.dueAt ?? null}::timestamptz, post.created_at), post.created_at
-    from post, jsonb_to_recordset(${sql.json(rows)}) as target (
+    from post, jsonb_to_recordset(${sql.json(toTargetRecords(targets))}) as target (
       id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
     )
     returning id`;
@@ -152,4 +143,17 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
       else refuse('quota_exceeded')
     end
     from (select count(*) from target) as written`;
+}
+
+/** New targets in their order, as `jsonb_to_recordset` reads them. */
+export function toTargetRecords(targets: readonly PlannedTarget[]) {
+  return targets.map((target, ordinal) => ({
+    id: target.id,
+    ordinal,
+    account_id: target.accountId,
+    platform: target.platform,
+    username: target.username,
+    due_day: target.dueDay,
+    content_hash: target.contentHash,
+  }));
 }

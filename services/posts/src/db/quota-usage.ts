@@ -8,14 +8,14 @@ export interface QuotaKey {
   readonly period: string;
 }
 
-/** What is added to a counter regardless of its limit; negative amounts are taken away. */
+/** What is added to a counter regardless of its limit; negative amounts are subtracted. */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
 }
 
 /**
- * The statement that adds demands to the reserved amounts of counters, or takes them away where negative, and returns the
+ * The statement that adds demands to the reserved amounts of counters, or subtracts them if negative, and returns the
  * counters that it changed: a counter without room is missing. The condition reads the locked row, so concurrent posts
  * cannot exceed a limit. Rows are locked in the order of period and subject, as everywhere.
  */

@@ -1,4 +1,5 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { toTargetRecords } from "#src/db/insert-post.ts";
 import type { PostRef } from "#src/db/posts.ts";
 import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
@@ -11,15 +12,6 @@ export async function replaceTargets(
   { workspaceId, postId }: PostRef,
   { targets, due }: { readonly targets: readonly PlannedTarget[]; readonly due: Due | null },
 ): Promise<void> {
-  const rows = targets.map((target, ordinal) => ({
-    id: target.id,
-    ordinal,
-    account_id: target.accountId,
-    platform: target.platform,
-    username: target.username,
-    due_day: target.dueDay,
-    content_hash: target.contentHash,
-  }));
   await tx`
     delete from targets
     where workspace_id = ${workspaceId}
@@ -39,7 +31,7 @@ export async function replaceTargets(
       id, ${workspaceId}::uuid, ${postId}::uuid, ordinal, account_id, platform, username, 1,
       ${due?.dueAt ?? null}::timestamptz, ${due?.publishBefore ?? null}::timestamptz, due_day,
       decode(content_hash, 'hex'), coalesce(${due?.dueAt ?? null}::timestamptz, now()), now()
-    from jsonb_to_recordset(${tx.json(rows)}) as target (
+    from jsonb_to_recordset(${tx.json(toTargetRecords(targets))}) as target (
       id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
     )
     on conflict (id) do update

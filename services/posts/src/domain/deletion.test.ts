@@ -8,7 +8,7 @@ import {
   type DeletableState,
   type DeletionUpdate,
 } from "./deletion.ts";
-import type { TargetStatus } from "./post-status.ts";
+import { TARGET_STATUSES, type TargetStatus } from "./post-status.ts";
 
 const PUBLISHED: DeletableState = {
   platform: "x",
@@ -21,19 +21,8 @@ const error = { code: "platform_unavailable", message: "", retryable: true };
 const once = { isConnected: true, again: false };
 const anew = { isConnected: true, again: true };
 
-const STATUSES: readonly TargetStatus[] = [
-  "pending",
-  "publishing",
-  "published",
-  "failed",
-  "deleting",
-  "deleted",
-  "delete_failed",
-  "cancelled",
-];
-
 test("a request to delete changes only published targets and, when repeated, failed deletions", () => {
-  for (const status of STATUSES) {
+  for (const status of TARGET_STATUSES) {
     const target = { ...PUBLISHED, status };
     expect(requestDeletion(target, once) !== target).toBe(status === "published");
     expect(requestDeletion(target, anew) !== target).toBe(
@@ -60,7 +49,7 @@ test("deleting a target without its account fails at once, and works again when 
 });
 
 test("cancelling changes only open targets", () => {
-  for (const status of STATUSES) {
+  for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);
   }
@@ -95,8 +84,8 @@ const updates = fc.array(
   { maxLength: 2 },
 );
 
-/** The news of up to two requests, whole, with versions as delivery counts them. */
-function newsOf(
+/** The updates of up to two requests, with versions as delivery counts them. */
+function updatesOf(
   requests: readonly { deletion: number; statuses: readonly string[]; isDeleted: boolean }[],
 ) {
   const seen = new Map(requests.map((request) => [request.deletion, request]));
@@ -114,13 +103,13 @@ test("updates of a deletion lead to the same state in any order, repeated, or wi
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {
-      const news = newsOf(requests);
-      const mixed = [...news, ...news]
+      const all = updatesOf(requests);
+      const mixed = [...all, ...all]
         .map((update) => ({ update, key: random.next().value }))
         .toSorted((a, b) => a.key - b.key)
         .map(({ update }) => update);
       const shown = ({ status, error: why }: DeletableState) => [status, why];
-      const straight = news.reduce(applyDeletionUpdate<DeletableState>, start);
+      const straight = all.reduce(applyDeletionUpdate<DeletableState>, start);
       expect(shown(mixed.reduce(applyDeletionUpdate<DeletableState>, start))).toEqual(
         shown(straight),
       );

@@ -7,7 +7,7 @@ import { slotInstants } from "./slot-times.ts";
 const NOW = new Date("2026-11-20T12:00:00.000Z");
 const NONE: ReadonlySet<number> = new Set();
 
-/** A daily rule at nine in UTC. */
+/** A rule with one slot a day at 09:00 UTC. */
 function ruleOf(change: Partial<QueueSlotRule>): QueueSlotRule {
   return {
     id: "0198c2f0-0000-7000-8000-000000000001",

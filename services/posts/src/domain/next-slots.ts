@@ -53,7 +53,7 @@ export function slotHorizon(after: Date): Date {
 interface Queue {
   readonly ruleId: string;
   readonly instants: Generator<number, undefined>;
-  /** The next instant; Infinity when there is none. */
+  /** The next instant; Infinity at the end. */
   head: number;
 }
 

@@ -137,8 +137,8 @@ export function planTargets(
 }
 
 /**
- * SHA-256, in hex, of what a target publishes, as far as readers tell posts apart: the text in NFC with white space
- * trimmed and folded, and the media in their order.
+ * SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space trimmed and
+ * collapsed, and the media in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
   const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

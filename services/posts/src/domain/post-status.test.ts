@@ -4,32 +4,14 @@ import {
   destinations,
   findRefusal,
   nextPostStatus,
+  POST_STATUSES,
   shownTargetStatus,
+  TARGET_STATUSES,
   type PostDestination,
   type PostOperation,
   type PostStatus,
   type TargetStatus,
 } from "./post-status.ts";
-
-const STATUSES: readonly PostStatus[] = [
-  "draft",
-  "scheduled",
-  "publishing",
-  "published",
-  "partial",
-  "failed",
-  "cancelled",
-];
-const TARGET_STATUSES: readonly TargetStatus[] = [
-  "pending",
-  "publishing",
-  "published",
-  "failed",
-  "deleting",
-  "deleted",
-  "delete_failed",
-  "cancelled",
-];
 
 const OPERATIONS: readonly PostOperation[] = [
   "update",
@@ -94,7 +76,7 @@ test("targets do not change the status of draft, scheduled, cancelled and publis
 test("deleting published targets does not change the status of their post", () => {
   fc.assert(
     fc.property(
-      fc.constantFrom(...STATUSES),
+      fc.constantFrom(...POST_STATUSES),
       targets("published", "failed"),
       targets("deleting", "deleted", "delete_failed", "cancelled"),
       (status, settled, deleted) => {
@@ -110,7 +92,7 @@ test("a pending target of a publishing post is shown as publishing", () => {
   expect(shownTargetStatus("publishing", "failed")).toBe("failed");
 });
 
-const pairs = fc.tuple(fc.constantFrom(...STATUSES), fc.constantFrom(...OPERATIONS));
+const pairs = fc.tuple(fc.constantFrom(...POST_STATUSES), fc.constantFrom(...OPERATIONS));
 
 /** Every status that a post can have after any operations; `gone` is not a status. */
 function reachable(from: PostStatus, operations: readonly PostOperation[]): Set<PostDestination> {
@@ -127,15 +109,15 @@ test.each<[PostOperation, PostStatus[], string]>([
   ["update", ["draft", "scheduled"], "post_not_editable"],
   ["publish", ["draft", "scheduled"], "invalid_transition"],
   ["retry", ["partial", "failed"], "nothing_to_retry"],
-  ["delete", [...STATUSES], "invalid_transition"],
+  ["delete", [...POST_STATUSES], "invalid_transition"],
   ["start", ["scheduled"], "invalid_transition"],
   ["fold", ["publishing", "partial", "failed"], "invalid_transition"],
 ])(
   "the operation %s is allowed in the statuses %j and refused as %s in all others",
   (operation, allowed, code) => {
-    const refusals = STATUSES.map((status) => [status, findRefusal(status, operation)]);
+    const refusals = POST_STATUSES.map((status) => [status, findRefusal(status, operation)]);
     expect(refusals).toEqual(
-      STATUSES.map((status) => [status, allowed.includes(status) ? undefined : code]),
+      POST_STATUSES.map((status) => [status, allowed.includes(status) ? undefined : code]),
     );
   },
 );
@@ -172,7 +154,7 @@ test("a published post can only become cancelled", () => {
 test("folding targets only leads to statuses that the table allows", () => {
   fc.assert(
     fc.property(
-      fc.constantFrom(...STATUSES),
+      fc.constantFrom(...POST_STATUSES),
       fc.array(fc.constantFrom(...TARGET_STATUSES), { maxLength: 8 }),
       (status, targets) => {
         const next = nextPostStatus(status, targets);

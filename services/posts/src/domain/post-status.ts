@@ -1,23 +1,31 @@
-/** The status of a post. */
-export type PostStatus =
-  | "draft"
-  | "scheduled"
-  | "publishing"
-  | "published"
-  | "partial"
-  | "failed"
-  | "cancelled";
+/** Every status of a post. */
+export const POST_STATUSES = [
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+] as const;
 
-/** The status of one target of a post; `cancelled` means that it was never sent because the post was deleted. */
-export type TargetStatus =
-  | "pending"
-  | "publishing"
-  | "published"
-  | "failed"
-  | "deleting"
-  | "deleted"
-  | "delete_failed"
-  | "cancelled";
+/** The status of a post. */
+export type PostStatus = (typeof POST_STATUSES)[number];
+
+/** Every status of a target of a post; `cancelled` means that it was never sent because the post was deleted. */
+export const TARGET_STATUSES = [
+  "pending",
+  "publishing",
+  "published",
+  "failed",
+  "deleting",
+  "deleted",
+  "delete_failed",
+  "cancelled",
+] as const;
+
+/** The status of a target. */
+export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**
  * What can happen to a post: a client's `update`, `publish`, `retry` and `delete`, the `start` of a post that is due, and
@@ -147,17 +155,9 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
   return post === "publishing" && target === "pending" ? "publishing" : target;
 }
 
-const STATUSES: ReadonlySet<string> = new Set<PostStatus>([
-  "draft",
-  "scheduled",
-  "publishing",
-  "published",
-  "partial",
-  "failed",
-  "cancelled",
-]);
+const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
 /** Whether a text names a status. */
 export function isPostStatus(text: string): text is PostStatus {
-  return STATUSES.has(text);
+  return KNOWN_STATUSES.has(text);
 }

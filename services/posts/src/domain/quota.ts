@@ -78,7 +78,7 @@ export function resetsAt(period: string): Date {
   );
 }
 
-/** What the platform's registry says of a day; undefined where there is no limit. */
+/** The daily limit of a platform by the registry; undefined for a platform without one. */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules = PLATFORMS[platform].dailyLimit;
   const limit = count ?? Math.floor((points ?? Infinity) / (perCreate ?? 1));
@@ -99,7 +99,7 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
   };
 }
 
-/** The counter of an account's day, which it may share with other accounts; undefined where there is no limit. */
+/** The counter of an account's day, which it may share with other accounts; undefined without a daily limit. */
 export function dailyCounter(
   { accountId, platform }: QuotaTarget,
   at: Date,

@@ -61,14 +61,14 @@ test.each<[string, string, string[], string[]]>([
     ["02:30", "03:30"],
     ["2027-03-14T07:00:00.000Z", "2027-03-14T07:30:00.000Z"],
   ],
-  // A change of half an hour.
+  // The clock changes by half an hour.
   [
     "Australia/Lord_Howe",
     "2026-10-04",
     ["01:59", "02:15", "02:45"],
     ["2026-10-03T15:29:00.000Z", "2026-10-03T15:30:00.000Z", "2026-10-03T15:45:00.000Z"],
   ],
-  // Days without a midnight.
+  // These days have no midnight.
   [
     "America/Sao_Paulo",
     "2018-11-04",
@@ -81,21 +81,21 @@ test.each<[string, string, string[], string[]]>([
     ["00:00", "01:01"],
     ["2026-03-28T22:00:00.000Z", "2026-03-28T22:01:00.000Z"],
   ],
-  // The end of Ramadan.
+  // The clock changes at the end of Ramadan.
   [
     "Africa/Casablanca",
     "2026-03-22",
     ["01:30", "02:30", "03:30"],
     ["2026-03-22T01:30:00.000Z", "2026-03-22T02:00:00.000Z", "2026-03-22T02:30:00.000Z"],
   ],
-  // The last hour of the Saturday is missing, so the next instant is on Sunday.
+  // The last hour of Saturday is skipped, so the next instant is on Sunday.
   [
     "America/Nuuk",
     "2026-03-28",
     ["22:30", "23:00", "23:30"],
     ["2026-03-29T00:30:00.000Z", "2026-03-29T01:00:00.000Z"],
   ],
-  // The whole Friday is missing: Samoa crossed the date line.
+  // The whole Friday is skipped, because Samoa moved across the date line.
   ["Pacific/Apia", "2011-12-30", ["00:00", "09:00", "23:59"], ["2011-12-30T10:00:00.000Z"]],
 ])(
   "a time that the clock skips in %s on %s moves to the moment of the change",
@@ -134,7 +134,7 @@ test.each<[string, string, string[], string[]]>([
     ["01:29", "01:45", "02:00"],
     ["2027-04-03T14:29:00.000Z", "2027-04-03T14:45:00.000Z", "2027-04-03T15:30:00.000Z"],
   ],
-  // The last hour of the day comes twice.
+  // The last hour of the day occurs twice.
   ["America/Sao_Paulo", "2018-02-17", ["23:30"], ["2018-02-18T01:30:00.000Z"]],
   ["Africa/Casablanca", "2026-02-15", ["02:30"], ["2026-02-15T01:30:00.000Z"]],
 ])(
@@ -199,7 +199,7 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const walls = new Map<string, { format: Intl.DateTimeFormat; at: Map<number, number> }>();
 
-/** What a clock on the wall shows, as if it were UTC; found in another way than the code does. */
+/** The local time at an instant, as if it were UTC. It is computed in another way than the tested code does. */
 function wallAt(timeZone: string, at: number): number {
   const wall = walls.get(timeZone) ?? {
     format: new Intl.DateTimeFormat("sv-SE", {
@@ -236,7 +236,7 @@ function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: num
   );
 }
 
-/** The moments of some changes: by an hour, half an hour, a day; at midnight, before it; forward and back. */
+/** Changes of clocks: by an hour, half an hour or a day, at or before midnight, forward and back. */
 const changes: [string, string][] = [
   ["Europe/Berlin", "2027-03-28T01:00:00Z"],
   ["Europe/Berlin", "2026-10-25T01:00:00Z"],
@@ -340,7 +340,7 @@ test("a range cut in two at any point has the same slots", () => {
       expect([...between(timetable, after, cut), ...between(timetable, cut, until)]).toEqual(
         between(timetable, after, until),
       );
-      // The instants themselves are the points where a cut is most likely to lose or repeat one.
+      // Slots themselves are the points at which a cut is most likely to lose or repeat one.
       for (const at of between(timetable, after, until).slice(0, 3)) {
         expect([...between(timetable, after, at), ...between(timetable, at, until)]).toEqual(
           between(timetable, after, until),

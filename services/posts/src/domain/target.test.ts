@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { TargetStatus } from "./post-status.ts";
+import { TARGET_STATUSES } from "./post-status.ts";
 import {
   applyTargetUpdate,
   isRetryable,
@@ -46,7 +46,7 @@ function updateOf(change: Partial<TargetUpdate>): TargetUpdate {
 
 const failed = { code: "outcome_unknown", message: "", retryable: false };
 
-/** What delivery may tell of a target: any statuses in a row, though at most one generation is ever published. */
+/** What delivery may report of a target: any sequence of statuses, but at most one published generation. */
 const history = fc
   .record({
     generations: fc.array(
@@ -164,17 +164,6 @@ const DUE = {
   dueDay: "2026-11-21",
 };
 
-const STATUSES: readonly TargetStatus[] = [
-  "pending",
-  "publishing",
-  "published",
-  "failed",
-  "deleting",
-  "deleted",
-  "delete_failed",
-  "cancelled",
-];
-
 const anyError = fc.option(
   fc.record({
     code: fc.constantFrom("outcome_unknown", "content_rejected", "missed", "account_disconnected"),
@@ -185,7 +174,7 @@ const anyError = fc.option(
 
 test("only a target that failed for certain is retryable, whatever its error says", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...STATUSES), anyError, (status, why) => {
+    fc.property(fc.constantFrom(...TARGET_STATUSES), anyError, (status, why) => {
       const expected = status === "failed" && why?.code !== "outcome_unknown";
       expect(isRetryable({ status, error: why })).toBe(expected);
     }),

@@ -126,7 +126,7 @@ export function above(
 }
 
 /** The violation if `actual` is below `limit`. An undefined limit allows everything. */
-export function below(
+function below(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,
   limit: number | undefined,

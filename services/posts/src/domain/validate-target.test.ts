@@ -27,7 +27,7 @@ const video = (change: Partial<TargetMedia> = {}): TargetMedia => ({
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-/** Something each platform takes as it is. */
+/** A valid input for each platform. */
 const VALID = {
   instagram: { platform: "instagram", text: "hello", media: [image()] },
   x: { platform: "x", text: "hello", media: [] },

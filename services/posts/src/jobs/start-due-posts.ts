@@ -75,7 +75,7 @@ export async function failMissedBatch({
   return count;
 }
 
-/** The job, which can be told of a post that is due sooner than the next one it knows. */
+/** The job that starts posts; `nudge` wakes it for a post that is due before the next one it knows. */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }

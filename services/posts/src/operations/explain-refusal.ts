@@ -23,7 +23,7 @@ export function toRefused(error: unknown): Refused {
   throw error;
 }
 
-/** The error that names the posts which guard the same content; undefined when there is none any more. */
+/** The error that names the posts which guard the same content; undefined when such posts no longer exist. */
 export async function findDuplicateError(
   sql: ISql,
   guards: readonly Guard[],
@@ -45,7 +45,7 @@ export async function findShortageError(
   workspaceId: string,
   demands: readonly QuotaDemand[],
 ): Promise<ServiceError | undefined> {
-  const rows = await listQuotaUsage(sql, workspaceId, demands);
+  const rows = demands.length === 0 ? [] : await listQuotaUsage(sql, workspaceId, demands);
   const usages = new Map(rows.map((row) => [`${row.period}/${row.subject}`, row]));
   const usageOf = ({ period, subject }: QuotaDemand) =>
     usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };

@@ -129,8 +129,8 @@ async function acceptPost(sql: Sql, checked: CheckedPost): Promise<Outcome | Cla
     const outcome = await tryToAccept(sql, checked);
     if (!(outcome instanceof InsertRefused)) return outcome;
     if (outcome.reason === "media_use_expired") return { kind: "claim_expired" };
-    const error = await findReason(sql, outcome);
-    if (error !== undefined) return { kind: "refused", error };
+    const explained = await explain(sql, outcome);
+    if (explained.kind === "refused") return explained;
   }
   throw unavailable();
 }
@@ -229,10 +229,15 @@ async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost
   await insertPost(sql, post, { force: request.force, demands, events });
 }
 
-/** Undefined when the reason is gone by now, so that the post may be inserted after all. */
-async function findReason(sql: ISql, { reason, post, demands }: InsertRefused) {
-  if (reason === "duplicate_content")
-    return await findDuplicateError(sql, toGuards(post.workspaceId, post.targets));
-  if (reason === "quota_exceeded") return await findShortageError(sql, post.workspaceId, demands);
-  return undefined;
+/** A reason that is gone by now does not refuse the post, which is inserted again. */
+async function explain(
+  sql: ISql,
+  { reason, post, demands }: InsertRefused,
+): Promise<Refused | { readonly kind: "reason_gone" }> {
+  const { workspaceId, targets } = post;
+  const error =
+    reason === "duplicate_content"
+      ? await findDuplicateError(sql, toGuards(workspaceId, targets))
+      : await findShortageError(sql, workspaceId, reason === "quota_exceeded" ? demands : []);
+  return error === undefined ? { kind: "reason_gone" } : { kind: "refused", error };
 }
