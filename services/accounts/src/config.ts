@@ -13,6 +13,17 @@ import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
+function readTiktokApp(read: EnvReader) {
+  return {
+    clientKey: read
+      .about("Client key of your app on tiktok; without it accounts on tiktok cannot be connected.")
+      .optionalString("TIKTOK_CLIENT_KEY"),
+    clientSecret: read
+      .secret("Client secret of your app on tiktok.")
+      .optionalString("TIKTOK_CLIENT_SECRET"),
+  };
+}
+
 function readApp(read: EnvReader, platform: PlatformId) {
   const prefix = platform.toUpperCase();
   return {
@@ -99,14 +110,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
     tiktok: {
       baseUrl: at.tiktok.api,
       authorizeUrl: toPage(at.tiktok.authorize, simulator),
-      clientKey: read
-        .about(
-          "Client key of your app on tiktok; without it accounts on tiktok cannot be connected.",
-        )
-        .optionalString("TIKTOK_CLIENT_KEY"),
-      clientSecret: read
-        .secret("Client secret of your app on tiktok.")
-        .optionalString("TIKTOK_CLIENT_SECRET"),
+      ...readTiktokApp(read),
     },
     telegram: {
       baseUrl: at.telegram.api,

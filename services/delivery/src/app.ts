@@ -47,7 +47,7 @@ export async function startApp(config: Config): Promise<App> {
   const server = await listenService({ config, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = await listHandleKeys(sql);
-  requireSealingKeys("HANDLE_KEYS", config.handles.keys, { what: "handles", used });
+  requireSealingKeys("HANDLE_KEYS", config.handleKeys, { what: "handles", used });
   const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
   const claims = startClaims(config, { sql, logger, peers, onEvents: () => relay.nudge() });
@@ -132,7 +132,7 @@ function startClaims(
     },
     media: peers.media,
     spool: new Spool(config.spool),
-    sealing: createHandleSealing(config.handles),
+    sealing: createHandleSealing(config.handleKeys),
     settings: config.publishing,
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     random: Math.random,

@@ -141,15 +141,13 @@ export function readSettings(read: EnvReader) {
         "Name of this deployment. If it differs from the name in the database, the data is a copy: nothing is published until `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
-    handles: {
-      keys: readSealingKeys(
-        read.secret(
-          "Keys that encrypt what platforms return while a post is prepared, such as upload addresses, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
-          { level: "needed" },
-        ),
-        "HANDLE_KEYS",
+    handleKeys: readSealingKeys(
+      read.secret(
+        "Keys that encrypt what platforms return while a post is prepared, such as upload addresses, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
+        { level: "needed" },
       ),
-    },
+      "HANDLE_KEYS",
+    ),
     media: readMedia(read),
     spool: readSpool(read),
     platforms: readPlatforms(read),

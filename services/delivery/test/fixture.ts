@@ -26,12 +26,16 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import type { AccountAccess, Publication, PublicationMedia } from "@postrider/platforms/publishing/publication";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
-import type { Handles } from "@postrider/platforms/publishing/handles";
-import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
+import type {
+  AccountAccess,
+  Publication,
+  PublicationMedia,
+} from "@postrider/platforms/publishing/publication";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { BusRecord } from "@postrider/shared/bus";
@@ -67,10 +71,7 @@ export const logger = createLogger({
 });
 
 /** Seals handles in tests. */
-export const SEALING = createHandleSealing({
-  keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
-  isOn: true,
-});
+export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
 
 /** The deployment that the data of tests belongs to: the default of `DEPLOYMENT_ID`. */
 export const DEPLOYMENT = "default";

@@ -107,17 +107,6 @@ test("plain handles of an older release are read, and sealed when they are store
   expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
 });
 
-test("handles are stored as plain text while sealing is off", async () => {
-  const world = new World();
-  const target = world.addTarget();
-  await request(database.sql, target);
-  world.prepare = [uploadStep([])];
-  const sealing = createHandleSealing({ keys: [KEY], isOn: false });
-  await using _worker = startWorker(database, world, { sealing });
-  await eventually(async () => (await readStored(target)) !== undefined);
-  expect(await readStored(target)).toEqual(MADE);
-});
-
 test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
   ["another task", (_own, other) => other],
   ["another name", ({ uri = "" }) => ({ token: uri })],
@@ -153,7 +142,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
 test("handles that an older key sealed are readable beside a newer key", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
-  const both = createHandleSealing({ keys: [newer, KEY], isOn: true });
+  const both = createHandleSealing([newer, KEY]);
   expect(both.open(task, SEALING.seal(task, MADE))).toEqual(MADE);
   expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });

@@ -2,7 +2,7 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
 import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
 import { TestPlatform } from "@postrider/platforms/test/test-platform";
-import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
+import { createTiktokPublishingConnector } from "@postrider/platforms/tiktok/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     MediaServer.start(),
     openDatabase(),
   ]);
-  tiktok = createTiktokConnector({ baseUrl: platform.url });
+  tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
@@ -152,7 +152,7 @@ test.each([
 
 test("photos without a connection to TikTok are sent once there is one", async () => {
   const scene = await photoScene();
-  const dead = createTiktokConnector({ baseUrl: "http://127.0.0.1:1" });
+  const dead = createTiktokPublishingConnector({ baseUrl: "http://127.0.0.1:1" });
   const halfDead: PublishingConnector = {
     ...tiktok,
     publish: (publication, handles, guard) =>

@@ -1,9 +1,9 @@
-import { createFacebookConnector } from "@postrider/platforms/facebook/publishing/facebook";
+import { createFacebookPublishingConnector } from "@postrider/platforms/facebook/publishing/connector";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Stage } from "./stage.ts";
 
 /** Makes Facebook posts visible at once, so that only reading the Page back tells how a call ended. */
 export function onePhase(connector: PublishingConnector, on: Stage): PublishingConnector {
   if (connector.platform !== "facebook") return connector;
-  return createFacebookConnector({ ...on.config.facebook, isTwoPhase: false });
+  return createFacebookPublishingConnector({ ...on.config.facebook, isTwoPhase: false });
 }

@@ -1,8 +1,8 @@
+import type { SendGuard } from "@postrider/platforms/http/send-once";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
-import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { Publication } from "@postrider/platforms/publishing/publication";
-import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
@@ -74,7 +74,11 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
 }
 
 /** The real connector with scaled times, and with workers that are held up where the fault says so. */
-export function scaled(connector: PublishingConnector, stage: Stage, sql: Sql): PublishingConnector {
+export function scaled(
+  connector: PublishingConnector,
+  stage: Stage,
+  sql: Sql,
+): PublishingConnector {
   const roundOf = ({ targetId }: Publication) => stage.rounds.get(targetId);
   const isDelayed = (publication: Publication) => roundOf(publication)?.fault.isDelay === true;
   return {

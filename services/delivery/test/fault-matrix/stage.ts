@@ -1,5 +1,8 @@
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import { createPublishingConnectors, type PublishingSettings } from "@postrider/platforms/publishing/registry";
+import {
+  createPublishingConnectors,
+  type PublishingSettings,
+} from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import { MediaServer } from "@postrider/platforms/test/media-server";
 import { newId } from "@postrider/shared/ids";
@@ -70,13 +73,11 @@ export class Stage implements AsyncDisposable {
     return {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
-      xBaseUrl: `${url}/x`,
-      tiktokBaseUrl: `${url}/tiktok`,
-      telegramBaseUrl: `${url}/telegram`,
-      blueskyBaseUrl: `${url}/bluesky`,
-      blueskyVideoBaseUrl: `${url}/bluesky`,
-      youtubeBaseUrl: `${url}/youtube`,
-      xMayResend: true,
+      x: { baseUrl: `${url}/x`, mayResend: true },
+      tiktok: { baseUrl: `${url}/tiktok` },
+      telegram: { baseUrl: `${url}/telegram` },
+      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky`, outboundAllow: [] },
+      youtube: { baseUrl: `${url}/youtube` },
     };
   }
 
@@ -133,7 +134,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #createBlueskySession({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
-    const url = `${this.config.blueskyBaseUrl}/xrpc/com.atproto.server.createSession`;
+    const url = `${this.config.bluesky.baseUrl}/xrpc/com.atproto.server.createSession`;
     const answer = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -1,6 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";

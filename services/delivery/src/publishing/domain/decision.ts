@@ -1,5 +1,5 @@
-import type { Failure, Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { Failure, Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 

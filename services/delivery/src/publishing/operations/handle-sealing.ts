@@ -12,24 +12,17 @@ export interface HandleSealing {
   open(task: TaskKey, stored: StoredHandles | null): Handles;
 }
 
-export interface HandleSealingOptions {
-  /** Newest first. */
-  readonly keys: readonly SealingKey[];
-  /** False stores handles as plain text, for a previous release that works on the same tasks. */
-  readonly isOn: boolean;
-}
-
 function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-export function createHandleSealing({ keys, isOn }: HandleSealingOptions): HandleSealing {
+/** The newest key comes first and seals; all keys open. */
+export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
   });
   return {
     seal: (task, handles) => {
-      if (!isOn) return handles;
       const entries = Object.entries(handles);
       return Object.fromEntries(entries.map(([name, text]) => [name, sealOne(task, name, text)]));
     },

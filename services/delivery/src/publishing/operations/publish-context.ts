@@ -1,8 +1,8 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import { releaseTasks } from "#src/publishing/db/claims.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";

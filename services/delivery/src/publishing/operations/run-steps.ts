@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
-import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { Handles } from "@postrider/platforms/publishing/handles";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { MediaPart, Publication } from "@postrider/platforms/publishing/publication";
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
-import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import {
