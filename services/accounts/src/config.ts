@@ -13,6 +13,12 @@ import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
+function readBotToken(read: EnvReader): string | undefined {
+  return read
+    .secret("Token of your telegram bot; without one accounts on telegram cannot be connected.")
+    .optionalString("TELEGRAM_BOT_TOKEN");
+}
+
 function readTiktokApp(read: EnvReader) {
   return {
     clientKey: read
@@ -114,9 +120,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
     },
     telegram: {
       baseUrl: at.telegram.api,
-      botToken: read
-        .secret("Token of your telegram bot; without one accounts on telegram cannot be connected.")
-        .optionalString("TELEGRAM_BOT_TOKEN"),
+      botToken: readBotToken(read),
     },
     bluesky: { baseUrl: at.bluesky.api },
   };
