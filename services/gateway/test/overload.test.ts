@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What the event loop does while somebody's work is in its way. */
+/** Blocks the event loop. */
 function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);

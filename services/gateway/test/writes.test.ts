@@ -2,6 +2,7 @@ import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shar
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { faults, summary } from "./error-body.ts";
 import {
   ACCOUNT_ID,
   admitted,
@@ -20,12 +21,12 @@ const PATH = `/api/v1/posts/${POST_ID}`;
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 
 let app: FastifyInstance;
-/** What the peers do with the request at hand. */
+/** The handlers of the peers for the current request. */
 let peers: Posts = {};
 let admission: AdmissionResult = admitted();
 let calls: string[] = [];
 
-// One server for all: it keeps nothing between requests.
+// All tests share one server, which keeps no state between requests.
 beforeAll(async () => {
   const note = (name: keyof Posts): true => calls.push(name) > 0 || true;
   const posts: Posts = {
@@ -48,24 +49,6 @@ async function ask(request: InjectOptions, posts: Posts = {}, result = admitted(
   admission = result;
   calls = [];
   return await app.inject(request);
-}
-
-type Answer = Awaited<ReturnType<typeof ask>>;
-
-interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly details?: readonly { readonly code: string; readonly path?: string }[];
-  };
-}
-
-function summary(answer: Answer) {
-  return [answer.statusCode, answer.json<ErrorBody>().error.code];
-}
-
-function faults(answer: Answer) {
-  const { details = [] } = answer.json<ErrorBody>().error;
-  return details.map(({ code, path }) => `${code} ${path}`).toSorted((a, b) => a.localeCompare(b));
 }
 
 const create = (extra: object = {}): InjectOptions => ({
