@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A broker in memory that does what a real one does at its worst. */
+/** An in-memory broker that can fail like a real one. */
 function createBroker(
   accept: (records: readonly BusRecord[]) => Promise<void>,
 ): Bus & { readonly taken: string[] } {

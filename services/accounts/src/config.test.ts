@@ -20,10 +20,10 @@ test("the service does not start without a credential key", () => {
 });
 
 test.each([
-  ["k1:short", "has no kid:base64 of 32 bytes at place 1"],
-  [`k1:${SECRET},${SECRET}`, "has no kid:base64 of 32 bytes at place 2"],
-  [`k.1:${SECRET}`, "has no kid:base64 of 32 bytes at place 1"],
-  [`k1:${SECRET},k1:${SECRET}`, "names two keys alike"],
+  ["k1:short", "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
+  [`k1:${SECRET},${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 2 is invalid"],
+  [`k.1:${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
+  [`k1:${SECRET},k1:${SECRET}`, "contains the same key id twice"],
 ])("credential keys %j are refused without being repeated", (keys, message) => {
   const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
   expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);

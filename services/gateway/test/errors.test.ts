@@ -645,7 +645,7 @@ test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
 
 beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
 
-/** Sends a head as it is, with a body, and reads until the gateway closes the connection. */
+/** Sends raw headers and a body, and reads until the gateway closes the connection. */
 async function send(lines: readonly string[], body = ""): Promise<string> {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");

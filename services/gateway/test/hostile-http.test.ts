@@ -152,7 +152,7 @@ test("an upload is not cut off while media does not read", async () => {
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several stretches of which nothing is read.
+  // Several intervals during which media reads nothing.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
   read();
@@ -254,7 +254,7 @@ test.each([
 test("of a repeated key in a body the last one is both checked and used", async () => {
   created.length = 0;
   await post(
-    `{"content":7,"accountIds":["nobody"],"content":"the last","accountIds":["${POST_ID}"]}`,
+    `{"content":7,"accountIds":["unknown"],"content":"the last","accountIds":["${POST_ID}"]}`,
   );
   expect(created).toMatchObject([{ content: "the last", accountIds: [POST_ID] }]);
 });
@@ -272,7 +272,7 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
   headers,
 });
 
-/** Asks until it is too much; what is given back meanwhile is used up too. */
+/** Sends requests until they are rate-limited, including those that become available meanwhile. */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
     const answer = await server.inject(from(address, url));
@@ -284,7 +284,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** How many were answered before it was too much. */
+/** The numbers of requests that were answered before the rate limit. */
 const answered: number[] = [];
 
 test("requests to all open pages together are limited per address, with the time to wait", async () => {

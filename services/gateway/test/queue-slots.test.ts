@@ -41,7 +41,7 @@ const body = {
 
 let app: FastifyInstance;
 let admission: AdmissionResult = admitted();
-/** What the peer was asked, and what it refuses. */
+/** The requests that reached the posts service, and the error with which it answers. */
 let seen: object[] = [];
 let refusal: ServiceError | undefined;
 

@@ -79,7 +79,7 @@ const retry = (payload?: object): InjectOptions => ({
   ...(payload === undefined ? {} : { payload }),
 });
 
-/** The same post, scheduled: nothing is published. */
+/** A scheduled post of which nothing is published. */
 const SCHEDULED = {
   id: POST_ID,
   workspaceId: WORKSPACE_ID,
@@ -627,7 +627,7 @@ const posts: Posts = {
   deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
 };
 
-/** As posts does: the post is at version 3. */
+/** Checks the version like the posts service, for a post of version 3. */
 function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
   if (ifVersion === undefined || ifVersion === 3n) return answer;
   throw new ServiceError("conflict", "precondition_failed");

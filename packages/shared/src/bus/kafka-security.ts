@@ -33,7 +33,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
     .secret("Password of `KAFKA_USERNAME`, required with it.", "")
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
-    read.fail("KAFKA_SASL_MECHANISM", "plain shows the password to the network: set KAFKA_TLS");
+    read.fail("KAFKA_SASL_MECHANISM", "plain sends the password unencrypted; set KAFKA_TLS");
   return {
     isEncrypted,
     caFile,

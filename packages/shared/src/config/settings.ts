@@ -1,27 +1,27 @@
-/** One variable that a process reads, in the words of the reference for operators. */
+/** A setting that a process reads, as the reference for operators describes it. */
 export interface Setting {
   readonly name: string;
-  /** What a value may be, with its unit. */
+  /** The allowed values, with their unit. */
   readonly type: string;
-  /** As Markdown; empty = it has none and may be left out, `required` = it may not. */
+  /** Markdown; empty for an optional setting without a default, `required` for a required one. */
   readonly default: string;
   readonly isSecret: boolean;
-  /** What it does; empty when nobody says so. */
+  /** What it does; empty without a description. */
   readonly about: string;
 }
 
-/** What is said of the next setting that is read. */
+/** The description of the next setting that is read. */
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
-  /** Instead of the default itself, where that depends on the machine or on other settings. */
+  /** Replaces the default in the reference if it depends on the machine or on other settings. */
   readonly defaultText?: string | undefined;
 }
 
-/** Shown as the default of what has none and is needed. */
+/** The default of a required setting. */
 export const REQUIRED = "required";
 
-/** The settings that were read, in that order, each under the first note that says what it does. */
+/** The settings in the order in which they were read, each with its first description. */
 export class SettingList {
   readonly #settings = new Map<string, Setting>();
 
@@ -29,7 +29,7 @@ export class SettingList {
     return [...this.#settings.values()];
   }
 
-  /** Other reads of a setting that is described already change nothing. */
+  /** Adds a setting. One that is already described is not changed. */
   add(name: string, { type, ...read }: { type: string; default: string }, note: SettingNote): void {
     const { about, isSecret, defaultText } = note;
     const known = this.#settings.get(name);

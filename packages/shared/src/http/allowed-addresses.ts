@@ -31,7 +31,7 @@ export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   return read.list("OUTBOUND_ALLOW").flatMap((entry) => {
     const allowed = parseAllowedAddress(entry);
     if (allowed === undefined)
-      read.fail("OUTBOUND_ALLOW", `is no ip:port or ip:port-port: ${entry}`);
+      read.fail("OUTBOUND_ALLOW", `must list ip:port or ip:port-port, not: ${entry}`);
     return allowed ?? [];
   });
 }

@@ -40,7 +40,7 @@ test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
     };
 
     expect(() => read(env)).toThrow(
-      new ConfigError(["OTEL_EXPORTER_OTLP_HEADERS has no name=value at place 2"]),
+      new ConfigError(["OTEL_EXPORTER_OTLP_HEADERS must list name=value; entry 2 is invalid"]),
     );
   },
 );

@@ -24,7 +24,7 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
     .flatMap((entry, index) => {
       const header = parseHeader(entry);
       if (header !== undefined) return [header];
-      read.fail(variable, `has no name=value at place ${index + 1}`);
+      read.fail(variable, `must list name=value; entry ${index + 1} is invalid`);
       return [];
     });
   return Object.fromEntries(entries);
