@@ -71,7 +71,8 @@ test("a client that stops between parsing and binding a statement loses its lock
       where application_name = 'victim' and query like ${`%${LAST_TEXT}%`}`;
     expect(row).toEqual({ state: "active", waitEvent: "ClientRead" });
   });
-  await sql`update effects set value = 'x' where group_name = 'stopped'`;
+  // As the owner, whose own statement has no timeout while it waits for the lock.
+  await ownerSql`update sample.effects set value = 'x' where group_name = 'stopped'`;
   expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
     { value: "x" },
   ]);

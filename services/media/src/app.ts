@@ -2,8 +2,8 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { startRelay } from "@postrider/shared/outbox/relay";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";

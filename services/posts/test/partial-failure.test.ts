@@ -40,7 +40,9 @@ test("posts are refused while more events wait than the outbox may hold", async 
   await publish();
   await publish();
 
-  await expect(createOutboxCapacityCheck(posts.sql, 2)()).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(createOutboxCapacityCheck(posts.sql, 2)()).rejects.toMatchObject({
+    kind: "unavailable",
+  });
   await createOutboxCapacityCheck(posts.sql, 1_000_000)();
 });
 
