@@ -1,13 +1,13 @@
-# One Dockerfile for all images: docker build --build-arg SERVICE=posts --tag postrider/posts .
+# Builds all images: docker build --build-arg SERVICE=posts --tag postrider/posts .
 #
-# SERVICE: gateway, accounts, posts, media, delivery; simulator (the platforms, for trying out) and cli (the operator's tool).
-# What every image promises, and deploy/ relies on:
-#   runs as 10001:10001, on a read-only root; it writes to /tmp, and to /data when it is told to (MEDIA_DIR, SPOOL_DIR …)
-#   starts src/main.ts of the service, in /app/service; arguments of the container are the program's
-#   migrates its schema and ends with the command ["node", "src/migrate.ts"]; only services with a schema have it
-#   holds Node, the libraries it is linked with and the service: no shell, no package manager
+# SERVICE is gateway, accounts, posts, media, delivery, simulator (the simulated platforms) or cli (the operator's tool).
+# deploy/ relies on these properties of every image:
+#   It runs as 10001:10001 on a read-only root, and writes to /tmp, and to /data where a setting names it (MEDIA_DIR …).
+#   It starts src/main.ts of the service in /app/service, with the arguments of the container.
+#   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
+#   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #
-# Behind a package registry of your own: --secret id=npmrc,src=$HOME/.npmrc
+# For your own package registry add --secret id=npmrc,src=$HOME/.npmrc
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS tools
@@ -16,7 +16,7 @@ ENV CI=true \
     TURBO_TELEMETRY_DISABLED=1
 WORKDIR /workspace
 
-# The service and the packages of ours that it needs, with a lockfile that holds only what they need.
+# Selects the service and its workspace packages, with a lockfile that contains only their dependencies.
 FROM tools AS pruned
 ARG SERVICE
 COPY . .
@@ -25,7 +25,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npx --yes "turbo@$(node -p 'require("./package.json").devDependencies.turbo')" \
       prune "@postrider/${SERVICE:?is an argument of the build}" --docker --production
 
-# Packages stay where the workspace has them, linked: Node does not run TypeScript that lies below node_modules.
+# Keeps the layout of the workspace, because Node does not run TypeScript below node_modules.
 FROM tools AS installed
 ARG SERVICE
 COPY --from=pruned /workspace/out/json/ ./
@@ -36,12 +36,12 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
       install --prod --frozen-lockfile --filter-prod "@postrider/${SERVICE}..." \
  && rm -rf node_modules/.bin node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 COPY --from=pruned /workspace/out/full/ ./
-# What the tools noted names the registry and is of no use at run time.
+# These files of the tools contain the address of the registry, and are not used at run time.
 RUN rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
       node_modules/.pnpm/lock.yaml \
  && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
 
-# A root of our own: Node, one user, and the libraries that Node and native packages are linked with.
+# Assembles the root: Node, one user, and the libraries that Node and native packages are linked with.
 FROM tools AS root
 WORKDIR /image
 RUN mkdir -p data etc tmp usr/local/bin \

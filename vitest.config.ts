@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
-          // A slow machine is no failure: what may take only so long asserts that itself.
+          // Generous, because a slow machine must not fail a test: tests of a time limit assert it themselves.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -41,8 +41,10 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["e2e/*.test.ts"],
-          // Each file starts a whole stack: two at a time would not fit the machine.
-          fileParallelism: false,
+          // The stack that most files share; the others start one of their own, so no file disturbs another.
+          globalSetup: ["./e2e/support/shared-stack.ts"],
+          // Each waits about as much as it works: two keep a small machine busy and still fit it.
+          maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },

@@ -1,5 +1,5 @@
 /**
- * The yardsticks of `http.ts`: what fastify alone, and fastify with one statement of the same driver, can do on this
+ * The baselines of `http.ts`: what fastify alone, and fastify with one statement of the same driver, achieve on this
  * machine. Environment: DATABASE_URL. Prints its address.
  */
 import { randomUUID } from "node:crypto";
@@ -18,7 +18,7 @@ const target = (platform: string) => ({
 const post = {
   id: randomUUID(),
   status: "published",
-  content: "A post of ordinary length, as a person would write it.",
+  content: "A post of ordinary length, as users write it.",
   createdAt: "2026-11-21T12:00:00.000Z",
   updatedAt: "2026-11-21T12:00:01.000Z",
   targets: [target("x"), target("bluesky"), target("telegram")],

@@ -1,6 +1,6 @@
 /**
- * The yardstick of `upload.ts`: as little as it takes to write the body of a request to a file of its own and make it
- * durable. Argument: the folder. Prints its address.
+ * The baseline of `upload.ts`: the least work that writes the body of a request durably to a new file. Argument: the
+ * folder. Prints its address.
  */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";

@@ -3,16 +3,16 @@ import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 import { cpuSeconds, TICKS_PER_SECOND } from "./measure.ts";
 
-/** Everything that grows with each post, as one map so that differences are one line. */
+/** All counters that grow with each post, in one map so that they are subtracted at once. */
 export type Counters = ReadonlyMap<string, number>;
 
-/** `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and Postgres' own counters. */
+/** `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the counters of Postgres. */
 export async function readCounters(local: LocalStack, sql: postgres.Sql): Promise<Counters> {
   const [database, tables] = await Promise.all([readDatabase(sql), readTables(sql)]);
   return new Map([...readCpu(local), ...database, ...tables]);
 }
 
-/** What one of `posts` cost: what was counted between, less what the system costs while nothing happens. */
+/** The cost of one post: the difference of two counts without what the idle system uses, divided by the number of posts. */
 export function costOf(
   { before, after }: { readonly before: Counters; readonly after: Counters },
   { idlePerMs, posts }: { readonly idlePerMs: Counters; readonly posts: number },
@@ -26,13 +26,13 @@ export function costOf(
   );
 }
 
-/** What the system uses up per millisecond without any post. */
+/** What the idle system uses per millisecond. */
 export function idleOf(before: Counters, after: Counters): Counters {
   const elapsedMs = get(after, "at") - get(before, "at");
   return new Map(
     [...after].map(([name, value]) => [
       name,
-      // What lies on the disk does not grow by waiting.
+      // Disk space does not grow with time.
       name.startsWith("kB/") ? 0 : (value - get(before, name)) / elapsedMs,
     ]),
   );
@@ -51,7 +51,7 @@ function readCpu(local: LocalStack): [string, number][] {
   return [...services, ["cpu/postgres", 1000 * cpuSecondsOfFamily(postmaster)]];
 }
 
-/** Of a process, its children, and those of its children that have ended. */
+/** The CPU time of a process, of its children, and of children that have ended. */
 function cpuSecondsOfFamily(pid: number): number {
   const ticksOfEnded = statOf(pid).slice(13, 15);
   const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
@@ -61,7 +61,7 @@ function cpuSecondsOfFamily(pid: number): number {
   return [pid, ...children.map(Number)].reduce((sum, each) => sum + cpuSeconds(each), ended);
 }
 
-/** The fields of `/proc/<pid>/stat` after the name, which may hold blanks; none when it has ended. */
+/** The fields of `/proc/<pid>/stat` after the name, which may contain spaces; none if the process has ended. */
 function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

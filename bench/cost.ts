@@ -1,6 +1,6 @@
 /**
- * What one post costs: CPU time of every process, transactions, rows, WAL, events and bytes on the disk. None of them
- * depends on how busy the machine is. `node bench/cost.ts [posts]`. Prints Markdown tables.
+ * Measures the cost of one post: CPU time of every process, transactions, rows, WAL, events and bytes on disk. None of them
+ * depends on the load of the machine. `node bench/cost.ts [posts]` prints Markdown tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { uploadFile } from "@postrider/local/demo-api";
@@ -10,13 +10,13 @@ import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counter
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const POSTS = Number(process.argv[2] ?? 300);
-/** So many accounts of a platform take turns. */
+/** Number of accounts per platform, which take turns. */
 const ACCOUNTS = 21;
 const IN_FLIGHT = 8;
 const IDLE_MS = 20_000;
-/** A connection of Postgres that falls idle reports what it did within 10 s. */
+/** An idle connection of Postgres reports its statistics within 10 s. */
 const REPORTED_MS = 12_000;
-/** Time to create all scheduled posts before they are due; the platforms take none that is not to come. */
+/** Time to create all scheduled posts before the first is due: a post cannot be scheduled in the past. */
 const LEAD_MS = 3_000 + POSTS * 15;
 const GIVE_UP_MS = 600_000;
 const NO_LIMIT = "100000000";
@@ -29,7 +29,7 @@ interface Scenario {
   readonly isScheduled: boolean;
   /** The accounts of the post with this number. */
   readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
-  readonly hasFilm: boolean;
+  readonly hasVideo: boolean;
 }
 
 const pick = (accounts: Accounts, platform: string, number: number): string =>
@@ -38,25 +38,25 @@ const pick = (accounts: Accounts, platform: string, number: number): string =>
 const oneText = (accounts: Accounts, number: number) => [pick(accounts, "bluesky", number)];
 const sevenTexts = (accounts: Accounts, number: number) =>
   PLATFORMS.map((_, index) => pick(accounts, "bluesky", 7 * number + index));
-const oneFilmEach = (accounts: Accounts, number: number) =>
+const oneVideoEach = (accounts: Accounts, number: number) =>
   PLATFORMS.map((platform) => pick(accounts, platform, number));
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "1 text, now", isScheduled: false, accountIds: oneText, hasFilm: false },
-  { name: "1 text, scheduled", isScheduled: true, accountIds: oneText, hasFilm: false },
-  { name: "7 texts, now", isScheduled: false, accountIds: sevenTexts, hasFilm: false },
-  { name: "7 texts, scheduled", isScheduled: true, accountIds: sevenTexts, hasFilm: false },
+  { name: "1 text, now", isScheduled: false, accountIds: oneText, hasVideo: false },
+  { name: "1 text, scheduled", isScheduled: true, accountIds: oneText, hasVideo: false },
+  { name: "7 texts, now", isScheduled: false, accountIds: sevenTexts, hasVideo: false },
+  { name: "7 texts, scheduled", isScheduled: true, accountIds: sevenTexts, hasVideo: false },
   {
-    name: "a film on 7 platforms, now",
+    name: "a video on 7 platforms, now",
     isScheduled: false,
-    accountIds: oneFilmEach,
-    hasFilm: true,
+    accountIds: oneVideoEach,
+    hasVideo: true,
   },
   {
-    name: "a film on 7 platforms, scheduled",
+    name: "a video on 7 platforms, scheduled",
     isScheduled: true,
-    accountIds: oneFilmEach,
-    hasFilm: true,
+    accountIds: oneVideoEach,
+    hasVideo: true,
   },
 ];
 
@@ -79,26 +79,26 @@ interface Bench {
 
 async function createPosts(
   { system, accounts, mediaId }: Bench,
-  { name, isScheduled, accountIds, hasFilm }: Scenario,
+  { name, isScheduled, accountIds, hasVideo }: Scenario,
 ): Promise<void> {
   const when = isScheduled ? { scheduledAt: new Date(Date.now() + LEAD_MS).toISOString() } : {};
-  const film = {
+  const video = {
     mediaIds: [mediaId],
-    options: { youtube: { title: "A film" }, tiktok: { privacy: "public" } },
+    options: { youtube: { title: "A video" }, tiktok: { privacy: "public" } },
   };
   let next = 0;
   const createSome = async () => {
     while (next < POSTS) {
       const number = next++;
-      const content = `${name}: post ${number}, of ordinary length, as a person would write it.`;
+      const content = `${name}: post ${number}, of ordinary length, as users write it.`;
       const ids = accountIds(accounts, number);
-      await createPost(system, { content, accountIds: ids, ...when, ...(hasFilm ? film : {}) });
+      await createPost(system, { content, accountIds: ids, ...when, ...(hasVideo ? video : {}) });
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, createSome));
 }
 
-/** Resolves when nothing is left to do; whatever did not get through would make the others look cheap. */
+/** Waits until every post is published; throws if one failed, because a failed post costs less than the others. */
 async function settle({ sql }: Bench): Promise<void> {
   const endsAt = Date.now() + GIVE_UP_MS;
   for (;;) {
@@ -134,7 +134,7 @@ async function prepare(system: BenchSystem, sql: postgres.Sql): Promise<Bench> {
   const accounts: Record<string, readonly string[]> = {};
   for (const platform of PLATFORMS) accounts[platform] = await system.connect(platform, ACCOUNTS);
   const mediaId = await uploadFile(system.local, {
-    fileName: "film.mp4",
+    fileName: "video.mp4",
     contentType: "video/mp4",
     bytes: sampleMp4({ seconds: 3, width: 368, height: 368 }),
   });
@@ -156,7 +156,7 @@ function toTable(first: string, headings: readonly string[], rows: readonly stri
 await using system = await startBenchSystem("postgres");
 const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
 const bench = await prepare(system, sql);
-// Each process has compiled its code, and each hot page is in the WAL as a whole, before anything is counted.
+// Warms up: each process compiles its code, and Postgres writes each hot page to the WAL in full, before the count.
 for (const scenario of SCENARIOS.filter(({ isScheduled }) => !isScheduled)) {
   await createPosts(bench, { ...scenario, name: `warming up: ${scenario.name}` });
   await settle(bench);
@@ -181,7 +181,7 @@ process.stdout.write(
     ),
     toTable(
       "per post",
-      ["transactions", "rows written", "events", "WAL kB", "whole pages in it"],
+      ["transactions", "rows written", "events", "WAL kB", "full pages in WAL"],
       costs.map(([name, cost]) => {
         const names = ["transactions", "rows", "events", "walKb", "walPages"];
         return toRow(

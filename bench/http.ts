@@ -1,6 +1,6 @@
 /**
- * Requests per second and latency of reading and accepting posts through the gateway, beside yardsticks of the same run:
- * a bare fastify route, fastify with one statement, and pgbench. Prints a Markdown table.
+ * Measures requests per second and latency of reading and creating posts through the gateway, and in the same run of three
+ * baselines: a bare fastify route, fastify with one statement, and pgbench. Prints a Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ async function startBareServer(databaseUrl: string) {
   return { child, url: line.toString().trim() };
 }
 
-/** Commits per second of single inserts of the same size, 10 clients: what the database alone can do. */
+/** Commits per second of single inserts of the same size with 10 clients: the limit of the database alone. */
 function runPgbench(databaseUrl: string): number | undefined {
   const script = join(mkdtempSync(join(tmpdir(), "postrider-bench-")), "insert.sql");
   writeFileSync(
@@ -45,14 +45,14 @@ function runPgbench(databaseUrl: string): number | undefined {
   }
 }
 
-/** The platforms to which a text alone has always gone, so that figures of different days compare. */
+/** These platforms stay the same, so that results of different days can be compared. */
 const TEXT: readonly string[] = ["x", "telegram", "bluesky"];
 
 async function publishOne(system: BenchSystem): Promise<string> {
   const { local } = system;
   const headers = { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" };
   const body = JSON.stringify({
-    content: "A post of ordinary length, as a person would write it.",
+    content: "A post of ordinary length, as users write it.",
     accountIds: local.accounts
       .filter(({ platform }) => TEXT.includes(platform))
       .map(({ id }) => id),
@@ -87,7 +87,7 @@ const json = { ...headers, "content-type": "application/json" };
 const postId = await publishOne(system);
 const bare = await startBareServer(local.databaseUrl);
 const bareBody = JSON.stringify({
-  content: "A post {number} of ordinary length, as a person would write it.",
+  content: "A post {number} of ordinary length, as users write it.",
 });
 const base = { connections: CONNECTIONS, seconds: SECONDS };
 
@@ -129,7 +129,7 @@ const accept = await measure({
   url: `${local.baseUrl}/api/v1/posts`,
   headers: json,
   body: JSON.stringify({
-    content: "A post {number} of ordinary length, as a person would write it.",
+    content: "A post {number} of ordinary length, as users write it.",
     accountIds: [account],
   }),
   pids: { gateway, accounts, posts, delivery },

@@ -1,6 +1,7 @@
 /**
- * What a platform that hangs on every call costs the posts of the others: the same posts at the same pace, while it answers
- * and while it does not, on one system. From the request to what a reader of the others sees. Prints a Markdown table.
+ * Measures how much a platform that hangs on every call delays posts to other platforms: the same posts at the same rate,
+ * first while it answers and then while it hangs, from the request until readers of the other platforms see the post. Prints
+ * a Markdown table.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +10,7 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** More than a platform's share of the workers. */
+/** More than the number of workers that one platform may use. */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 20;
 const PER_SECOND = 10;
@@ -54,7 +55,7 @@ async function control({ local }: BenchSystem, method: string, path: string, bod
   return text === "" ? undefined : (JSON.parse(text) as unknown);
 }
 
-/** Until it is accepted: a machine that is too busy refuses for a moment, and that is a part of the delay. */
+/** Repeats a request until it is accepted: an overloaded gateway answers 503, and the repetition is part of the delay. */
 async function createPost({ local }: BenchSystem, content: string, accountId: string) {
   const request = {
     method: "POST",
@@ -74,7 +75,7 @@ async function createPost({ local }: BenchSystem, content: string, accountId: st
   }
 }
 
-/** How long after its request each post was visible, as far as it is. */
+/** The delay from the request to visibility of each post that is visible. */
 async function listDelays(
   system: BenchSystem,
   startedAt: ReadonlyMap<string, number>,
@@ -90,7 +91,7 @@ async function listDelays(
   );
 }
 
-/** Posts to every platform at a fixed pace, whatever becomes of them. Returns the delays on the others. */
+/** Creates posts for every platform at a fixed rate, and returns the delays on the platforms that answer. */
 async function runLoad({ system, hanging, others }: Run, { label, seconds }: Load) {
   const startedAt = new Map<string, number>();
   const requests: Promise<void>[] = [];
@@ -115,7 +116,7 @@ async function runLoad({ system, hanging, others }: Run, { label, seconds }: Loa
   return delays;
 }
 
-/** A system of its own for each round: what still hangs is nobody's burden in the next one. */
+/** Each round has its own system, so that calls that still hang do not slow down the next one. */
 async function runRound(round: number) {
   await using system = await startBenchSystem("postgres");
   const others = [];
@@ -125,7 +126,7 @@ async function runRound(round: number) {
   const answering = await runLoad(run, { label: `answers ${round}`, seconds: SECONDS });
   await control(system, "POST", "faults", HANG);
   const hanging = await runLoad(run, { label: `hangs ${round}`, seconds: SECONDS });
-  // Its calls end with it: the workers need not wait for them.
+  // Stopping the simulator ends the hanging calls, so that the workers do not wait for them.
   process.kill(system.local.simulator.pid, "SIGKILL");
   return { answering, hanging };
 }

@@ -1,6 +1,6 @@
 /**
- * From a client's request to what a reader of the platform sees, one post at a time, on an instant simulator.
- * The end is the simulator's own timestamp of the visible entry, on the same clock. Prints a Markdown table.
+ * Measures the time from a client's request until readers of the platform see the post, one post at a time, with a simulator
+ * that answers at once. It ends with the simulator's timestamp of the entry, on the same clock. Prints a Markdown table.
  */
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";

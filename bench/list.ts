@@ -1,6 +1,6 @@
 /**
- * Reading pages of 1,000,000 posts of one workspace through the gateway: at the top, in the middle and at the end, without
- * and with each filter alone. Prints a Markdown table, and how Postgres reads the middle page of each.
+ * Measures reading pages of 1,000,000 posts of one workspace through the gateway: at the top, in the middle and at the end,
+ * without a filter and with each filter. Prints a Markdown table, and the query plan of the middle page of each.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ const PAGES = [20, 100];
 const WARM_UPS = 30;
 const REQUESTS = 300;
 
-/** What the gateway is asked for, and the condition by which the service reads it. */
+/** A filter of the REST API, and the SQL condition with which the service reads it. */
 const FILTERS = [
   { name: "", value: "", condition: "true" },
   { name: "status", value: "failed", condition: "post.status = 'failed'" },
@@ -35,7 +35,7 @@ const { local } = system;
 const sql = postgres(local.databaseUrl, { max: 1, onnotice: () => {} });
 const [accountId = ""] = await system.connect("bluesky", 1);
 
-/** One post each half minute, of one target; a tenth of them has the rarer value of each filter. */
+/** One post with one target per half minute; a tenth of them has the rarer value of each filter. */
 async function insertPosts(): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at,
@@ -55,7 +55,7 @@ async function insertPosts(): Promise<void> {
   await sql`vacuum analyze posts.targets`;
 }
 
-/** Where the page begins that has this part of the list before it. Nobody walks 50,000 pages: the cursor is made here. */
+/** The position after a fraction of the list. The cursor is computed, because reading up to 50,000 pages takes too long. */
 async function findPosition({ condition }: Filter, part: number): Promise<Position | undefined> {
   if (part === 0) return undefined;
   const [row] = await sql.unsafe<Position[]>(`
@@ -71,7 +71,7 @@ async function findPosition({ condition }: Filter, part: number): Promise<Positi
       and ${condition}
     )
     limit 1`);
-  if (row === undefined) throw new Error("there is no such page");
+  if (row === undefined) throw new Error("the list has no post at this position");
   return row;
 }
 
@@ -109,7 +109,7 @@ async function time(...page: Parameters<typeof read>): Promise<string> {
 }
 
 async function explain(filter: Filter, position: Position | undefined): Promise<string> {
-  // As the service does: a later page is before `to` anyhow.
+  // Like the service: every post after a cursor is before `to` anyway.
   const condition = filter.name === "to" && position !== undefined ? "true" : filter.condition;
   const after =
     position === undefined

@@ -4,7 +4,7 @@ import autocannon from "autocannon";
 
 export const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"]).toString());
 
-/** CPU seconds that a process has used so far, user and system. */
+/** User and system CPU seconds that a process has used so far. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -18,11 +18,11 @@ export interface Load {
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
-  /** `{number}` in it is another number in each request. */
+  /** `{number}` is replaced by a different number in each request. */
   readonly body?: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Processes whose CPU is charged to the requests, by name. */
+  /** The processes whose CPU time is divided by the number of requests, by name. */
   readonly pids?: Readonly<Record<string, number>>;
 }
 
@@ -31,7 +31,7 @@ export interface Measured {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers that were not 2xx, and broken connections. */
+  /** The number of responses other than 2xx, and of broken connections. */
   readonly failures: number;
   /** CPU microseconds per request of each process named in the load. */
   readonly cpuUs: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ export interface Measured {
 
 let requestNumber = 0;
 
-/** The request as autocannon sends it; a body with a place for a number is a new one each time. */
+/** The request for autocannon; a body with `{number}` differs in each request. */
 function toRequests({ body }: Load): readonly autocannon.Request[] {
   if (body === undefined) return [{}];
   if (!body.includes(NUMBER)) return [{ body }];
@@ -64,7 +64,7 @@ async function run(load: Load, seconds: number) {
   });
 }
 
-/** Warms up for 2 s, then measures. The load generator runs in this process, on the same machine: compare, do not boast. */
+/** Warms up for 2 s, then measures. The load generator runs on the same machine, so only ratios are meaningful. */
 export async function measure(load: Load): Promise<Measured> {
   await run(load, 2);
   const pids = Object.entries(load.pids ?? {});
@@ -87,7 +87,7 @@ export async function measure(load: Load): Promise<Measured> {
   };
 }
 
-/** The value below which `share` of the sorted samples lie. */
+/** The value below which the fraction `share` of the samples lies. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

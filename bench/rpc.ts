@@ -1,7 +1,7 @@
 /**
- * One RPC hop between two of our services: the stock Connect client and server against the lean ones of
- * `packages/shared/connect`, without and with spans that are recorded and exported on both sides, same message, same
- * machine, 50 calls in flight. Prints a Markdown table, and what a span costs that nobody records.
+ * Compares one RPC hop of the stock Connect client and server with that of `packages/shared/connect`, the latter also with
+ * spans that both sides record and export: the same message on the same machine, 50 calls in flight. Prints a Markdown
+ * table, and the cost of a span that is not recorded.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -49,12 +49,12 @@ const routes = (router: ConnectRouter) =>
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** Every call is recorded: that is the most that it can cost. */
+/** Records every call, which is the maximum cost. */
 function record(endpoint: string): AsyncDisposable {
   return startExport({ endpoint, headers: {}, ratio: 1, service: "bench", logger });
 }
 
-/** Takes spans and forgets them. */
+/** Receives spans and discards them. */
 function serveSink(): void {
   const sink = createServer((request, response) => {
     request.resume().on("end", () => response.end("{}"));
@@ -104,7 +104,7 @@ async function measurePair(kind: string, endpoint?: string): Promise<string> {
   return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
 
-/** Nanoseconds. */
+/** The cost of a span that is not recorded, in nanoseconds. */
 function measureUnrecorded(): number {
   const spans = 1_000_000;
   const options = { kind: "client", attributes: { "rpc.system": "connect_rpc" } } as const;
@@ -130,7 +130,7 @@ if (kind === undefined) {
   process.stdout.write(
     `| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`,
   );
-  process.stdout.write(`A span that nobody records: ${Math.round(measureUnrecorded())} ns\n`);
+  process.stdout.write(`A span that is not recorded: ${Math.round(measureUnrecorded())} ns\n`);
   process.exit(0);
 } else if (kind === "sink") serveSink();
 else await serve(kind, endpoint);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 
-/** Posts that are due some day and have nothing to do with the measurement but to be there. */
+/** Inserts posts that are due much later, to fill the table. */
 export async function insertFuturePosts(sql: postgres.Sql, count: number): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
@@ -12,19 +12,19 @@ export async function insertFuturePosts(sql: postgres.Sql, count: number): Promi
   await sql`analyze posts.posts`;
 }
 
-/** What is to become due, and when. */
+/** The posts to measure, and when they are due. */
 export interface DuePosts {
   readonly workspaceId: string;
   readonly accountIds: readonly string[];
-  /** Begins the text of each post; its number follows. */
+  /** The first word of each post's text, before its number. */
   readonly label: string;
   readonly count: number;
   readonly firstAt: Date;
-  /** From one post to the next. */
+  /** The time between two posts. */
   readonly everyMs: number;
 }
 
-/** Posts of one target each, the accounts in turn, as the service stores them. */
+/** Inserts posts with one target each as the service does; the accounts take turns. */
 export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
@@ -55,12 +55,12 @@ export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<
   });
 }
 
-/** How late the posts of a label were, in milliseconds from their due time, and how many are settled. */
+/** The delays of the posts with a label in milliseconds after their due time, and how many are published. */
 export interface Lateness {
   readonly startedMs: readonly number[];
   readonly claimedMs: readonly number[];
   readonly published: number;
-  /** From the due time of the first to the last success. */
+  /** From the due time of the first post to the last success. */
   readonly drainMs: number;
 }
 

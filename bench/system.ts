@@ -5,13 +5,13 @@ import { loadSecrets } from "@postrider/local/secrets";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 
-/** A stack of our own, its budgets lifted so that the benchmark measures the system and not the limiter. */
+/** A stack without rate limits and quotas, so that a benchmark measures the system itself. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
-  /** What the services show each other. */
+  /** The secret with which services authenticate to each other. */
   readonly internalSecret: string;
   operate(...args: readonly string[]): Promise<unknown>;
-  /** Ids of fresh accounts. */
+  /** Connects new accounts and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
 }
 

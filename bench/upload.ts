@@ -1,8 +1,8 @@
 /**
- * How fast one file gets from a client to the disk: through the gateway, straight to the media service, and into a bare
- * `node:http` server that writes the same file. The rounds take turns, and what the memory of gateway and media grows by
- * is measured with them. Arguments: the folder where files are written (default: the system's for temporary files), and
- * how many rounds (5). Prints a Markdown table.
+ * Measures how fast one file gets from a client to the disk: through the gateway, directly to the media service, and to a
+ * bare `node:http` server that writes the same file. The three take turns in each round; the memory growth of gateway and
+ * media is measured too. Arguments: the folder for the files (default: the temporary folder of the system), and the number
+ * of rounds (5). Prints a Markdown table.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const MB = 1_000_000;
 const SIZES_MB = [256, 1000];
 const PIECE = Buffer.alloc(1024 * 1024, "postrider");
 
-/** Where to send a file, and what to do with it once it is there. */
+/** The target of an upload, and how to remove the file afterwards. */
 interface Upload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ async function openGrant({ local }: BenchSystem, bytes: number): Promise<Grant> 
   const answer = await fetch(`${local.baseUrl}/api/v1/media/presign`, {
     method: "POST",
     headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ fileName: "film.mp4", contentType: "video/mp4", bytes }),
+    body: JSON.stringify({ fileName: "video.mp4", contentType: "video/mp4", bytes }),
   });
   if (answer.status !== 201) throw new Error(`presign answered ${answer.status}`);
   return (await answer.json()) as Grant;
@@ -76,7 +76,7 @@ function intoSink(url: string, folder: string): Way["open"] {
     });
 }
 
-/** Sends a file that costs the sender nothing to make; from the first byte to the answer. */
+/** Sends a file of constant bytes and returns the seconds from the first byte to the response. */
 async function send({ url, headers }: Upload, bytes: number): Promise<number> {
   const startedAt = performance.now();
   const put = request(url, { method: "PUT", headers: { ...headers, "content-length": bytes } });
@@ -96,13 +96,13 @@ interface Process {
   readonly pid: number;
 }
 
-/** Resident memory, now or the most since `forgetPeak`. */
+/** Resident memory now (`VmRSS`), or its maximum since `resetPeak` (`VmHWM`). */
 function memoryMb({ pid }: Process, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return (Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024) / MB;
 }
 
-function forgetPeak({ pid }: Process): void {
+function resetPeak({ pid }: Process): void {
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
@@ -118,7 +118,7 @@ async function measureRound(
   processes: readonly Process[],
 ): Promise<Round> {
   const upload = await way.open(bytes);
-  processes.forEach(forgetPeak);
+  processes.forEach(resetPeak);
   const memory = processes.map((process) => memoryMb(process, "VmRSS"));
   const cpu = processes.map(({ pid }) => cpuSeconds(pid));
   const seconds = await send(upload, bytes);
@@ -147,7 +147,7 @@ function toRow(
   { rounds, bare }: { readonly rounds: readonly Round[]; readonly bare: readonly Round[] },
 ): string {
   const speeds = rounds.map(({ mbPerSecond }) => mbPerSecond);
-  // Each round against the yardstick of its own round: the machine changes from one to the next.
+  // Each ratio is to the bare server of the same round, because the load of the machine varies between rounds.
   const ratios = speeds.map((speed, index) => speed / (bare[index]?.mbPerSecond ?? 0));
   const show = (values: (round: Round) => readonly number[], pick: typeof median): string =>
     [0, 1]
@@ -180,7 +180,7 @@ for (const megabytes of SIZES_MB) {
   for (let round = -1; round < Number(roundCount); round += 1) {
     for (const [index, way] of ways.entries()) {
       const measured = await measureRound(way, megabytes * MB, processes);
-      // The first round warms up.
+      // The first round is for warming up.
       if (round >= 0) rounds[index]?.push(measured);
     }
   }
@@ -192,5 +192,5 @@ for (const megabytes of SIZES_MB) {
 sink.child.kill();
 rmSync(folder, { recursive: true });
 process.stdout.write(
-  `\n| file | way | MB/s | ratio | from round to round | CPU ms, gateway / media | most memory gained, MB, gateway / media |\n|---|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
+  `\n| file | way | MB/s | ratio | range of the ratio | CPU ms, gateway / media | maximum memory growth in MB, gateway / media |\n|---|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
 );

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PostRecord } from "./support/api.ts";
 import { launchBrowser } from "./support/browser.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 interface Connected {
@@ -12,19 +12,15 @@ interface Connected {
   readonly username: string;
 }
 
-let system: System;
+let system: SharedSystem;
 let browser: Browser;
 let tenant: Tenant;
 const contexts: BrowserContext[] = [];
-/** Secrets of links, which no log may hold. */
-const tickets: string[] = [];
+/** Secrets of connect links, which no log may hold. */
+const linkSecrets: string[] = [];
 
 beforeAll(async () => {
-  // Two of each: the link, the page, the way back and the tool meet different processes.
-  [system, browser] = await Promise.all([
-    startSystem("postgres", { replicas: 2 }),
-    launchBrowser(),
-  ]);
+  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
   tenant = await openTenant(system);
 });
 afterAll(async () => {
@@ -32,9 +28,9 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** A browser of its own: no cookie is shared. */
+/** Opens a page in a browser context of its own, which shares no cookie. */
 async function newPage(options: { readonly locale?: string } = {}): Promise<Page> {
-  // Without scripts, so that every page has to work without.
+  // Without scripts, because every page has to work without them.
   const context = await browser.newContext({ javaScriptEnabled: false, ...options });
   contexts.push(context);
   return await context.newPage();
@@ -54,19 +50,20 @@ async function beginConnect(platform: string) {
     "--workspace",
     tenant.id,
   );
-  // Its failure is looked at where it is expected.
+  // A test that expects a failure awaits the command itself.
   command.catch(() => undefined);
   const link = await Promise.race([url, command.then(() => "")]);
-  tickets.push(link.split("/").at(-1) ?? "");
+  linkSecrets.push(link.split("/").at(-1) ?? "");
   return { command, link };
 }
 
-const outcomeOf = (page: Page) => page.locator("main").getAttribute("data-page");
+/** The kind of page that is shown. */
+const kindOf = (page: Page) => page.locator("main").getAttribute("data-page");
 
-/** From the link's page to the platform's. */
+/** Goes from the page of the connect link to the page of the platform. */
 async function goToPlatform(page: Page, link: string): Promise<void> {
   await page.goto(link);
-  expect(await outcomeOf(page)).toBe("open");
+  expect(await kindOf(page)).toBe("open");
   await page.getByRole("button").click();
   await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));
 }
@@ -94,15 +91,15 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
   expect(JSON.parse(lines.at(-1) ?? "null")).toMatchObject({ error: { code } });
 }
 
-describe("a link in a browser", () => {
+describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-    "connects an account of %s, and the command prints it",
+    "a connect link in a browser connects an account of %s, and the command prints it",
     async (platform) => {
       const { command, link } = await beginConnect(platform);
       const page = await newPage();
       await goToPlatform(page, link);
       await approve(page, "visitor");
-      expect(await outcomeOf(page)).toBe("connected");
+      expect(await kindOf(page)).toBe("connected");
       expect(await page.getByRole("listitem").allTextContents()).toEqual(["visitor"]);
       expect(await page.title()).toBe("Connected · Postrider");
       const connected = await command;
@@ -116,7 +113,7 @@ describe("a link in a browser", () => {
     },
   );
 
-  test("connects an account that a post then goes out on", async () => {
+  test("a post goes out on an account that was connected in a browser", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -128,7 +125,7 @@ describe("a link in a browser", () => {
     });
   });
 
-  test("waits for a platform that takes eleven seconds to answer", async () => {
+  test("the callback page waits for a platform that takes eleven seconds to answer", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -139,11 +136,11 @@ describe("a link in a browser", () => {
       delayMs: 11_000,
     });
     await approve(page, "patient");
-    expect(await outcomeOf(page)).toBe("connected");
+    expect(await kindOf(page)).toBe("connected");
     expect(await command).toMatchObject({ username: "patient" });
   });
 
-  test("connects every page that the person chose, and the command prints them all", async () => {
+  test("a connect link connects every Facebook Page that the person chose, and the command prints them all", async () => {
     const { command, link } = await beginConnect("facebook");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -153,7 +150,7 @@ describe("a link in a browser", () => {
     expect(accounts.map(({ username }) => username).toSorted()).toEqual(["shop.one", "shop.two"]);
   });
 
-  test("speaks the reader's language, breaks no rule of its own policy and tells the platform nothing", async () => {
+  test("the pages of a connect link are in the reader's language, keep their own content policy and send the platform no referrer", async () => {
     const { command, link } = await beginConnect("youtube");
     const page = await newPage({ locale: "ko-KR" });
     const complaints: string[] = [];
@@ -179,79 +176,79 @@ describe("a link in a browser", () => {
   });
 });
 
-describe("a clear page", () => {
-  test("says that the person denied, and the command fails with it", async () => {
+describe("pages that explain a failure:", () => {
+  test("the callback page says that the person denied, and the command fails with `denied`", async () => {
     const { command, link } = await beginConnect("tiktok");
     const page = await newPage();
     await goToPlatform(page, link);
     await page.getByRole("button", { name: "Deny" }).click();
     await page.waitForURL(/\/connect\/callback/);
-    expect(await outcomeOf(page)).toBe("denied");
+    expect(await kindOf(page)).toBe("denied");
     await expectFailure(command, "denied");
   });
 
-  test("says that a link was used, and so does the callback when it is loaded again", async () => {
+  test("the page of a used link says so, and so does the callback page when it is loaded again", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
     await approve(page, "replayer");
     await command;
     expect((await page.reload())?.status()).toBe(410);
-    expect(await outcomeOf(page)).toBe("used");
+    expect(await kindOf(page)).toBe("used");
     const other = await newPage();
     expect((await other.goto(link))?.status()).toBe(410);
-    expect(await outcomeOf(other)).toBe("used");
+    expect(await kindOf(other)).toBe("used");
   });
 
-  test("says that it is another browser, and the right one can still finish", async () => {
+  test("the callback page refuses another browser than the one that opened the link, which can still finish", async () => {
     const { command, link } = await beginConnect("x");
     const [right, wrong] = [await newPage(), await newPage()];
     await goToPlatform(right, link);
     await wrong.goto(right.url());
     await approve(wrong, "intruder");
-    expect(await outcomeOf(wrong)).toBe("other_browser");
+    expect(await kindOf(wrong)).toBe("other_browser");
     await approve(right, "owner");
-    expect(await outcomeOf(right)).toBe("connected");
+    expect(await kindOf(right)).toBe("connected");
     expect(await command).toMatchObject({ username: "owner" });
   });
 
-  test("says that a state or a link is not ours", async () => {
+  test("the pages of an unknown link and of an unknown state answer 404", async () => {
     const { baseUrl } = system.local();
     const page = await newPage();
     for (const path of ["callback?state=invented&code=c", "callback", "x".repeat(43), "short"]) {
       expect((await page.goto(`${baseUrl}/connect/${path}`))?.status()).toBe(404);
-      expect(await outcomeOf(page)).toBe("unknown");
+      expect(await kindOf(page)).toBe("unknown");
     }
   });
 
-  test("says that a link has expired, and the command fails with it", async () => {
+  test("the page of an expired link says so, and the command fails with `expired`", async () => {
     const { command, link } = await beginConnect("x");
     await system.sql`
       update accounts.oauth_tickets set expires_at = now()
       where workspace_id = ${tenant.id} and status = 'issued'`;
     const page = await newPage();
     expect((await page.goto(link))?.status()).toBe(410);
-    expect(await outcomeOf(page)).toBe("expired");
+    expect(await kindOf(page)).toBe("expired");
     await expectFailure(command, "expired");
   });
 });
 
-describe("tokens", () => {
-  test("fifty publishes on an ended token make one refresh, over two replicas", async () => {
+describe("tokens:", () => {
+  test("fifty posts on an expired token make one refresh, over two replicas", async () => {
     const id = await tenant.connect("x");
     const { body } = await tenant.api.call<{ accounts: { id: string; externalId: string }[] }>(
       "GET",
       "/accounts",
     );
     const externalId = body.accounts.find((account) => account.id === id)?.externalId ?? "";
-    // For the platform and for us the two hours are over.
-    await system.simulator.advanceClock(7_201_000);
     await system.sql`
       update accounts.credentials
       set issued_at = issued_at - interval '7201 seconds', expires_at = expires_at - interval '7201 seconds'
       where account_id = ${id}`;
     const posts = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => tenant.api.createPost(`Ended token ${index}`, [id])),
+      Array.from({ length: 50 }, (_, index) =>
+        tenant.api.createPost(`Expired token ${index}`, [id]),
+      ),
     );
     await eventually(
       async () => {
@@ -260,14 +257,14 @@ describe("tokens", () => {
       },
       { timeoutMs: 90_000 },
     );
-    // The simulator knows by then: it counts each call when it arrives.
+    // The simulator counts each call when it arrives.
     expect(await system.simulator.countCalls("x", "refresh", externalId)).toBe(1);
-    const visible = await system.simulator.visible("x");
+    const visible = await tenant.listVisible();
     expect(visible.filter(({ account }) => account === externalId)).toHaveLength(50);
   });
 });
 
-describe("disconnecting", () => {
+describe("disconnecting:", () => {
   const connectAgain = (...more: readonly string[]) =>
     system.operate<Connected>(
       "account",
@@ -279,13 +276,13 @@ describe("disconnecting", () => {
       ...more,
     );
 
-  test("ends an account for lists, new posts and due ones, and a reconnect brings it back", async () => {
+  test("a disconnected account is not listed and takes no new or due post until it is connected again", async () => {
     const { id, username } = await connectAgain();
     const due = await tenant.api.call<PostRecord>("POST", "/posts", {
       body: {
         content: "Due after the disconnect",
         accountIds: [id],
-        scheduledAt: new Date(Date.now() + 4_000).toISOString(),
+        scheduledAt: new Date(Date.now() + 2_000).toISOString(),
       },
     });
     expect(due.status).toBe(202);
@@ -324,17 +321,20 @@ describe("disconnecting", () => {
     ["facebook", "app_wide_grant"],
     ["instagram", "app_wide_grant"],
     ["telegram", "not_verified"],
-  ])("says for %s why the platform was not asked: %s", async (platform, reason) => {
-    const id = await tenant.connect(platform);
-    const { status, headers } = await tenant.api.call("DELETE", `/accounts/${id}`);
-    expect(status).toBe(204);
-    expect(headers.get("x-provider-revocation")).toBe("not_attempted");
-    expect(headers.get("x-provider-revocation-reason")).toBe(reason);
-  });
+  ])(
+    "disconnecting an account of %s says why the platform was not asked: %s",
+    async (platform, reason) => {
+      const id = await tenant.connect(platform);
+      const { status, headers } = await tenant.api.call("DELETE", `/accounts/${id}`);
+      expect(status).toBe(204);
+      expect(headers.get("x-provider-revocation")).toBe("not_attempted");
+      expect(headers.get("x-provider-revocation-reason")).toBe(reason);
+    },
+  );
 });
 
-test("no secret of a platform, and none of a link, is in any log", async () => {
-  const secrets = [...(await system.simulator.secrets()), ...tickets];
+test("no log holds a secret of a platform, a connect link or a browser", async () => {
+  const secrets = [...(await system.simulator.secrets()), ...linkSecrets];
   expect(secrets.length).toBeGreaterThan(40);
   for (const context of contexts) {
     const cookies = await context.cookies();

@@ -5,21 +5,21 @@ import { startSystem, type System } from "./support/system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** More than the share of a platform, and of a workspace in it, that is worked on at a time. */
+/** More accounts than the calls that one platform, or one workspace on it, may have in progress. */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 10;
-const POSTS = 160;
-/** The longest there is, and longer than the test. */
+const POSTS = 120;
+/** The highest value that the setting takes; calls last longer than the test. */
 const CALL_SECONDS = "295";
 
 let system: System;
 
 beforeAll(async () => {
-  // Who waits for that platform waits until the end of the test.
+  // Calls of the hanging platform last until the end of the test.
   system = await startSystem("postgres", { env: { VISIBLE_CALL_SECONDS: CALL_SECONDS } });
 });
 afterAll(async () => {
-  // Its calls end with it; nobody has to wait for them.
+  // The hanging calls end with the simulator, so the stop need not wait for them.
   process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
 });
@@ -30,10 +30,11 @@ function listTargets(posts: readonly PostRecord[], platforms: readonly string[])
   );
 }
 
-test("while one platform answers no call, also none for tokens, the posts of all others go out", async () => {
+test("the posts of all other platforms go out while one platform answers no call, not even for tokens", async () => {
   const hanging = await system.connect(HANGING, HANGING_ACCOUNTS);
-  const others = [];
-  for (const platform of OTHERS) others.push(await system.connect(platform, OTHER_ACCOUNTS));
+  const others = await Promise.all(
+    OTHERS.map((platform) => system.connect(platform, OTHER_ACCOUNTS)),
+  );
   await system.sql`
     update accounts.credentials
     set issued_at = issued_at - interval '1 day', expires_at = now() - interval '1 minute'
@@ -63,12 +64,12 @@ test("while one platform answers no call, also none for tokens, the posts of all
   }
   const posts = await Promise.all(made.map(({ id }) => system.api.getPost(id)));
   expect(new Set(listTargets(posts, [HANGING]))).not.toContain("published");
-  const [inTheAir] = await system.sql<{ count: number }[]>`
+  const [inProgress] = await system.sql<{ count: number }[]>`
     select count(*)::int as count
     from delivery.publish_tasks
     where status = 'calling'
     and platform = ${HANGING}`;
-  expect(inTheAir?.count).toBeGreaterThan(0);
+  expect(inProgress?.count).toBeGreaterThan(0);
   const visible = await system.simulator.visible();
   expect(visible.filter(({ platform }) => platform === HANGING)).toEqual([]);
   expect(visible).toHaveLength(POSTS * OTHERS.length);

@@ -11,7 +11,7 @@ import { fetchMedia } from "./support/stored-media.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
-/** Building the server takes minutes where it has never been built. */
+/** How long the hook may take: the first build of the S3 server takes minutes. */
 const START_MS = 600_000;
 
 let s3: EmbeddedS3;
@@ -19,7 +19,7 @@ let system: System;
 
 beforeAll(async () => {
   s3 = await startTestS3();
-  const env = { ...s3.settings, MEDIA_ORPHAN_SECONDS: "5" };
+  const env = { ...s3.settings, MEDIA_ORPHAN_SECONDS: "3" };
   system = await startSystem("postgres", { env });
 }, START_MS);
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const complete = ({ id }: Grant) => system.api.call<ReadyMedia>("POST", `/media/${id}/complete`);
 
-/** Writes to the address of the grant, as a browser does that knows of no S3. */
+/** Writes to the address of the grant, as a browser does that knows nothing of S3. */
 async function put({ uploadUrl }: Grant, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const headers = { "content-type": PNG.contentType };
   const answer = await fetch(uploadUrl, { method: "PUT", body: bytes, headers });
@@ -43,7 +43,7 @@ async function granted(): Promise<Grant> {
   return grant;
 }
 
-/** Deletes media that no post uses, and waits until their bytes are gone. */
+/** Deletes a medium that no post uses, and waits until its bytes are gone. */
 async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
   expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
   expect(await fetchMedia(media)).toBe(404);
@@ -65,7 +65,7 @@ async function listKeys(): Promise<readonly string[]> {
     );
 }
 
-test("what is uploaded to the store itself is published byte for byte, and a later write to its address changes nothing", async () => {
+test("a file that is uploaded to S3 itself is published byte for byte, and a later write to its address changes nothing", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes)).toBe(200);
   const { status, body: media } = await complete(grant);
@@ -86,7 +86,7 @@ test("what is uploaded to the store itself is published byte for byte, and a lat
   expect(visible.filter(({ text }) => text === content)).toMatchObject([
     { media: [{ kind: "image", sha256: media.sha256 }] },
   ]);
-  // The late write is nobody's.
+  // The object of the late write is removed.
   await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
     timeoutMs: 30_000,
   });
@@ -94,7 +94,7 @@ test("what is uploaded to the store itself is published byte for byte, and a lat
   expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
 });
 
-test("an upload with the grant as a bearer token goes through us into the bucket", async () => {
+test("an upload with the grant as a bearer token goes through the gateway into the bucket", async () => {
   const before = await listKeys();
   const grant = await granted();
   const answer = await fetch(`${system.local().baseUrl}/uploads/${grant.uploadPath}`, {
@@ -111,7 +111,7 @@ test("an upload with the grant as a bearer token goes through us into the bucket
   await remove(media, before);
 });
 
-test("the store takes no other length than the declared one, and what never came is not uploaded", async () => {
+test("S3 refuses another length than the declared one, and the grant is then not uploaded", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes.slice(1))).toBe(403);
   expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
@@ -119,7 +119,7 @@ test("the store takes no other length than the declared one, and what never came
 });
 
 test.each(["media.upload-named", "media.upload-pinned", "media.checked"])(
-  "kill -9 of media at %s, with the bytes in the bucket: completing again makes it ready",
+  "completing an upload in S3 again makes it ready after kill -9 at %s",
   async (point) => {
     const [before, keys] = [system.pids("media"), await listKeys()];
     const grant = await granted();

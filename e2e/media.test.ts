@@ -1,53 +1,49 @@
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { sampleMp4, samplePng } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cutUpload, presign, upload, type File, type ReadyMedia } from "./support/media.ts";
-import { create, detailsOf, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { create, HOUR_MS, inMs, refusalOf, type PostDetail } from "./support/posts.ts";
+import { UPLOAD_ORIGIN } from "./support/shared-stack.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const PNG: File = { fileName: "고양이.png", contentType: "image/png", bytes: samplePng() };
-const FILM: File = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4() };
-const ORIGIN = "https://app.example.com";
+const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };
 
-let system: System;
+let system: SharedSystem;
 let tenant: Tenant;
-let stranger: Tenant;
 let bluesky: string;
-/** Somebody else's server, with files to import. */
-let elsewhere: Server;
-let elsewhereUrl: string;
+/** A server outside of the system, with files to import. */
+let fileServer: Server;
+let fileUrl: string;
 
 beforeAll(async () => {
-  elsewhere = createServer((request, response) => {
-    if (request.url === "/film.mp4") response.writeHead(200).end(FILM.bytes);
+  fileServer = createServer((request, response) => {
+    if (request.url === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
     else if (request.url === "/page.png") response.writeHead(200).end("<html></html>");
     else if (request.url === "/loop") response.writeHead(302, { location: "/loop" }).end();
     else response.writeHead(404).end();
   });
+  const shared = await joinSharedSystem();
+  system = shared;
   await new Promise<void>((resolve) => {
-    elsewhere.listen(0, "127.0.0.1", resolve);
+    fileServer.listen(shared.outsidePort, "127.0.0.1", resolve);
   });
-  const { port } = elsewhere.address() as AddressInfo;
-  elsewhereUrl = `http://127.0.0.1:${port}`;
-  const env = { OUTBOUND_ALLOW: `127.0.0.1:${port}`, UPLOAD_ORIGINS: ORIGIN };
-  system = await startSystem("postgres", { env });
+  fileUrl = `http://127.0.0.1:${shared.outsidePort}`;
   tenant = await openTenant(system);
-  stranger = await openTenant(system);
   bluesky = await tenant.connect("bluesky");
 });
 afterAll(async () => {
-  elsewhere.close();
+  fileServer.close();
   await system[Symbol.asyncDispose]();
 });
 
 const call = <T = ReadyMedia>(method: string, path: string, options = {}) =>
   tenant.api.call<T>(method, path, options);
 const fromUrl = (path: string, headers = {}) =>
-  call("POST", "/media/from-url", { body: { url: elsewhereUrl + path }, headers });
+  call("POST", "/media/from-url", { body: { url: fileUrl + path }, headers });
 const put = (url: string, init: RequestInit) => fetch(url, { method: "PUT", ...init });
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
@@ -56,36 +52,39 @@ async function refusal(answer: Response): Promise<string> {
   return `${answer.status} ${error.code}`;
 }
 
-describe("a file that is uploaded", () => {
+describe("uploaded files:", () => {
   test.each([
     ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
-    ["a film", FILM, { kind: "video", contentType: "video/mp4" }],
-  ])("%s is known by its bytes, and can be fetched whole and in parts", async (_, file, found) => {
-    const media = await upload(tenant.api, file);
-    expect(media).toMatchObject({
-      ...found,
-      status: "ready",
-      bytes: file.bytes.length,
-      sha256: sha256(file.bytes),
-      fileName: file.fileName,
-    });
-    const whole = await fetch(media.url);
-    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, file.contentType]);
-    expect(Buffer.from(await whole.arrayBuffer()).equals(file.bytes)).toBe(true);
-    const part = await fetch(media.url, { headers: { range: "bytes=10-19" } });
-    expect([part.status, part.headers.get("content-range")]).toEqual([
-      206,
-      `bytes 10-19/${file.bytes.length}`,
-    ]);
-    expect(Buffer.from(await part.arrayBuffer()).equals(file.bytes.subarray(10, 20))).toBe(true);
-    const head = await fetch(media.url, { method: "HEAD" });
-    expect(head.headers.get("content-length")).toBe(String(file.bytes.length));
-    const etag = head.headers.get("etag") ?? "";
-    const again = await fetch(media.url, { headers: { "if-none-match": etag } });
-    expect(again.status).toBe(304);
-  });
+    ["a video", VIDEO, { kind: "video", contentType: "video/mp4" }],
+  ])(
+    "%s is described by its bytes, and can be fetched whole and in parts",
+    async (_, file, found) => {
+      const media = await upload(tenant.api, file);
+      expect(media).toMatchObject({
+        ...found,
+        status: "ready",
+        bytes: file.bytes.length,
+        sha256: sha256(file.bytes),
+        fileName: file.fileName,
+      });
+      const whole = await fetch(media.url);
+      expect([whole.status, whole.headers.get("content-type")]).toEqual([200, file.contentType]);
+      expect(Buffer.from(await whole.arrayBuffer()).equals(file.bytes)).toBe(true);
+      const part = await fetch(media.url, { headers: { range: "bytes=10-19" } });
+      expect([part.status, part.headers.get("content-range")]).toEqual([
+        206,
+        `bytes 10-19/${file.bytes.length}`,
+      ]);
+      expect(Buffer.from(await part.arrayBuffer()).equals(file.bytes.subarray(10, 20))).toBe(true);
+      const head = await fetch(media.url, { method: "HEAD" });
+      expect(head.headers.get("content-length")).toBe(String(file.bytes.length));
+      const etag = head.headers.get("etag") ?? "";
+      const again = await fetch(media.url, { headers: { "if-none-match": etag } });
+      expect(again.status).toBe(304);
+    },
+  );
 
-  test("stays as long as a post uses it, a draft too, and is shown by that post", async () => {
+  test("a medium cannot be deleted while a post, or a draft, uses it", async () => {
     const media = await upload(tenant.api, PNG);
     const post = await create(tenant.api, {
       content: "With a picture",
@@ -106,9 +105,9 @@ describe("a file that is uploaded", () => {
     );
   });
 
-  test("is completed once for all who ask, and with the same answer", async () => {
-    const grant = await presign(tenant.api, FILM);
-    await put(grant.uploadUrl, { body: FILM.bytes });
+  test("concurrent requests complete an upload once and get the same answer", async () => {
+    const grant = await presign(tenant.api, VIDEO);
+    await put(grant.uploadUrl, { body: VIDEO.bytes });
     const path = `/media/${grant.id}/complete`;
     const answers = await Promise.all(Array.from({ length: 5 }, () => call("POST", path)));
     answers.push(await call("POST", path));
@@ -118,8 +117,8 @@ describe("a file that is uploaded", () => {
   });
 });
 
-describe("an upload", () => {
-  test("may carry its grant as a bearer token, once", async () => {
+describe("uploads:", () => {
+  test("an upload may carry its grant as a bearer token, once", async () => {
     const { uploadPath, uploadToken, uploadUrl, id } = await presign(tenant.api, PNG);
     const url = `${system.local().baseUrl}/uploads/${uploadPath}`;
     const headers = { authorization: `Bearer ${uploadToken}`, "content-type": "image/png" };
@@ -131,70 +130,32 @@ describe("an upload", () => {
     expect((await call("POST", `/media/${id}/complete`)).status).toBe(200);
   });
 
-  test("that was cut off leaves nothing and can be repeated", async () => {
-    const grant = await presign(tenant.api, FILM);
-    await cutUpload(grant, FILM);
+  test("an upload that was cut off can be repeated", async () => {
+    const grant = await presign(tenant.api, VIDEO);
+    await cutUpload(grant, VIDEO);
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe(
       "409 media_not_uploaded",
     );
-    expect((await put(grant.uploadUrl, { body: FILM.bytes })).status).toBe(204);
+    expect((await put(grant.uploadUrl, { body: VIDEO.bytes })).status).toBe(204);
     const { status, body } = await call("POST", `/media/${grant.id}/complete`);
-    expect([status, body.sha256]).toEqual([200, sha256(FILM.bytes)]);
+    expect([status, body.sha256]).toEqual([200, sha256(VIDEO.bytes)]);
   });
 
-  test("that is not what was declared is refused and leaves its grant open", async () => {
+  test("an upload may come from a page of a configured origin", async () => {
     const { uploadUrl } = await presign(tenant.api, PNG);
-    const { bytes } = PNG;
-    const longer = new Uint8Array(bytes.length + 1);
-    const digest = `sha-256=:${createHash("sha256").update("other").digest("base64")}:`;
-    const refusals: [RequestInit, string][] = [
-      [{ body: longer }, "413 payload_too_large"],
-      [{ body: bytes.subarray(1) }, "400 invalid_request"],
-      [{ body: null }, "422 media_rejected"],
-      [{ body: bytes, headers: { "content-type": "image/gif" } }, "415 unsupported_media_type"],
-      [{ body: bytes, headers: { "content-digest": digest } }, "400 invalid_request"],
-      [{ body: new Blob([longer]).stream(), duplex: "half" }, "413 payload_too_large"],
-    ];
-    for (const [init, expected] of refusals)
-      expect(await refusal(await put(uploadUrl, init))).toBe(expected);
-    expect((await put(uploadUrl, { body: bytes })).status).toBe(204);
-  });
-
-  test("with a token of another grant, a damaged one or none is not found", async () => {
-    const [one, other] = [await presign(tenant.api, PNG), await presign(tenant.api, PNG)];
-    const path = `${system.local().baseUrl}/uploads/${one.uploadPath}`;
-    for (const query of ["", "?token=", "?token=x", `?token=${other.uploadToken}`])
-      expect(await refusal(await put(path + query, { body: PNG.bytes }))).toBe("404 not_found");
-    const unknown = `${system.local().baseUrl}/uploads/${crypto.randomUUID()}?token=${one.uploadToken}`;
-    expect(await refusal(await put(unknown, { body: PNG.bytes }))).toBe("404 not_found");
-  });
-
-  test("may come from a page of a configured origin", async () => {
-    const { uploadUrl } = await presign(tenant.api, PNG);
-    const headers = { origin: ORIGIN, "access-control-request-method": "PUT" };
+    const headers = { origin: UPLOAD_ORIGIN, "access-control-request-method": "PUT" };
     const preflight = await fetch(uploadUrl, { method: "OPTIONS", headers });
-    expect(preflight.headers.get("access-control-allow-origin")).toBe(ORIGIN);
-    const answer = await put(uploadUrl, { body: PNG.bytes, headers: { origin: ORIGIN } });
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(UPLOAD_ORIGIN);
+    const answer = await put(uploadUrl, { body: PNG.bytes, headers: { origin: UPLOAD_ORIGIN } });
     expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
       204,
-      ORIGIN,
+      UPLOAD_ORIGIN,
     ]);
   });
 });
 
-describe("what is no accepted file", () => {
-  test.each([
-    ["image/svg+xml", 1, { code: "media_type_unsupported", path: "/contentType" }],
-    ["image/png", 20_000_001, { code: "media_too_large", limit: 20e6, actual: 20_000_001 }],
-    ["video/mp4", 1_000_000_001, { code: "media_too_large", limit: 1e9, actual: 1_000_000_001 }],
-  ])("a %s of %i bytes gets no grant", async (contentType, bytes, detail) => {
-    const body = { fileName: "a", contentType, bytes };
-    const answer = await call("POST", "/media/presign", { body });
-    expect(refusalOf(answer)).toBe(`422 media_rejected ${detail.code}`);
-    expect(detailsOf(answer)).toMatchObject([detail]);
-  });
-
-  test("is rejected when it is completed, for good, and can be deleted at once", async () => {
+describe("files that are not accepted:", () => {
+  test("a file that is not media is rejected for good when it is completed, and can be deleted at once", async () => {
     const bytes = new TextEncoder().encode("<html><script>alert(1)</script></html>");
     const grant = await presign(tenant.api, { ...PNG, bytes });
     expect((await put(grant.uploadUrl, { body: bytes })).status).toBe(204);
@@ -206,7 +167,7 @@ describe("what is no accepted file", () => {
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe("404 not_found");
   });
 
-  test("and not there yet, is not ready for posts", async () => {
+  test("a post cannot use a medium that is not uploaded yet", async () => {
     const { id } = await presign(tenant.api, PNG);
     const answer = await call("POST", "/posts", {
       body: { content: "Early", accountIds: [bluesky], mediaIds: [id] },
@@ -216,41 +177,22 @@ describe("what is no accepted file", () => {
   });
 });
 
-test("another workspace finds nothing", async () => {
-  const media = await upload(tenant.api, PNG);
-  const grant = await presign(tenant.api, PNG);
-  const { api } = stranger;
-  for (const { id } of [media, grant]) {
-    expect(refusalOf(await api.call("POST", `/media/${id}/complete`))).toBe("404 not_found");
-    expect(refusalOf(await api.call("DELETE", `/media/${id}`))).toBe("404 not_found");
-  }
-  const account = await stranger.connect("bluesky");
-  const body = { content: "Theirs", accountIds: [account], mediaIds: [media.id] };
-  const foreign = await api.call("POST", "/posts", { body });
-  const invented = await api.call("POST", "/posts", {
-    body: { ...body, mediaIds: [crypto.randomUUID()] },
-  });
-  for (const answer of [foreign, invented])
-    expect(refusalOf(answer)).toBe("422 validation_failed unknown_media");
-  expect((await fetch(media.url)).status).toBe(200);
-});
-
-describe("an import", () => {
-  test("is the same media for the same key, with an address made anew", async () => {
+describe("imports:", () => {
+  test("an import that is repeated under its key answers the same medium, with a new address", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
-    const first = await fromUrl("/film.mp4", headers);
+    const first = await fromUrl("/video.mp4", headers);
     expect([first.status, first.body]).toMatchObject([
       201,
-      { fileName: "film.mp4", contentType: "video/mp4", sha256: sha256(FILM.bytes) },
+      { fileName: "video.mp4", contentType: "video/mp4", sha256: sha256(VIDEO.bytes) },
     ]);
-    const again = await fromUrl("/film.mp4", headers);
+    const again = await fromUrl("/video.mp4", headers);
     expect([again.status, again.body.id, again.headers.get("idempotent-replayed")]).toEqual([
       201,
       first.body.id,
       "true",
     ]);
     expect((await fetch(again.body.url)).status).toBe(200);
-    expect((await fromUrl("/film.mp4")).body.id).not.toBe(first.body.id);
+    expect((await fromUrl("/video.mp4")).body.id).not.toBe(first.body.id);
     expect(refusalOf(await fromUrl("/other.mp4", headers))).toBe("422 idempotency_key_reused");
   });
 
@@ -258,20 +200,18 @@ describe("an import", () => {
     ["/missing.png", "422 import_failed"],
     ["/loop", "422 import_failed"],
     ["/page.png", "422 media_rejected media_type_unsupported"],
-  ])("of %s is %s", async (path, expected) => {
+  ])("an import of %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
   });
 
-  test.each(["http://127.0.0.1:1/a.png", "http://[::1]/a.png", "http://169.254.169.254/latest"])(
-    "never asks %s",
-    async (url) => {
-      const answer = await call("POST", "/media/from-url", { body: { url } });
-      expect(refusalOf(answer)).toMatch(/^422 address_not_allowed/);
-    },
-  );
+  test("an import never connects to a private address", async () => {
+    const body = { url: "http://169.254.169.254/latest" };
+    const answer = await call("POST", "/media/from-url", { body });
+    expect(refusalOf(answer)).toMatch(/^422 address_not_allowed/);
+  });
 });
 
-test("media of a scheduled post can be exchanged, and the old one is free again", async () => {
+test("the medium of a scheduled post can be replaced, and the old one can be deleted", async () => {
   const [old, fresh] = [await upload(tenant.api, PNG), await upload(tenant.api, PNG)];
   const post = await create(tenant.api, {
     content: "Exchanged",
@@ -287,7 +227,7 @@ test("media of a scheduled post can be exchanged, and the old one is free again"
   expect((await call("DELETE", `/media/${old.id}`)).status).toBe(202);
 });
 
-test("tokens of uploads and addresses are in no log", async () => {
+test("no log holds the token of an upload or of a medium", async () => {
   const grant = await presign(tenant.api, PNG);
   await put(grant.uploadUrl, { body: PNG.bytes });
   const { body } = await call("POST", `/media/${grant.id}/complete`);

@@ -9,7 +9,7 @@ import { create, whenTargets } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** What every process tells of itself. */
+/** Metrics of every process. */
 const PROCESS = [
   "nodejs_eventloop_lag_p99_seconds",
   "nodejs_eventloop_utilization",
@@ -36,7 +36,7 @@ const CONSUMER = [
   "parked_events",
 ];
 
-/** What operators are promised, by service. */
+/** Metrics that are promised to operators, by service. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   gateway: [...PROCESS, "gateway_request_duration_seconds", "rpc_client_failures_total"],
   accounts: [
@@ -77,7 +77,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Every label there is, and what its values look like: none of them is anybody's to choose. */
+/** Every label, with the form of its values: no client can choose one. */
 const LABELS: Readonly<Record<string, RegExp>> = {
   code: /^[a-z_]*$/,
   direction: /^(in|out)$/,
@@ -116,12 +116,12 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** A text that was never there before, as clients put into requests wherever they can. */
+/** A fresh text, as clients put into requests wherever they can. */
 function fresh(): string {
   return randomBytes(12).toString("hex");
 }
 
-/** Requests that have nothing in common with those of another time but their kind. */
+/** Sends requests of every kind, each with fresh ids, paths and texts. */
 async function useEverything(): Promise<void> {
   const { baseUrl } = system.local();
   const accountId = await tenant.connect("x");
@@ -146,17 +146,20 @@ async function useEverything(): Promise<void> {
   });
 }
 
-test.each(Object.keys(PROMISED))("%s tells all that operators are promised", async (service) => {
-  const { help, types, samples } = (await readExpositions(system)).get(service) ?? {};
+test.each(Object.keys(PROMISED))(
+  "%s exposes every metric that is promised to operators",
+  async (service) => {
+    const { help, types, samples } = (await readExpositions(system)).get(service) ?? {};
 
-  expect([...(types?.keys() ?? [])]).toEqual(
-    expect.arrayContaining([...(PROMISED[service] ?? [])]),
-  );
-  for (const [name, text] of help ?? []) expect(text, name).toMatch(/^\S.{9,}/);
-  expect(samples?.length).toBeGreaterThan(0);
-});
+    expect([...(types?.keys() ?? [])]).toEqual(
+      expect.arrayContaining([...(PROMISED[service] ?? [])]),
+    );
+    for (const [name, text] of help ?? []) expect(text, name).toMatch(/^\S.{9,}/);
+    expect(samples?.length).toBeGreaterThan(0);
+  },
+);
 
-test("every process that can work says so", async () => {
+test("every process that is ready exposes `postrider_ready` as 1", async () => {
   await eventually(async () => {
     const found = await readExpositions(system);
     const ready = [...found].map(([service, { samples }]) => [
@@ -169,7 +172,7 @@ test("every process that can work says so", async () => {
   });
 });
 
-test("what has never happened is told as 0 where its first time is worth an alert", async () => {
+test("series whose first event is worth an alert start at 0", async () => {
   const { samples } = (await readExpositions(system)).get("delivery") ?? {};
   const zeroes = (label: string, value: string) =>
     samples
@@ -183,7 +186,7 @@ test("what has never happened is told as 0 where its first time is worth an aler
   expect(zeroes("outcome", "unknown")).toEqual(ofAll("delivery_attempts_total"));
 });
 
-test("what a post went through is counted where it happened", async () => {
+test("every service counts its part of a post", async () => {
   const found = await readExpositions(system);
   const value = (service: string, name: string, labels: Readonly<Record<string, string>>) =>
     found
@@ -216,7 +219,7 @@ test("what a post went through is counted where it happened", async () => {
   expect(value("delivery", "delivery_claim_age_seconds", {})).toBeLessThan(5);
 });
 
-test("no label takes a value that somebody outside can choose", async () => {
+test("no label has a value that a client can choose", async () => {
   const strange = new Set<string>();
   for (const [service, { samples }] of await readExpositions(system)) {
     for (const { name, labels } of samples) {
@@ -229,7 +232,7 @@ test("no label takes a value that somebody outside can choose", async () => {
   expect([...strange]).toEqual([]);
 });
 
-test("other ids, paths and texts make no other series", async () => {
+test("requests with other ids, paths and texts add no series", async () => {
   const readSeries = async () =>
     [...(await readExpositions(system))].flatMap(([service, told]) => seriesOf(service, told));
   const before = new Set(await readSeries());
@@ -237,14 +240,14 @@ test("other ids, paths and texts make no other series", async () => {
   await useEverything();
   const after = await readSeries();
 
-  // What a process is busy with in that moment comes and goes.
+  // Series of what a process does at that moment come and go.
   const added = after.filter(
     (series) => !before.has(series) && !series.includes(" nodejs_active_"),
   );
   expect(added).toEqual([]);
 });
 
-test("a label with anybody's values would be noticed", () => {
+test("the label patterns reject a route that holds an id", () => {
   const text = `posts_total{route="/posts/${crypto.randomUUID()}"} 1`;
   const [sample] = parseExposition(text).samples;
 

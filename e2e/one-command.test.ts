@@ -12,13 +12,19 @@ const ROOT = join(import.meta.dirname, "..");
 
 let dataDir: string;
 let port: number;
+/** The launcher that runs now. The tests below are one story, because every start of a stack costs seconds. */
+let running: Run | undefined;
 
 beforeAll(async () => {
   dataDir = makeTestFolder("command");
   port = await findStablePort();
 });
 
-afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+afterAll(async () => {
+  running?.child.kill("SIGINT");
+  await running?.ended();
+  rmSync(dataDir, { recursive: true, force: true });
+});
 
 interface Run {
   readonly child: ChildProcess;
@@ -26,11 +32,11 @@ interface Run {
   ended(): Promise<number | null>;
 }
 
-/** What `npm run <command>` runs. */
-function run(command: string, ...args: readonly string[]): Run {
+/** Runs what `npm run <command>` runs. */
+function run(command: string, args: readonly string[] = [], folder = dataDir): Run {
   const child = spawn(process.execPath, [join(ROOT, "scripts/bootstrap.mjs"), command, ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, POSTRIDER_DATA_DIR: dataDir },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, POSTRIDER_DATA_DIR: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -44,10 +50,12 @@ function run(command: string, ...args: readonly string[]): Run {
   return { child, output: () => output, ended: () => promise };
 }
 
-async function startReady(...args: readonly string[]): Promise<Run> {
-  const started = run("start", "--port", String(port), ...args);
-  await eventually(() => /Postrider is ready|^postrider: /m.test(started.output()), {
-    timeoutMs: 60_000,
+async function startReady(): Promise<Run> {
+  const started = run("start", ["--port", String(port)]);
+  running = started;
+  const hasEnded = () => started.child.exitCode !== null || started.child.signalCode !== null;
+  await eventually(() => started.output().includes("Postrider is ready") || hasEnded(), {
+    timeoutMs: 120_000,
   });
   expect(started.output()).toContain("Postrider is ready");
   return started;
@@ -71,13 +79,20 @@ function processes(): ProcessIdentity[] {
   ].map((pid) => identifyProcess(pid) ?? { pid, startTicks: 0, bootId: "is not running" });
 }
 
-/** All of the ports that a stack listens on. */
+/** Every port that the stack listens on. */
 function ports(): number[] {
   const { services, postgres, simulatorUrl } = local();
   const urls = Object.values(services).flatMap((replicas) =>
     replicas.flatMap(({ url, metricsUrl }) => [url, metricsUrl]),
   );
   return [postgres?.port ?? 0, ...[simulatorUrl, ...urls].map((url) => Number(new URL(url).port))];
+}
+
+/** Stops the launcher that runs, which ends with exit code 0. */
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  running?.child.kill(signal);
+  expect(await running?.ended()).toBe(0);
+  running = undefined;
 }
 
 async function expectNothingLeft(before: readonly ProcessIdentity[], used: readonly number[]) {
@@ -87,43 +102,8 @@ async function expectNothingLeft(before: readonly ProcessIdentity[], used: reado
   }
 }
 
-test("a first start and the next one get ready with the same key and accounts, and Ctrl-C leaves nothing", async () => {
-  const first = await startReady();
-  const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8");
-  const { apiKey, workspaceId, accounts } = local();
-  const before = processes();
-  const used = ports();
-  expect(before.map(({ bootId }) => bootId)).not.toContain("is not running");
-  first.child.kill("SIGINT");
-  expect(await first.ended()).toBe(0);
-  await expectNothingLeft(before, used);
-  expect(existsSync(join(dataDir, "local.json"))).toBe(false);
-
-  const second = await startReady();
-  expect(local()).toMatchObject({ apiKey, workspaceId, accounts });
-  expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toBe(secrets);
-  expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
-  second.child.kill("SIGINT");
-  expect(await second.ended()).toBe(0);
-});
-
-test("a launcher killed the hard way leaves nothing either, and the next start works", async () => {
-  const first = await startReady();
-  const before = processes();
-  const used = ports();
-  process.kill(before[0]?.pid ?? 0, "SIGKILL");
-  await first.ended();
-
-  const second = await startReady();
-  await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
-  const [gateway] = local().services.gateway;
-  expect(used).toContain(Number(new URL(gateway?.url ?? "").port));
-  second.child.kill("SIGTERM");
-  expect(await second.ended()).toBe(0);
-});
-
-test("the demo publishes to every platform on a stack of its own, which is gone afterwards", async () => {
-  const demo = run("demo", "--port", String(port));
+test("`npm run demo` starts a stack, publishes to every platform, and leaves nothing running", async () => {
+  const demo = run("demo", ["--port", String(port)]);
 
   expect(await demo.ended(), demo.output()).toBe(0);
 
@@ -143,34 +123,51 @@ test("the demo publishes to every platform on a stack of its own, which is gone 
   expect(await probePort(port)).toBe(port);
 });
 
-test("the demo uses the running stack, and a second start on its folder is refused in one line", async () => {
-  const stack = await startReady();
+test("`npm run demo` uses the stack that runs", async () => {
+  rmSync(dataDir, { recursive: true });
+  await startReady();
   const demo = run("demo");
   expect(await demo.ended(), demo.output()).toBe(0);
   expect(demo.output()).not.toContain("starting one");
-
-  const second = run("start", "--port", String(port));
-  expect(await second.ended()).toBe(1);
-  expect(second.output()).toMatch(/^postrider: a stack already runs on .* \(process \d+\)\n$/m);
-
-  stack.child.kill("SIGINT");
-  expect(await stack.ended()).toBe(0);
 });
 
-test("a taken port is named in one line", async () => {
-  const other = await startReady();
-  const elsewhere = makeTestFolder("command");
-  const folder = dataDir;
-  dataDir = elsewhere;
+test("`npm start` names the stack that runs already, and the port that is taken, in one line", async () => {
+  const sameFolder = run("start", ["--port", String(port)]);
+  expect(await sameFolder.ended()).toBe(1);
+  expect(sameFolder.output()).toMatch(/^postrider: a stack already runs on .* \(process \d+\)\n$/m);
 
-  const refused = run("start", "--port", String(port));
-
-  expect(await refused.ended()).toBe(1);
-  expect(refused.output()).toContain(
+  const otherFolder = makeTestFolder("command");
+  const samePort = run("start", ["--port", String(port)], otherFolder);
+  expect(await samePort.ended()).toBe(1);
+  expect(samePort.output()).toContain(
     `postrider: port ${port} is taken: stop what listens there, or choose another one with --port N\n`,
   );
-  dataDir = folder;
-  rmSync(elsewhere, { recursive: true, force: true });
-  other.child.kill("SIGINT");
-  expect(await other.ended()).toBe(0);
+  rmSync(otherFolder, { recursive: true, force: true });
+});
+
+test("Ctrl-C leaves no process, and the next start has the same key and accounts", async () => {
+  const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8");
+  const { apiKey, workspaceId, accounts } = local();
+  const [before, used] = [processes(), ports()];
+  expect(before.map(({ bootId }) => bootId)).not.toContain("is not running");
+  await stop("SIGINT");
+  await expectNothingLeft(before, used);
+  expect(existsSync(join(dataDir, "local.json"))).toBe(false);
+
+  const second = await startReady();
+  expect(local()).toMatchObject({ apiKey, workspaceId, accounts });
+  expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toBe(secrets);
+  expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
+});
+
+test("kill -9 of the launcher leaves no process after the next start, which works", async () => {
+  const [before, used] = [processes(), ports()];
+  process.kill(before[0]?.pid ?? 0, "SIGKILL");
+  await running?.ended();
+
+  await startReady();
+  await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
+  const [gateway] = local().services.gateway;
+  expect(used).toContain(Number(new URL(gateway?.url ?? "").port));
+  await stop("SIGTERM");
 });

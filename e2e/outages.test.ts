@@ -2,7 +2,7 @@ import { serviceNames } from "@postrider/local/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectAll, expectExactlyOnce } from "./support/burst.ts";
-import { tell } from "./support/figures.ts";
+import { printFigures } from "./support/figures.ts";
 import { expectNoneLost, startLoad, tally, type Load, type Sample } from "./support/load.ts";
 import { startSystem, type BusKind, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
@@ -10,16 +10,16 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const secondsOr = (fallback: number): number =>
   Number(process.env.POSTRIDER_E2E_OUTAGE_SECONDS ?? fallback);
 /**
- * The promise is about 60 s and more: `POSTRIDER_E2E_OUTAGE_SECONDS=60`. What differs is over after a few: with Postgres
- * when its connections have broken, with Kafka when the sessions of all members (10 s) have expired.
+ * The promise is about outages of 60 s and more: `POSTRIDER_E2E_OUTAGE_SECONDS=60`. A longer one differs no more once the
+ * connections to Postgres are broken, and the sessions of all members of Kafka groups (10 s) have expired.
  */
 const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 };
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 20;
 const SETTLE_MS = 120_000;
-/** For so long after the last sign of the database a gateway may go on with what it knows and has been granted. */
+/** How long a gateway may go on with its caches and granted budgets after the database went down. */
 const NOTICE_MS = 1_000;
-/** Refused at once, and not when some deadline is over; on a machine that is busy with other things "at once" takes longer. */
+/** Time limit of a refusal: far less than any deadline, and enough for a busy machine. */
 const QUICK_MS = 3_000;
 const ACCOUNTS = 20;
 
@@ -35,14 +35,14 @@ async function isAllReady(system: System): Promise<boolean> {
 }
 
 interface Outage {
-  /** What was asked meanwhile. */
+  /** The requests that were sent meanwhile. */
   readonly samples: readonly Sample[];
-  /** Those of them that had their answer while the part was still away. */
+  /** Those of them that were answered while the part was still down. */
   readonly answered: readonly Sample[];
   readonly readyAfterMs: number;
 }
 
-/** Takes the part down for a while, under load, and returns what was asked meanwhile. */
+/** Takes the part down for a while, under load, and returns the requests of that time. */
 async function outageOf(
   system: System,
   load: Load,
@@ -73,23 +73,21 @@ async function outageOf(
   return { samples: during, answered, readyAfterMs };
 }
 
-/** The slowest answers, for whoever reads the figures. */
+/** Percentiles of the answer times, for the printed figures. */
 function durationsOf(samples: readonly Sample[]) {
   const sorted = samples.map(({ durationMs }) => Math.round(durationMs)).toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
+describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
   let system: System;
   let tenant: Tenant;
   let accountIds: readonly string[];
   beforeAll(async () => {
     system = await startSystem(bus, { replicas: 2 });
     tenant = await openTenant(system, ["--monthly-quota", "100000", "--daily-quota", "100000"]);
-    accountIds = await Promise.all(
-      Array.from({ length: ACCOUNTS }, () => tenant.connect("bluesky")),
-    );
+    accountIds = await tenant.connectAll("bluesky", ACCOUNTS);
   }, TIMEOUT_MS);
   afterAll(() => system[Symbol.asyncDispose]());
 
@@ -98,7 +96,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
     return startLoad({ api, perSecond: PER_SECOND, accountIds, label, isPersistent: true });
   };
 
-  /** What was accepted before, meanwhile and afterwards is out once, and nobody had to be started again for it. */
+  /** Checks that every accepted post was published once, and that no process had to be restarted. */
   const expectDelivered = async (
     load: Load,
     pids: ReturnType<typeof allPids>,
@@ -114,9 +112,9 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
     expect(allPids(system)).toEqual(pids);
   };
 
-  const refuses = (...signals: readonly NodeJS.Signals[]) =>
+  const testPostgresOutage = (...signals: readonly NodeJS.Signals[]) =>
     test.each(signals)(
-      "while Postgres is down (%s) requests are refused at once with the time to wait, and afterwards everything goes on by itself",
+      "requests are refused at once with the time to wait while Postgres is down (%s), and all accepted posts are published afterwards",
       async (signal) => {
         const label = `postgres ${signal}`;
         const pids = allPids(system);
@@ -128,7 +126,12 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
           signal,
         );
         const { notSent } = load.report();
-        tell(label, { ...durationsOf(samples), answers: tally(samples), notSent, readyAfterMs });
+        printFigures(label, {
+          ...durationsOf(samples),
+          answers: tally(samples),
+          notSent,
+          readyAfterMs,
+        });
         expect(answered.length).toBeGreaterThan(0);
         expectNoneLost({ samples });
         expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([503]));
@@ -138,16 +141,21 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
       TIMEOUT_MS,
     );
 
-  const holdsBack = () =>
+  const testKafkaOutage = () =>
     test(
-      "while Kafka is down nothing is refused, and afterwards all of it is published",
+      "no request is refused while Kafka is down, and all accepted posts are published afterwards",
       async () => {
         const label = "kafka down";
         const pids = allPids(system);
         const load = begin(label);
         const { samples, readyAfterMs } = await outageOf(system, load, "kafka", "SIGKILL");
         const { notSent } = load.report();
-        tell(label, { ...durationsOf(samples), answers: tally(samples), notSent, readyAfterMs });
+        printFigures(label, {
+          ...durationsOf(samples),
+          answers: tally(samples),
+          notSent,
+          readyAfterMs,
+        });
         expect(samples.length).toBeGreaterThan(0);
         expect(samples.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
         await expectDelivered(load, pids, label);
@@ -155,9 +163,9 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus", (bus) => {
       TIMEOUT_MS,
     );
 
-  if (bus === "postgres") refuses("SIGKILL", "SIGINT");
+  if (bus === "postgres") testPostgresOutage("SIGKILL", "SIGINT");
   else {
-    holdsBack();
-    refuses("SIGKILL");
+    testKafkaOutage();
+    testPostgresOutage("SIGKILL");
   }
 });

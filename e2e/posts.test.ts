@@ -1,3 +1,4 @@
+import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   create,
@@ -8,221 +9,177 @@ import {
   whenPost,
   type PostDetail,
 } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-let system: System;
+/** The life of a post until it is published. What a request may hold is tested by posts and gateway. */
+
+let system: SharedSystem;
 let tenant: Tenant;
+let x: string;
 let bluesky: string;
 let telegram: string;
 
 beforeAll(async () => {
-  system = await startSystem("postgres");
+  system = await joinSharedSystem();
   tenant = await openTenant(system);
-  bluesky = await tenant.connect("bluesky");
-  telegram = await tenant.connect("telegram");
+  [x, bluesky, telegram] = [
+    await tenant.connect("x"),
+    await tenant.connect("bluesky"),
+    await tenant.connect("telegram"),
+  ];
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-interface Page {
-  readonly posts: readonly { readonly id: string; readonly status: string }[];
-  readonly nextCursor: string | null;
-}
+const command = (id: string, name: string) =>
+  tenant.api.call<PostDetail>("POST", `/posts/${id}/${name}`);
+const edit = (id: string, body: object) =>
+  tenant.api.call<PostDetail>("PATCH", `/posts/${id}`, { body });
 
-const visibleTexts = async () => (await system.simulator.visible()).map(({ text }) => text);
-const post = (body: object, headers = {}) =>
-  tenant.api.call<PostDetail>("POST", "/posts", { body, headers });
-const list = (query: string) => tenant.api.call<Page>("GET", `/posts?${query}`);
-
-test("validate says what a post would be refused for, all at once, and saves nothing", async () => {
-  const valid = await tenant.api.call("POST", "/posts/validate", {
-    body: { content: "Fine", accountIds: [bluesky, telegram] },
-  });
-  expect([valid.status, valid.body]).toEqual([
-    200,
-    {
-      valid: true,
-      scheduledAt: null,
-      targets: [
-        { accountId: bluesky, platform: "bluesky" },
-        { accountId: telegram, platform: "telegram" },
-      ],
-    },
-  ]);
-  const tooLong = await tenant.api.call("POST", "/posts/validate", {
-    body: {
-      content: "a".repeat(301),
-      accountIds: [bluesky, telegram],
-      options: { youtube: { title: "x" } },
-      scheduledAt: inMs(-HOUR_MS),
-    },
-  });
-  expect(tooLong.status).toBe(422);
-  expect(
-    detailsOf(tooLong)
-      .map(({ code }) => String(code))
-      .toSorted(),
-  ).toEqual(["content_too_long", "schedule_in_past", "unknown_option_key"]);
-  expect(detailsOf(tooLong).find(({ code }) => code === "content_too_long")).toMatchObject({
-    accountId: bluesky,
-    platform: "bluesky",
-    limit: 300,
-    actual: 301,
-  });
-  expect((await list("limit=1")).body).toEqual({ posts: [], nextCursor: null });
+test("a scheduled post goes out when it is due and not before", async () => {
+  const scheduledAt = inMs(1000);
+  const body = { content: "On time", accountIds: [bluesky, x], scheduledAt };
+  const made = await create(tenant.api, body);
+  expect(made).toMatchObject({ status: "scheduled", scheduledAt, startedAt: null });
+  const { startedAt } = await whenPost(tenant.api, made.id, "published");
+  expect(Date.parse(startedAt ?? "") - Date.parse(scheduledAt)).toBeGreaterThanOrEqual(0);
+  expect(await tenant.countVisible("On time")).toBe(2);
 });
 
-test("white space alone is no content, and ids that are not ours are unknown", async () => {
-  const stranger = crypto.randomUUID();
-  const answer = await post({
-    content: " \n\t",
-    accountIds: [stranger, bluesky],
-    mediaIds: [stranger],
-  });
-  expect(answer.status).toBe(422);
-  const codes = new Set(detailsOf(answer).map(({ code }) => code));
-  expect([...codes]).toEqual(expect.arrayContaining(["unknown_account", "unknown_media"]));
-  const empty = await post({ content: " \n\t", accountIds: [bluesky] });
-  expect(refusalOf(empty)).toBe("422 validation_failed content_required");
-});
-
-test("a queue slot excludes a time and a draft", async () => {
-  const body = { content: "Exclusive", accountIds: [bluesky], queueSlot: true };
-  expect(refusalOf(await post({ ...body, scheduledAt: inMs(HOUR_MS), isDraft: true }))).toBe(
-    "400 invalid_request exclusive_fields exclusive_fields",
-  );
-  expect(refusalOf(await post({ ...body, isDraft: true }))).toBe(
-    "400 invalid_request exclusive_fields",
-  );
-});
-
-test("a draft keeps its plan, breaks rules in peace, and counts nowhere", async () => {
-  const body = { content: "a".repeat(999), accountIds: [bluesky], isDraft: true };
-  const drafts = await Promise.all(
-    [0, 1].map(() => create(tenant.api, { ...body, scheduledAt: "2020-01-01T00:00:00Z" })),
-  );
-  for (const draft of drafts) {
-    expect(draft).toMatchObject({
-      status: "draft",
-      scheduledAt: "2020-01-01T00:00:00.000Z",
-      startedAt: null,
-    });
-  }
-  expect(refusalOf(await tenant.api.call("POST", `/posts/${drafts[0]?.id}/publish`))).toBe(
-    "422 validation_failed content_too_long",
-  );
-  const quota = await tenant.api.call<{ monthly: object }>("GET", "/quota");
-  expect(quota.body.monthly).toMatchObject({ limit: 1000, used: 0, reserved: 0, remaining: 1000 });
-});
-
-test("an option overrides the text: the account's wins over the platform's", async () => {
+test("a draft that is edited and published early goes out once, with its last text for each account", async () => {
   const other = await tenant.connect("bluesky");
-  const { id } = await create(tenant.api, {
-    content: "for all",
-    accountIds: [bluesky, other, telegram],
-    options: { bluesky: { content: "for bluesky" }, [other]: { content: "for the other" } },
+  const draft = await create(tenant.api, {
+    content: "first text",
+    accountIds: [telegram],
+    isDraft: true,
   });
-  await whenPost(tenant.api, id, "published");
-  expect((await visibleTexts()).filter((text) => text.startsWith("for ")).toSorted()).toEqual([
-    "for all",
-    "for bluesky",
-    "for the other",
+  const edited = await edit(draft.id, {
+    content: "text for all",
+    accountIds: [telegram, bluesky, other],
+    options: { bluesky: { content: "text for bluesky" }, [other]: { content: "text for one" } },
+    scheduledAt: inMs(HOUR_MS),
+  });
+  expect([edited.status, edited.body.status]).toEqual([200, "scheduled"]);
+  expect((await command(draft.id, "publish")).status).toBe(202);
+  await whenPost(tenant.api, draft.id, "published");
+  const texts = (await tenant.listVisible()).map(({ text }) => text);
+  expect(texts.filter((text) => text.includes("text")).toSorted()).toEqual([
+    "text for all",
+    "text for bluesky",
+    "text for one",
   ]);
+  expect(refusalOf(await command(draft.id, "publish"))).toBe("409 invalid_transition");
+  expect(refusalOf(await edit(draft.id, { content: "too late" }))).toBe("409 post_not_editable");
 });
 
-test("the same content is refused while it is out, per account, unless it is forced", async () => {
+test("equal content is refused on the account that has it, and goes out when it is forced", async () => {
   const body = { content: "Twice  the\nsame", accountIds: [bluesky] };
   const first = await create(tenant.api, body);
   await whenPost(tenant.api, first.id, "published");
-  const again = await post({ content: " Twice the same ", accountIds: [telegram, bluesky] });
-  expect(refusalOf(again)).toBe("409 duplicate_content duplicate_content");
-  expect(detailsOf(again)[0]).toMatchObject({
-    code: "duplicate_content",
-    postId: first.id,
-    accountId: bluesky,
-    platform: "bluesky",
+  const again = await tenant.api.call("POST", "/posts", {
+    body: { content: " Twice the same ", accountIds: [telegram, bluesky] },
   });
+  expect(refusalOf(again)).toBe("409 duplicate_content duplicate_content");
+  expect(detailsOf(again)).toMatchObject([{ postId: first.id, accountId: bluesky }]);
   const forced = await create(tenant.api, { ...body, force: true });
   await whenPost(tenant.api, forced.id, "published");
-  await create(tenant.api, { ...body, accountIds: [telegram], scheduledAt: inMs(HOUR_MS) });
-  const scheduled = await post({ ...body, accountIds: [telegram], scheduledAt: inMs(2 * HOUR_MS) });
-  expect(refusalOf(scheduled)).toBe("409 duplicate_content duplicate_content");
 });
 
-test("the same content may go out again a day after it was published, and not before", async () => {
-  const body = { content: "Once a day", accountIds: [bluesky] };
-  const { id } = await create(tenant.api, body);
+test("a retry sends the failed target again and leaves the published one alone", async () => {
+  await tenant.addFault(x, { operation: "publish", mode: "refuse" });
+  const made = await create(tenant.api, { content: "Again", accountIds: [x, bluesky] });
+  const partial = await whenPost(tenant.api, made.id, "partial");
+  expect(partial.targets.map(({ status }) => status)).toEqual(["failed", "published"]);
+  const answers = await Promise.all([command(made.id, "retry"), command(made.id, "retry")]);
+  expect(answers.map(refusalOf).toSorted()).toEqual(["202 ", "409 nothing_to_retry"]);
+  const done = await whenPost(tenant.api, made.id, "published");
+  expect(done.targets).toMatchObject([
+    { status: "published", error: null, attemptCount: 2 },
+    { status: "published", attemptCount: 1, permalink: partial.targets[1]?.permalink },
+  ]);
+  expect(await tenant.countVisible("Again")).toBe(2);
+});
+
+test("a target whose account is disconnected fails when it is due, and a retry sends it after a reconnect", async () => {
+  const leaver = await tenant.connect("bluesky", "leaver");
+  const made = await create(tenant.api, {
+    content: "Left behind",
+    accountIds: [leaver, x],
+    scheduledAt: inMs(1500),
+  });
+  await disconnect(system, leaver);
+  const gone = { code: "account_disconnected", retryable: false };
+  const partial = await whenPost(tenant.api, made.id, "partial");
+  expect(partial.targets).toMatchObject([{ status: "failed", error: gone }, { error: null }]);
+  expect((await command(made.id, "retry")).status).toBe(202);
+  const again = await whenPost(tenant.api, made.id, "partial");
+  expect(again.targets).toMatchObject([{ status: "failed", error: gone }, {}]);
+  expect(await tenant.connect("bluesky", "leaver")).toBe(leaver);
+  expect((await command(made.id, "retry")).status).toBe(202);
+  await whenPost(tenant.api, made.id, "published");
+  expect(await tenant.countVisible("Left behind")).toBe(2);
+});
+
+/** Publishes a post whose answer the platform never delivers. */
+async function loseAnswer(content: string): Promise<PostDetail> {
+  await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
+  const { id } = await create(tenant.api, { content, accountIds: [telegram] });
+  const failed = await whenPost(tenant.api, id, "failed");
+  expect(failed.targets[0]?.error).toMatchObject({ code: "outcome_unknown", retryable: false });
+  return failed;
+}
+
+test("a target with an unknown outcome is retried only after an operator says that it is absent", async () => {
+  const { id, targets } = await loseAnswer("Perhaps");
+  const refused = await command(id, "retry");
+  expect(refusalOf(refused)).toBe("409 nothing_to_retry outcome_unknown");
+  expect(detailsOf(refused)).toMatchObject([{ accountId: telegram, platform: "telegram" }]);
+  await system.operate("target", "resolve", targets[0]?.id ?? "", "--absent");
+  await eventually(async () => (await command(id, "retry")).status === 202);
   await whenPost(tenant.api, id, "published");
-  /** As if so much more time had passed. */
-  const pass = async (minutes: number) =>
-    await system.sql`
-      update posts.duplicate_guards set expires_at = expires_at - ${minutes}::int * interval '1 minute'
-      where target_id in (select id from posts.targets where post_id = ${id})`;
-  await pass(24 * 60 - 1);
-  expect(refusalOf(await post(body))).toBe("409 duplicate_content duplicate_content");
-  await pass(1);
+});
+
+test("a target with an unknown outcome is published when an operator names its link", async () => {
+  const { id, targets, content } = await loseAnswer("Found");
+  const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
+  const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;
+  await system.operate("target", "resolve", targets[0]?.id ?? "", "--published", link);
+  const post = await whenPost(tenant.api, id, "published");
+  expect(post.targets).toMatchObject([
+    { status: "published", permalink: link, externalId: entry?.id, error: null },
+  ]);
+  expect(await tenant.countVisible(content)).toBe(1);
+});
+
+const MISSED = [{ status: "failed", error: { code: "missed", retryable: true }, attemptCount: 0 }];
+
+test("a scheduled post that is more than a day late fails as missed, and a retry sends it", async () => {
+  const scheduledAt = inMs(HOUR_MS);
+  const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
+  const { id } = await create(tenant.api, body);
+  // As if no scheduler had run since its time.
+  await system.sql`
+    update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
+  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
+  expect(await tenant.countVisible("Slept through")).toBe(0);
+  expect((await command(id, "retry")).status).toBe(202);
+  await whenPost(tenant.api, id, "published");
+  expect(await tenant.countVisible("Slept through")).toBe(1);
+});
+
+test("a started post that is paused for more than a day fails as missed, and its content may be posted again", async () => {
+  await system.operate("pause", "--account", bluesky);
+  const body = { content: "Held too long", accountIds: [bluesky] };
+  const { id } = await create(tenant.api, body);
+  await eventually(async () => {
+    const passed = await system.sql`
+      update delivery.publish_tasks set publish_before = publish_before - interval '1 day'
+      where post_id = ${id} and status = 'queued'
+      returning 1`;
+    return passed.length === 1;
+  });
+  await system.operate("resume", "--account", bluesky);
+  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
   await whenPost(tenant.api, (await create(tenant.api, body)).id, "published");
-  expect((await visibleTexts()).filter((text) => text === body.content)).toHaveLength(2);
-});
-
-test("of twenty equal posts at the same moment one wins", async () => {
-  const body = { content: "The one", accountIds: [bluesky, telegram] };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
-  const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status);
-  expect(winner?.status).toBe(202);
-  expect(new Set(others.map(refusalOf))).toEqual(
-    new Set(["409 duplicate_content duplicate_content duplicate_content"]),
-  );
-  await whenPost(tenant.api, winner?.body.id ?? "", "published");
-  expect((await visibleTexts()).filter((text) => text === "The one")).toHaveLength(2);
-});
-
-test("a key repeats the first answer after the post was edited, and after it is gone", async () => {
-  const body = { content: "Replayed", accountIds: [bluesky], scheduledAt: inMs(HOUR_MS) };
-  const headers = { "idempotency-key": "replayed" };
-  const first = await post(body, headers);
-  const path = `/posts/${first.body.id}`;
-  await tenant.api.call("PATCH", path, { body: { content: "Changed" } });
-  const edited = await post(body, headers);
-  expect([edited.status, edited.headers.get("idempotent-replayed"), edited.body]).toEqual([
-    202,
-    "true",
-    first.body,
-  ]);
-  expect((await tenant.api.call("DELETE", path)).status).toBe(204);
-  const gone = await post(body, headers);
-  expect([gone.status, gone.headers.get("idempotent-replayed"), gone.body]).toEqual([
-    202,
-    "true",
-    first.body,
-  ]);
-  expect((await tenant.api.call("GET", path)).status).toBe(404);
-});
-
-test("a refused request does not use its key up", async () => {
-  const headers = { "idempotency-key": "refused" };
-  expect((await post({ content: " ", accountIds: [bluesky] }, headers)).status).toBe(422);
-  const answer = await post(
-    { content: "Now", accountIds: [bluesky], scheduledAt: inMs(HOUR_MS) },
-    headers,
-  );
-  expect([answer.status, answer.headers.get("idempotent-replayed")]).toEqual([202, null]);
-});
-
-test("a key is free again after a day, and not before", async () => {
-  const headers = { "idempotency-key": "a-day" };
-  const body = { content: "A day", accountIds: [bluesky], scheduledAt: inMs(HOUR_MS) };
-  const first = await post(body, headers);
-  const pass = async (minutes: number) =>
-    await system.sql`
-      update posts.idempotency_keys set created_at = created_at - ${minutes}::int * interval '1 minute'
-      where workspace_id = ${tenant.id} and key = 'a-day'`;
-  await pass(24 * 60 - 1);
-  expect((await post(body, headers)).body).toEqual(first.body);
-  const other = { ...body, content: "Another day" };
-  expect(refusalOf(await post(other, headers))).toBe("422 idempotency_key_reused");
-  await pass(1);
-  const fresh = await post(other, headers);
-  expect([fresh.status, fresh.headers.get("idempotent-replayed")]).toEqual([202, null]);
-  expect(fresh.body.id).not.toBe(first.body.id);
+  expect(await tenant.countVisible("Held too long")).toBe(1);
 });

@@ -1,33 +1,72 @@
-import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload, type File } from "./support/media.ts";
 import { create, whenTargets } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
-const FILM: File = { fileName: "film.mp4", contentType: "video/mp4", bytes: sampleMp4() };
+const JPEG: File = { fileName: "one.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+const SECOND_JPEG: File = {
+  fileName: "two.jpg",
+  contentType: "image/jpeg",
+  bytes: sampleJpeg({ width: 700, height: 600 }),
+};
+const VIDEO: File = {
+  fileName: "video.mp4",
+  contentType: "video/mp4",
+  // Large enough for every platform, and two chunks for tiktok.
+  bytes: sampleMp4({ seconds: 4, width: 368, height: 640 }),
+};
+const PUBLIC = { tiktok: { privacy: "public" } };
 
-let system: System;
+let system: SharedSystem;
 let tenant: Tenant;
-
 beforeAll(async () => {
-  system = await startSystem("postgres");
+  system = await joinSharedSystem();
   tenant = await openTenant(system);
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-test.each([
-  ["a picture", PNG, "image"],
-  ["a film", FILM, "video"],
-])("%s arrives on x byte for byte", async (name, file, kind) => {
-  const account = await tenant.connect("x");
-  const media = await upload(tenant.api, file);
-  const content = `With ${name}`;
-  const post = await create(tenant.api, { content, accountIds: [account], mediaIds: [media.id] });
+test.each<[string, string, readonly File[], RegExp, object]>([
+  ["x", "an image", [PNG], /\/status\//, {}],
+  ["x", "a video", [VIDEO], /\/status\//, {}],
+  ["instagram", "an image that Instagram fetches", [JPEG], /\/p\//, {}],
+  ["instagram", "a video that is pushed", [VIDEO], /\/reel\//, {}],
+  ["instagram", "a carousel of both", [JPEG, VIDEO, SECOND_JPEG], /\/p\//, {}],
+  ["tiktok", "a video that is pushed", [VIDEO], /\/video\//, PUBLIC],
+  ["tiktok", "photos that TikTok fetches", [JPEG, SECOND_JPEG], /\/photo\//, PUBLIC],
+])("%s publishes %s byte for byte, with its permalink", async (...row) => {
+  const [platform, content, files, permalink, options] = row;
+  const account = await tenant.connect(platform);
+  const media = await Promise.all(files.map((file) => upload(tenant.api, file)));
+  const mediaIds = media.map(({ id }) => id);
+  const post = await create(tenant.api, { content, accountIds: [account], mediaIds, options });
   await whenTargets(tenant.api, post.id, "published");
-  const visible = await system.simulator.visible("x");
-  expect(visible.filter(({ text }) => text === content)).toMatchObject([
-    { media: [{ kind, sha256: media.sha256 }] },
-  ]);
+  const entries = (await tenant.listVisible()).filter(
+    (entry) => entry.platform === platform && entry.text === content,
+  );
+  expect(entries).toMatchObject([{ media: media.map(({ sha256 }) => ({ sha256 })) }]);
+  // TikTok gives the id of a post some time after the post.
+  await eventually(async () => {
+    const { targets } = await tenant.api.getPost(post.id);
+    expect(targets).toMatchObject([
+      { externalId: entries[0]?.id, permalink: expect.stringMatching(permalink) as string },
+    ]);
+  });
+});
+
+test("tiktok publishes a post that only its author sees, without an id", async () => {
+  const account = await tenant.connect("tiktok");
+  const { id: mediaId } = await upload(tenant.api, VIDEO);
+  const post = await create(tenant.api, {
+    content: "To myself",
+    accountIds: [account],
+    mediaIds: [mediaId],
+    options: { tiktok: { privacy: "private" } },
+  });
+  const { targets } = await whenTargets(tenant.api, post.id, "published");
+  expect(targets).toMatchObject([{ externalId: null, permalink: null, error: null }]);
+  expect(await tenant.countVisible("To myself")).toBe(0);
 });

@@ -20,24 +20,24 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 import { readTopics } from "./support/topics.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
-const FILM: File = {
-  fileName: "film.mp4",
+const VIDEO: File = {
+  fileName: "video.mp4",
   contentType: "video/mp4",
   bytes: sampleMp4({ seconds: 3 }),
 };
 /** Large enough for all platforms. */
-const LARGE_FILM: File = { ...FILM, bytes: sampleMp4({ seconds: 3, width: 368, height: 640 }) };
+const LARGE_VIDEO: File = { ...VIDEO, bytes: sampleMp4({ seconds: 3, width: 368, height: 640 }) };
 const WITH_PAGE = ["x", "facebook", "instagram", "tiktok", "youtube"];
 const PLATFORMS = [...WITH_PAGE, "telegram", "bluesky"];
 const SETTLE_MS = 90_000;
-const TEXT = "canary text on an ended token";
+const TEXT = "canary text on an expired token";
 const LAST_REQUEST = "the-last-request";
 const LAST_TRACE = "1a57".repeat(8);
 
 const secrets = new Map<string, string>();
 const errorBodies = new Map<string, string>();
 
-/** A secret that nobody else has, remembered by what it is. */
+/** Remembers a secret, by default a fresh one, by what it is. */
 function plant(what: string, secret = `canary.${randomBytes(24).toString("base64url")}`): string {
   secrets.set(what, secret);
   return secret;
@@ -64,41 +64,41 @@ plant("handle key", HANDLE_KEY.toString("base64"));
 
 let system: System;
 let tenant: Tenant;
-/** Who receives the spans of all services. */
+/** Receives the spans of all services. */
 let collector: Collector;
-/** Somebody else's server, which has a film for those who know its secrets. */
-let elsewhere: Server;
-let elsewherePort: number;
+/** A server outside of the system, which serves a video to requests with its secrets. */
+let fileServer: Server;
+let fileServerPort: number;
 
 beforeAll(async () => {
   const signature = plant("signature in an imported address");
-  elsewhere = createServer((request, response) => {
-    const { searchParams, pathname } = new URL(request.url ?? "/", "http://elsewhere.test");
+  fileServer = createServer((request, response) => {
+    const { searchParams, pathname } = new URL(request.url ?? "/", "http://outside.test");
     if (searchParams.get("signature") !== signature) response.writeHead(403).end();
     else if (pathname === "/moved.mp4") {
       const to = plant("password in a redirect");
-      response.writeHead(302, { location: `http://u:${to}@127.0.0.1:${elsewherePort}/` }).end();
-    } else if (pathname === "/film.mp4") response.writeHead(200).end(FILM.bytes);
+      response.writeHead(302, { location: `http://u:${to}@127.0.0.1:${fileServerPort}/` }).end();
+    } else if (pathname === "/video.mp4") response.writeHead(200).end(VIDEO.bytes);
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => {
-    elsewhere.listen(0, "127.0.0.1", resolve);
+    fileServer.listen(0, "127.0.0.1", resolve);
   });
-  elsewherePort = (elsewhere.address() as AddressInfo).port;
+  fileServerPort = (fileServer.address() as AddressInfo).port;
   collector = await startCollector();
   const env = {
     ...ENV,
-    OUTBOUND_ALLOW: `127.0.0.1:${elsewherePort}`,
+    OUTBOUND_ALLOW: `127.0.0.1:${fileServerPort}`,
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
-    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("what spans are sent with")}`,
+    OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("header of the span exporter")}`,
   };
-  // What the Postgres bus keeps is in its tables; a broker has a memory of its own.
+  // What the Postgres bus keeps is in tables, which are read anyway; a broker keeps records of its own.
   system = await startSystem("kafka", { env });
   tenant = await openTenant(system);
   plant("api key of the demo", system.local().apiKey);
 });
 afterAll(async () => {
-  elsewhere.close();
+  fileServer.close();
   await system[Symbol.asyncDispose]();
   await collector[Symbol.asyncDispose]();
 });
@@ -127,10 +127,13 @@ async function useKeys(): Promise<void> {
   const authorization = `Bearer ${key}`;
   const headers = { authorization, ...JSON_TYPE };
   expect(await send("/api/v1/posts", { headers })).toBe(200);
-  const unknown = plant("api key that nobody has", `pr_live_${randomBytes(24).toString("hex")}`);
+  const unknown = plant(
+    "api key that does not exist",
+    `pr_live_${randomBytes(24).toString("hex")}`,
+  );
   for (const scheme of ["Bearer ", "Basic ", ""])
     expect(await send("/api/v1/posts", { headers: { authorization: scheme + unknown } })).toBe(401);
-  // People put their keys wherever they think that they belong.
+  // Clients also put keys where they do not belong.
   const lost = await newKey("lost");
   for (const path of [`/posts/${lost}`, `/${lost}`, `/posts?cursor=${lost}`, `/posts?key=${lost}`])
     expect(await send(`/api/v1${path}`, { headers })).toBeGreaterThanOrEqual(400);
@@ -154,8 +157,8 @@ async function useKeys(): Promise<void> {
   );
 }
 
-/** A link from its beginning to its end, as a browser goes it; `mangle` may spoil the way back. */
-async function goLink(platform: string, mangle = (back: URL) => back): Promise<void> {
+/** Follows a connect link as a browser does; `mangle` may change the address of the callback. */
+async function followLink(platform: string, mangle = (back: URL) => back): Promise<void> {
   const label = `${platform}${secrets.size}`;
   const { promise: link, resolve } = Promise.withResolvers<string>();
   const words = ["account", "connect", platform, "--workspace", tenant.id];
@@ -166,13 +169,13 @@ async function goLink(platform: string, mangle = (back: URL) => back): Promise<v
     },
     ...words,
   );
-  // Refused ones fail; what matters is what is left of them.
+  // Refused ones fail; the test looks at what they leave behind.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
-  plant(`ticket of ${label}`, pathname.split("/").at(-1));
+  plant(`connect link of ${label}`, pathname.split("/").at(-1));
   const shown = await fetch(await link);
   const cookie = (shown.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
-  plant(`browser's secret of ${label}`, cookie.split("=").at(-1));
+  plant(`browser cookie of ${label}`, cookie.split("=").at(-1));
   const opened = await fetch(await link, {
     method: "POST",
     headers: { cookie },
@@ -189,37 +192,39 @@ async function goLink(platform: string, mangle = (back: URL) => back): Promise<v
 async function approveAccounts(): Promise<void> {
   await system.simulator.setAuthorize("approve");
   for (const platform of WITH_PAGE) {
-    await goLink(platform);
-    await goLink(platform, (back) => {
-      back.searchParams.set("code", plant(`code of ${platform} that was never given`));
+    await followLink(platform);
+    await followLink(platform, (back) => {
+      back.searchParams.set("code", plant(`code of ${platform} that was never issued`));
       return back;
     });
   }
-  const nobodys = new URLSearchParams({
-    state: plant("state that was never given"),
-    code: plant("code without a link"),
+  const unknown = new URLSearchParams({
+    state: plant("state that was never issued"),
+    code: plant("code without a connect link"),
   });
-  expect(await send(`/connect/callback?${nobodys.toString()}`)).toBe(404);
-  expect(await send(`/connect/${plant("ticket", randomBytes(32).toString("base64url"))}`)).toBe(
-    404,
-  );
+  expect(await send(`/connect/callback?${unknown.toString()}`)).toBe(404);
+  expect(
+    await send(
+      `/connect/${plant("connect link that was never issued", randomBytes(32).toString("base64url"))}`,
+    ),
+  ).toBe(404);
 }
 
-interface Login {
+interface AppPassword {
   readonly identifier: string;
   readonly appPassword: string;
   readonly botToken: string;
   readonly chatId: string;
 }
 
-async function logIn(): Promise<void> {
-  const bluesky = (await system.simulator.issueAccount("bluesky")) as Login;
-  const telegram = (await system.simulator.issueAccount("telegram")) as Login;
-  const logins = [
+async function authorizeWithSecrets(): Promise<void> {
+  const bluesky = (await system.simulator.issueAccount("bluesky")) as AppPassword;
+  const telegram = (await system.simulator.issueAccount("telegram")) as AppPassword;
+  const accounts = [
     { platform: "bluesky", whom: [`--handle=${bluesky.identifier}`], secret: bluesky.appPassword },
     { platform: "telegram", whom: [`--chat=${telegram.chatId}`], secret: telegram.botToken },
   ];
-  for (const { platform, whom, secret } of logins) {
+  for (const { platform, whom, secret } of accounts) {
     const words = ["account", "connect", platform, "--workspace", tenant.id, ...whom];
     await system.operateWith(`${plant(`secret of ${platform}`, secret)}\n`, ...words);
     const wrong = plant(`wrong secret of ${platform}`, `${secret.slice(0, -12)}canarycanary`);
@@ -238,8 +243,8 @@ async function useUploads(): Promise<void> {
   const path = `/uploads/${grant.uploadPath}`;
   const query = `?token=${grant.uploadToken}`;
   const put = (body: Uint8Array<ArrayBuffer>) => ({ method: "PUT", body });
-  expect(await send(path + query, put(FILM.bytes))).toBe(413);
-  const forged = plant("upload token that was never given");
+  expect(await send(path + query, put(VIDEO.bytes))).toBe(413);
+  const forged = plant("upload token that was never issued");
   expect(await send(`${path}?token=${forged}`, put(PICTURE.bytes))).toBe(404);
   const headers = { authorization: `Bearer ${grant.uploadToken}` };
   expect(await send(path, { ...put(PICTURE.bytes), headers })).toBe(204);
@@ -249,25 +254,25 @@ async function useUploads(): Promise<void> {
   plant("media token", pathname.split("/").at(-1));
   expect(await send(pathname)).toBe(200);
   expect(await send(pathname, { headers: { range: "bytes=999999999-" } })).toBe(416);
-  expect(await send(`/media/${plant("media token that was never given")}`)).toBe(404);
+  expect(await send(`/media/${plant("media token that was never issued")}`)).toBe(404);
 }
 
-async function importFilms(): Promise<void> {
+async function importVideos(): Promise<void> {
   const headers = { authorization: `Bearer ${await newKey("importer")}`, ...JSON_TYPE };
   const signed = `signature=${secrets.get("signature in an imported address")}`;
-  const host = `127.0.0.1:${elsewherePort}`;
+  const host = `127.0.0.1:${fileServerPort}`;
   const fromUrl = (url: string) =>
     send("/api/v1/media/from-url", { method: "POST", headers, body: JSON.stringify({ url }) });
-  expect(await fromUrl(`http://${host}/film.mp4?${signed}`)).toBe(201);
+  expect(await fromUrl(`http://${host}/video.mp4?${signed}`)).toBe(201);
   expect(await fromUrl(`http://${host}/missing.mp4?${signed}`)).toBe(422);
   expect(await fromUrl(`http://${host}/moved.mp4?${signed}`)).toBe(422);
-  expect(await fromUrl(`http://10.0.0.1/${plant("path of an address inside")}`)).toBe(422);
+  expect(await fromUrl(`http://10.0.0.1/${plant("path of a private address")}`)).toBe(422);
   const userinfo = `${plant("user of an address")}:${plant("password of an address")}`;
-  expect(await fromUrl(`http://${userinfo}@${host}/film.mp4?${signed}`)).toBeGreaterThan(399);
+  expect(await fromUrl(`http://${userinfo}@${host}/video.mp4?${signed}`)).toBeGreaterThan(399);
 }
 
-const OPTIONS = { youtube: { title: "A film" }, tiktok: { privacy: "public" } };
-/** Whatever a platform does, it had been shown a token before. The last one makes an account want a new approval. */
+const OPTIONS = { youtube: { title: "A video" }, tiktok: { privacy: "public" } };
+/** Ways in which a platform fails after it was shown a token. The last one makes an account require a reconnect. */
 const FAILURES = [
   { mode: "refuse" },
   { mode: "status", status: 500 },
@@ -277,9 +282,9 @@ const FAILURES = [
   { mode: "status", status: 401 },
 ] as const;
 
-/** A post for all platforms, and what else its idempotency key may be used for. */
+/** Publishes one post on all platforms, and uses its idempotency key for another one. */
 async function publishEverywhere(accountIds: readonly string[]): Promise<void> {
-  const { id: mediaId } = await upload(tenant.api, LARGE_FILM);
+  const { id: mediaId } = await upload(tenant.api, LARGE_VIDEO);
   const headers = { "idempotency-key": plant("idempotency key") };
   const body = { content: "To all", accountIds, mediaIds: [mediaId], options: OPTIONS };
   const accepted = await tenant.api.call<{ id: string }>("POST", "/posts", { body, headers });
@@ -313,9 +318,9 @@ async function connectAll(): Promise<{ youtube: string; pictured: string[] }> {
 async function publish(): Promise<void> {
   const first = await connectAll();
   await publishEverywhere([first.youtube, ...first.pictured]);
-  const [film, picture] = [await upload(tenant.api, FILM), await upload(tenant.api, PICTURE)];
+  const [video, picture] = [await upload(tenant.api, VIDEO), await upload(tenant.api, PICTURE)];
   for (const [index, failure] of FAILURES.entries()) {
-    // A post of before that is tried again may meet the last failure: its account takes no more posts.
+    // Fresh ones, because the last failure leaves an account that takes no more posts.
     const { youtube, pictured } = await connectAll();
     for (const platform of PLATFORMS) {
       for (const operation of ["create", "publish", "upload", "status"])
@@ -332,7 +337,7 @@ async function publish(): Promise<void> {
     await create(tenant.api, {
       content,
       accountIds: [youtube],
-      mediaIds: [film.id],
+      mediaIds: [video.id],
       options: { youtube: titled },
     });
   }
@@ -342,11 +347,11 @@ async function publish(): Promise<void> {
   await system.simulator.clearFaults();
 }
 
-/** Tokens whose time is over, refused, unanswered and at last renewed, and then given back. */
+/** Has expired tokens refused, unanswered and at last renewed, and then revoked. */
 async function renewAndDisconnect(): Promise<void> {
   for (const failure of FAILURES) {
     const ids = await Promise.all(WITH_PAGE.map((platform) => tenant.connect(platform)));
-    // Accepted while nothing is wrong yet, and published when the tokens have ended.
+    // Accepted before the tokens expire, and published afterwards.
     await system.operate("pause", "--workspace", tenant.id);
     const texts = ids.slice(0, 2).map((id) => tenant.api.createPost(TEXT, [id]));
     const accepted = await Promise.all(texts);
@@ -369,7 +374,7 @@ async function renewAndDisconnect(): Promise<void> {
   }
 }
 
-/** Films whose last piece nobody knows the fate of: delivery keeps the addresses that they go to, and asks on. */
+/** Leaves uploads with an unknown outcome: delivery keeps their addresses and goes on asking. */
 async function leaveUploadsOpen(): Promise<void> {
   const platforms = ["youtube", "tiktok"];
   for (const platform of platforms) {
@@ -382,9 +387,9 @@ async function leaveUploadsOpen(): Promise<void> {
         times: 10_000,
       });
   }
-  const film = await upload(tenant.api, LARGE_FILM);
+  const video = await upload(tenant.api, LARGE_VIDEO);
   const accountIds = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
-  await create(tenant.api, { content: "Open", accountIds, mediaIds: [film.id], options: OPTIONS });
+  await create(tenant.api, { content: "Open", accountIds, mediaIds: [video.id], options: OPTIONS });
   await eventually(
     async () => {
       const rows = await system.sql<{ platform: string }[]>`
@@ -399,17 +404,17 @@ async function leaveUploadsOpen(): Promise<void> {
   );
 }
 
-describe("what is looked for is found", () => {
+describe("the search for leaks:", () => {
   const token = "canary.Zm9vYmFy+/=?&_0123456789";
 
   test.each([
     ["as it is", token],
     ["in an address", encodeURIComponent(token)],
-    ["as bytes of a table", Buffer.from(token).toString("hex")],
-    ["as a login", Buffer.from(`somebody:${token}`).toString("base64")],
-    ["as a longer login", Buffer.from(`some.body:${token}, and more`).toString("base64")],
-    ["as a part of a body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
-  ])("%s", (_, text) => {
+    ["as bytes in hex", Buffer.from(token).toString("hex")],
+    ["as basic credentials", Buffer.from(`user:${token}`).toString("base64")],
+    ["as longer basic credentials", Buffer.from(`a.user:${token}, and more`).toString("base64")],
+    ["as a part of a base64url body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
+  ])("finds a secret %s", (_, text) => {
     const places = new Map([
       ["a log", `{"msg":"sent ${text}"}`],
       ["another", '{"msg":"sent"}'],
@@ -418,12 +423,12 @@ describe("what is looked for is found", () => {
   });
 });
 
-test("no secret that was shown at any entrance is in a log, a trace, an event, a refusal, a metric or a table", async () => {
+test("no log, trace, event, refusal, metric or table holds a secret that was shown to the system", async () => {
   await useKeys();
   await approveAccounts();
-  await logIn();
+  await authorizeWithSecrets();
   await useUploads();
-  await importFilms();
+  await importVideos();
   await publish();
   await renewAndDisconnect();
   await leaveUploadsOpen();
@@ -436,7 +441,7 @@ test("no secret that was shown at any entrance is in a log, a trace, an event, a
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);
 
-  // A last request: what is written after its answer is waited for, and so is all before it.
+  // When the last request is in the log and in the traces, so is everything before it.
   const traceparent = `00-${LAST_TRACE}-${"1".repeat(16)}-01`;
   await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST, traceparent } });
   await eventually(() => system.logs().includes(LAST_REQUEST));
@@ -463,13 +468,13 @@ test("no secret that was shown at any entrance is in a log, a trace, an event, a
   expect(secrets.size).toBeGreaterThan(150);
 
   const places = new Map([...logs, ...metrics, ...tables, ...topics, ...errorBodies]);
-  // It is no proof of anything, and has to be there to be recognised.
+  // An idempotency key authorizes nothing, and is stored to be recognised.
   const expected = ["idempotency key in the table posts.idempotency_keys"];
   expect(findLeaks(secrets, places)).toEqual(expected);
   const traces = new Map([["the traces", collector.received()]]);
   expect(findLeaks(new Map([...secrets, ["text", TEXT]]), traces)).toEqual([]);
   expect(findLeaks(new Map([["span", "publish target"]]), traces)).toHaveLength(1);
-  // What may be there is found: the places are the real ones. Texts are in tables of their owner and nowhere else.
+  // What may be there is found, so the places are the real ones. Texts are in the tables of posts and nowhere else.
   expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
   expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([
     "text in the table posts.idempotency_keys",
@@ -478,7 +483,7 @@ test("no secret that was shown at any entrance is in a log, a trace, an event, a
   expectFindable(logs);
 }, 600_000);
 
-/** Any of the secrets, written into a copy of any log, is found there. */
+/** Checks that secrets in any form are found in a copy of a real log. */
 function expectFindable(logs: ReadonlyMap<string, string>): void {
   const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
   const all: Secrets = new Map([...secrets].slice(0, 20));

@@ -22,11 +22,11 @@ import {
 } from "./support/tenant-matrix/places.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** In every text of the other workspace. */
+/** Stands in every text of the other workspace. */
 const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 
 let system: System;
-let elsewhere: Server;
+let fileServer: Server;
 let us: Tenant;
 let them: Tenant;
 let their: Awaited<ReturnType<typeof makeBelongings>>;
@@ -35,11 +35,11 @@ let fixtures: Fixtures;
 let description: Description;
 
 beforeAll(async () => {
-  elsewhere = createServer((_, response) => response.end(sampleJpeg()));
+  fileServer = createServer((_, response) => response.end(sampleJpeg()));
   await new Promise<void>((resolve) => {
-    elsewhere.listen(0, "127.0.0.1", resolve);
+    fileServer.listen(0, "127.0.0.1", resolve);
   });
-  const outside = `127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+  const outside = `127.0.0.1:${(fileServer.address() as AddressInfo).port}`;
   system = await startSystem("postgres", { env: { OUTBOUND_ALLOW: outside } });
   const answer = await fetch(`${system.local().baseUrl}/api/v1/openapi.json`);
   description = (await answer.json()) as Description;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await whenStill(system.sql);
 });
 afterAll(async () => {
-  elsewhere.close();
+  fileServer.close();
   await system[Symbol.asyncDispose]();
 });
 
@@ -67,8 +67,8 @@ function matrix(api: Api = us.api, only?: string): MatrixOptions {
   };
 }
 
-describe("the matrix is complete:", () => {
-  test("every operation and every place of an id has a fixture", () => {
+describe("the matrix of operations:", () => {
+  test("the matrix has a fixture for every operation and every place of an id", () => {
     expect(findGaps(operations, fixtures)).toEqual([]);
     const places = operations.flatMap(({ operationId, places: all }) =>
       all.map((place) => `${operationId} ${place}`),
@@ -84,7 +84,7 @@ describe("the matrix is complete:", () => {
     );
   });
 
-  test("a new operation, and a new id in an old one, is noticed", () => {
+  test("the matrix reports a new operation and a new place of an id in an old one", () => {
     const { paths, components } = description;
     const grown = listOperations({
       paths: {
@@ -119,11 +119,11 @@ describe("the matrix is complete:", () => {
   });
 });
 
-test("no operation finds, shows or changes anything by an id of another workspace, wherever it stands", async () => {
+test("no operation finds, shows or changes anything by an id of another workspace, in any place of a request", async () => {
   expect(await runMatrix(matrix())).toEqual([]);
 });
 
-describe("a handler that ignores the workspace is caught:", () => {
+describe("handlers that ignore the workspace:", () => {
   const sql = () => system.sql;
   const idIn = (path: string) => path.split("/")[4]?.split("?")[0] ?? "";
   const planted = async (operationId: string, broken: BrokenHandler) => {
@@ -132,7 +132,7 @@ describe("a handler that ignores the workspace is caught:", () => {
     return await runMatrix(matrix(api, operationId));
   };
 
-  test("one that reads it", async () => {
+  test("the matrix catches a handler that reads the other workspace", async () => {
     const problems = await planted("getPost", async ({ path }) => {
       const [post] =
         await sql()`select id, content from posts.posts where id::text = ${idIn(path)}`;
@@ -144,7 +144,7 @@ describe("a handler that ignores the workspace is caught:", () => {
     expect(problems).toContainEqual(`getPost path:id ${their.posts.draft}: showed ${MARK}`);
   });
 
-  test("one that changes it, and says that it is not there", async () => {
+  test("the matrix catches a handler that changes the other workspace and answers 404", async () => {
     const problems = await planted("deletePost", async ({ method, path }) => {
       if (method === "DELETE")
         await sql()`
@@ -159,7 +159,7 @@ describe("a handler that ignores the workspace is caught:", () => {
     );
   });
 
-  test("one that only lets know that it is there", async () => {
+  test("the matrix catches a handler whose answer shows that a foreign id exists", async () => {
     const problems = await planted("retryPost", async ({ path }, real) => {
       const [post] = await sql()`select 1 from posts.posts where id::text = ${idIn(path)}`;
       if (post === undefined) return undefined;
@@ -169,11 +169,11 @@ describe("a handler that ignores the workspace is caught:", () => {
     });
     expect(problems).toHaveLength(Object.keys(their.posts).length);
     expect(problems).toContain(
-      `retryPost path:id ${their.posts.failed}: was answered otherwise than an invented id`,
+      `retryPost path:id ${their.posts.failed}: was answered differently from an invented id`,
     );
   });
 
-  test("one that takes it in a body", async () => {
+  test("the matrix catches a handler that accepts a foreign id in a body", async () => {
     const problems = await planted("validatePost", async ({ body }) =>
       body.includes(their.accounts[0] ?? "") ? { status: 200, body: { valid: true } } : undefined,
     );
@@ -182,7 +182,7 @@ describe("a handler that ignores the workspace is caught:", () => {
   });
 });
 
-test("an idempotency key of another workspace is as good as new", async () => {
+test("an idempotency key that another workspace used is unused in this one", async () => {
   const headers = { "idempotency-key": `key-${MARK}` };
   const body = { name: "Same", weekdays: ["tue"], times: ["10:00"], timezone: "UTC" };
   const make = (api: Api) => api.call<{ id: string }>("POST", "/queue-slots", { body, headers });
@@ -196,7 +196,7 @@ test("an idempotency key of another workspace is as good as new", async () => {
   ]);
 });
 
-// The last one: it uses up what is ours.
-test("each request of the matrix lacks nothing but an id of its own", async () => {
+// The last one: its requests use up the posts and media of the caller.
+test("each request of the matrix succeeds with ids of the caller's own workspace", async () => {
   expect(await runControls(matrix())).toEqual([]);
 });

@@ -19,9 +19,9 @@ const refused = (file: string, code: string, message: string) => ({
 
 new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("layering", layering, {
   valid: [
-    at("services/posts/src/rpc/a.ts", 'import { insertPost } from "#src/db/posts.ts";'),
-    at("services/posts/src/rpc/a.ts", 'import { b } from "./b.ts";'),
-    at("services/posts/src/rpc/a.ts", 'import { built } from "#src/events.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { insertPost } from "#src/db/posts.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { b } from "./b.ts";'),
+    at("services/posts/src/rpc/create-post.ts", 'import { built } from "#src/events.ts";'),
     at("services/posts/src/jobs/a.ts", 'import { fold } from "#src/domain/fold.ts";'),
     at(
       "services/posts/src/app.ts",
@@ -47,6 +47,8 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "services/posts/src/domain/a.ts",
       'import type { Outcome } from "@postrider/platforms/publishing/connector";',
     ),
+    at("services/posts/src/rpc/to-post.ts", "export const a = 1;"),
+    at("services/posts/src/rpc/post-service.ts", "export const a = 1;"),
     at("services/gateway/src/http/a.ts", 'import { b } from "./b.ts";'),
     at("services/media/src/inspection/a.ts", 'import { b } from "./b.ts";'),
     at(
@@ -60,7 +62,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
   ],
   invalid: [
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "#src/consumers/b.ts";',
       "rpc and consumers are both edges: move what they share into operations, domain or db.",
     ),
@@ -110,12 +112,12 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "clients imports types of domain, shared, platforms and contracts, never #src/config.ts.",
     ),
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "@postrider/accounts/b";',
       "A service imports only shared, platforms, contracts, never accounts: call it by RPC.",
     ),
     refused(
-      "services/posts/src/rpc/a.ts",
+      "services/posts/src/rpc/create-post.ts",
       'import { b } from "../../../media/src/rpc/b.ts";',
       "A service imports only shared, platforms, contracts, never media: call it by RPC.",
     ),
@@ -140,7 +142,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "webhooks and publishing do not import each other: each has its own tables and jobs.",
     ),
     refused(
-      "services/delivery/src/engagement/rpc/a.ts",
+      "services/delivery/src/engagement/rpc/cancel-targets.ts",
       'import { b } from "#src/engagement/jobs/b.ts";',
       "rpc and jobs are both edges: move what they share into operations, domain or db.",
     ),
@@ -148,6 +150,11 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "packages/platforms/src/x/a.ts",
       'import { b } from "@postrider/contracts/posts/v1/post_pb";',
       "platforms imports only shared, here contracts.",
+    ),
+    refused(
+      "services/posts/src/rpc/media-claim.ts",
+      "export const a = 1;",
+      "media-claim.ts is not named after an RPC: move it into operations, domain or db.",
     ),
     refused(
       "services/posts/src/quota-drift.ts",

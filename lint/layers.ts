@@ -1,4 +1,5 @@
-import { posix } from "node:path";
+import { posix, resolve } from "node:path";
+import { listRpcFiles } from "./rpc-names.ts";
 
 /** Where a source file lies: its package, and inside a service its trade and its layer. */
 interface Place {
@@ -40,6 +41,11 @@ const PURE_TYPES = /^@postrider\/platforms\//;
 /** Hashing is a pure function of its input, so domain code may ask Node for it. */
 const PURE_BUILTINS = new Set(["node:crypto"]);
 
+const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
+
+/** What lies beside the RPCs: the table of routes, the dependencies of all, services and the mapping of messages. */
+const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
+
 /** Says why a file may not lie where it lies, or undefined when it may. */
 export function placeFault(file: string): string | undefined {
   const place = placeOf(file);
@@ -50,9 +56,16 @@ export function placeFault(file: string): string | undefined {
       ? undefined
       : `Only ${[...ROOT_FILES].join(", ")} lie directly in src: move ${place.fileName} into its layer.`;
   }
-  return isLayer(place, place.layer)
-    ? undefined
-    : `"${place.layer}" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.`;
+  if (!isLayer(place, place.layer)) {
+    return `"${place.layer}" is not a layer of a service: see "Where code belongs" in CONTRIBUTING.md.`;
+  }
+  return place.layer === "rpc" ? rpcFault(place.fileName) : undefined;
+}
+
+function rpcFault(fileName: string): string | undefined {
+  const name = fileName.replace(/\.test\.ts$/, ".ts");
+  if (RPC_FILES.has(name) || BESIDE_RPCS.test(name)) return undefined;
+  return `${fileName} is not named after an RPC: move it into operations, domain or db.`;
 }
 
 function isLayer({ name, trade }: Place, layer: string): boolean {

@@ -1,6 +1,6 @@
-// The first thing that runs on a machine with nothing but Node 20 and npm: it installs what is missing, then hands
-// over to the project's own Node 24. Plain JavaScript without dependencies, for both Nodes run it: after the first
-// install `npm run` finds Node 24 first on PATH.
+// Every `npm run` command starts here, on a machine that may have nothing but Node 20 and npm: this installs the packages
+// and runs the command on the project's Node 24. It is plain JavaScript without dependencies because both versions of Node
+// run it: after the first install `npm run` finds Node 24 first on the PATH.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const pnpm = "pnpm@10.34.8";
 const ownFolder = join(root, "node_modules/.postrider");
 const echoMs = 500;
 
-/** What each command runs on Node 24. `leads` = it owns a process group and is stopped by one SIGTERM. */
+/** The script of each command. One with `leads` has its own process group and is stopped by a single SIGTERM. */
 const commands = {
   start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
   demo: { script: "packages/local/src/cli.ts", first: ["demo"], leads: true },
@@ -32,7 +32,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** The lockfile decides what is installed; the architecture decides which optional packages are. */
+/** Identifies what has to be installed: the lockfile names it, and the architecture chooses the optional packages. */
 function wantedStamp() {
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) {
@@ -41,7 +41,7 @@ function wantedStamp() {
   return hash.digest("hex");
 }
 
-/** Everything goes to stderr: the output of the command itself may be read by a program. */
+/** Writes only to stderr, because another program may read the standard output of the command. */
 function install() {
   const stampFile = join(ownFolder, "installed");
   const wanted = wantedStamp();
@@ -57,7 +57,7 @@ function install() {
     {
       cwd: root,
       stdio: ["ignore", 2, 2],
-      // Without CI pnpm asks before it replaces packages that another HOME installed, and aborts where nobody can answer.
+      // Without CI pnpm asks before it replaces packages that another HOME installed, and aborts without a terminal.
       env: { ...process.env, CI: "true" },
     },
   );
@@ -67,7 +67,7 @@ function install() {
     );
   }
   if (result.signal !== null) {
-    fail("the install was interrupted; run the command again to go on");
+    fail("the install was interrupted; run the command again to continue");
   }
   if (result.status !== 0) {
     fail(`the install failed (see above; npx ${pnpm} ended with code ${result.status})`);
@@ -93,8 +93,8 @@ function findNode24() {
 }
 
 /**
- * turbo looks for a `pnpm` on PATH; a package of that name in the workspace would break it, so it is a shim. It must
- * not ask the registry: turbo hides proxies and certificates from what it runs, and each call would wait a minute.
+ * turbo needs a `pnpm` on the PATH, and a workspace package of that name would break it: hence this shim. It prefers the
+ * cache, because turbo hides proxies and certificates from its children, and a request to the registry would hang.
  */
 function writePnpmShim() {
   const shim = join(ownFolder, "pnpm");
@@ -105,7 +105,7 @@ function writePnpmShim() {
 function environment() {
   const path = [ownFolder, join(root, "node_modules/.bin"), process.env.PATH ?? ""];
   return {
-    // A warm start loads each process in about half the time.
+    // A warm cache halves the start time of each process.
     NODE_COMPILE_CACHE: join(ownFolder, "compile-cache"),
     ...process.env,
     PATH: path.join(delimiter),
@@ -114,9 +114,9 @@ function environment() {
 }
 
 /**
- * Runs the command and ends as it ends. A leading one has a process group of its own, so a Ctrl-C reaches only us:
- * we send one SIGTERM, swallow the echoes that npm and turbo make of the same key press, and take a later signal as
- * the wish to end everything at once. Should we be killed ourselves, it notices that the channel to us is closed.
+ * Runs the command and exits with its exit code. A leading command has its own process group, so Ctrl-C reaches only this
+ * process: it sends one SIGTERM, ignores the repeated signals that npm and turbo send for the same key press, and kills
+ * the group on a later one. If this process is killed, the command notices that their channel is closed.
  */
 function run({ script, first, leads }, args) {
   const child = spawn(findNode24(), [join(root, script), ...first, ...args], {
@@ -147,7 +147,7 @@ function killGroup(pid) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It ended in the meantime, which is what was wished for.
+    // It has already ended.
   }
 }
 

@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
-      /** So many of each service in those end-to-end tests that do not care: see `e2e/support/system.ts`. */
+      /** Replicas of each service in end-to-end tests that do not choose a number: see `e2e/support/system.ts`. */
       replicas: { type: "string", default: "1" },
     },
   });
@@ -48,7 +48,7 @@ function print(text: string): void {
 
 process.once("SIGTERM", stopCommands);
 process.once("SIGINT", stopCommands);
-// The bootstrap that started us was killed: there is nobody left to check for.
+// The bootstrap that started this process was killed, so nothing reads the result.
 process.once("disconnect", stopCommands);
 
 await main();

@@ -1,5 +1,6 @@
-// Writes the settings that compose.yaml asks for, with fresh secrets: node scripts/compose-env.mjs [file, else .env]
-// Plain JavaScript without dependencies: it runs before anything is installed, on any Node from 20 on.
+// Writes the settings that compose.yaml requires, with fresh secrets: node scripts/compose-env.mjs [file]
+// The file is .env unless another one is named. This is plain JavaScript without dependencies, because it runs before
+// anything is installed, on Node 20 or newer.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 
@@ -7,7 +8,7 @@ const secret = () => randomBytes(32).toString("base64url");
 const sealingKey = () => `k1:${randomBytes(32).toString("base64")}`;
 
 const settings = {
-  // Without its second file compose publishes to the real platforms.
+  // Without the second file Postrider publishes to the real platforms.
   COMPOSE_FILE: "compose.yaml:deploy/compose/simulator.yaml",
   OWNER_DATABASE_PASSWORD: secret(),
   ACCOUNTS_DATABASE_PASSWORD: secret(),
@@ -25,11 +26,13 @@ const settings = {
 const [file = ".env"] = process.argv.slice(2);
 const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
 try {
-  // The keys open what is in the database: a file that is there is never replaced.
+  // The keys decrypt what is in the database, so an existing file is never replaced.
   writeFileSync(file, lines.join(""), { mode: 0o600, flag: "wx" });
 } catch (error) {
   const why =
-    error.code === "EEXIST" ? `${file} is there already and was left alone` : error.message;
+    error.code === "EEXIST"
+      ? `${file} exists and its keys may be in use; choose another file, or move it away first`
+      : error.message;
   process.stderr.write(`compose-env: ${why}\n`);
   process.exit(1);
 }

@@ -3,7 +3,7 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const TEST = "services/delivery/test/fault-matrix.test.ts";
 
-/** Runs the whole fault matrix and writes its table into the document, also when something in it is not as it should be. */
+/** Runs the whole fault matrix and writes its table into `docs/guarantees.md`, even if some cases fail. */
 async function main(): Promise<void> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const ok = await runInForeground(

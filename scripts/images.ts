@@ -1,77 +1,96 @@
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { interruption } from "../packages/local/src/interruption.ts";
-import { serviceNames } from "../packages/local/src/services.ts";
-import { buildBaseImage } from "./images/base-image.ts";
-import { buildImage, lookInto } from "./images/check-image.ts";
-import { ImageStore } from "./images/image-store.ts";
-import { Progress } from "./images/progress.ts";
-import { writeRegistryAccess } from "./images/registry-access.ts";
-import { runCompose } from "./images/run-compose.ts";
-import { runPods } from "./images/run-pods.ts";
-import { missingTools } from "./images/tools.ts";
-import { readVersion } from "./manifests/services.ts";
-import { summaryLine } from "./summary-reporter.ts";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { databaseServices, serviceNames } from "../packages/local/src/services.ts";
+import { stepLine } from "./check/run-steps.ts";
+import { ComposedSystem } from "./images/composed-system.ts";
+import { buildImage, CONFINED, engine, interrupted, USER_NPMRC } from "./images/engine.ts";
+import { publishEverywhere } from "./images/publish.ts";
 
 const IMAGES = [...serviceNames, "simulator", "cli"];
+const MAX_BYTES = 250_000_000;
+const INSPECTOR = join(import.meta.dirname, "images/find-faults.ts");
 
-const signal = interruption();
-
-/**
- * Builds every image without a daemon, looks into each, then runs the whole system of them twice on the loopback address,
- * as compose.yaml and as the manifests of Kubernetes have it, publishes to every simulated platform and stops it.
- */
-async function checkImages(progress: Progress, kept: string | undefined): Promise<void> {
-  if (kept !== undefined) mkdirSync(kept, { recursive: true });
-  await using store = new ImageStore(signal, kept);
-  await buildImages(store, progress);
-  await runCompose(store, progress);
-  await runPods(store, progress);
-}
-
-async function buildImages(store: ImageStore, progress: Progress): Promise<void> {
-  const plans = IMAGES.map((name) => ({ name, image: `postrider/${name}:dev` }));
-  const there = await Promise.all(plans.map(({ image }) => store.has(image)));
-  const missing = plans.filter((_, index) => there[index] !== true);
-  if (missing.length === 0) return;
-  const access = writeRegistryAccess(store.folder);
-  const base = await progress.step("base image", () => buildBaseImage(store, signal));
-  for (const { name, image } of missing) {
-    await progress.step(`build ${image}`, () => buildImage(store, { name, image, base, access }));
-    // The tag that the manifests of Kubernetes name.
-    await store.podman("tag", image, `postrider/${name}:${readVersion()}`);
-    const inMegabytes = (bytes: number) => `${Math.round(bytes / 1_000_000)} MB`;
-    await progress.step(
-      `look into ${image}`,
-      () => lookInto(store, { image, access }),
-      inMegabytes,
-    );
-  }
-}
-
-async function main(): Promise<void> {
-  const began = performance.now();
-  const { values } = parseArgs({ options: { keep: { type: "string" } } });
-  const missing = missingTools(process.env.PATH ?? "", process.getuid?.());
-  if (missing.length > 0) {
-    process.stderr.write(`images: this machine cannot build them:\n  ${missing.join("\n  ")}\n`);
-    process.exitCode = 2;
-    return;
-  }
-  const progress = new Progress(signal);
-  let failed = 0;
+/** Runs one part of the check and prints its line, with the result if that is a text. */
+async function step(name: string, work: () => Promise<string | void>): Promise<void> {
+  interrupted.throwIfAborted();
+  const startedAt = performance.now();
   try {
-    await checkImages(progress, values.keep === undefined ? undefined : resolve(values.keep));
+    const result = await work();
+    const text = result === undefined ? name : `${name}: ${result}`;
+    process.stdout.write(`${stepLine(text, true, performance.now() - startedAt)}\n`);
   } catch (error) {
-    failed = 1;
-    progress.print(error instanceof Error ? error.message : String(error));
+    process.stdout.write(`${stepLine(name, false, performance.now() - startedAt)}\n`);
+    throw error;
   }
-  progress.print(`in ${Math.round((performance.now() - began) / 1000)} s`);
-  progress.print(summaryLine({ passed: progress.passed, failed, skipped: 0 }));
-  process.exitCode = failed;
 }
 
-await main();
+/** Builds every image and inspects it. */
+async function buildImages(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
+  // The credential of a registry that does not exist shows whether a build leaves its secrets in the image.
+  const canary = randomBytes(16).toString("hex");
+  const npmrc = join(folder, "npmrc");
+  const own = existsSync(USER_NPMRC) ? readFileSync(USER_NPMRC, "utf8") : "";
+  const text = `${own}\n//registry.invalid/:_authToken=${canary}\n`;
+  writeFileSync(npmrc, text, { mode: 0o600 });
+  try {
+    for (const name of IMAGES) {
+      const image = `postrider/${name}:dev`;
+      await step(`build ${image}`, () => buildImage(name, image, npmrc));
+      await step(`inspect ${image}`, () => inspectImage(image, canary));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Returns the size of an image; throws if it has files or rights that it should not have. */
+async function inspectImage(image: string, canary: string): Promise<string> {
+  const format = "{{.Size}} {{.Config.User}}";
+  const [size, user] = (await engine("image", "inspect", `--format=${format}`, image)).split(" ");
+  const options = [...CONFINED, "--network=none", `--env=CANARY=${canary}`, "--entrypoint=node"];
+  const mount = `--volume=${INSPECTOR}:/find-faults.ts:ro`;
+  const found = await engine("run", "--rm", ...options, mount, image, "/find-faults.ts");
+  const faults = [
+    ...(Number(size) < MAX_BYTES ? [] : [`${size} bytes are more than ${MAX_BYTES}`]),
+    ...(user === "10001:10001" ? [] : [`the user is ${user} instead of 10001:10001`]),
+    ...(found === "" ? [] : [found]),
+  ];
+  if (faults.length > 0) throw new Error(`${image}:\n${faults.join("\n")}`);
+  return `${Math.round(Number(size) / 1_000_000)} MB`;
+}
+
+/** Runs the system of compose.yaml, publishes to every simulated platform and stops it. */
+async function runSystem(): Promise<void> {
+  await using system = new ComposedSystem();
+  try {
+    await step("start Postgres, Kafka and the object store", () => system.startInfrastructure());
+    for (const run of ["first", "second"])
+      await step(`create roles, topics and tables, ${run} run`, async () => {
+        await system.runOnce("roles");
+        await system.runOnce("topics");
+        for (const name of databaseServices) await system.runOnce(`${name}-migrations`);
+      });
+    await step("start every service", () => system.start(["simulator", ...serviceNames]));
+    await step("publish to every platform", async () => {
+      const visible = await publishEverywhere(system.secrets["INTERNAL_SECRET"] ?? "");
+      return `${visible} targets are visible`;
+    });
+    await step("stop every service", () => system.stop());
+  } catch (error) {
+    if (!interrupted.aborted) process.stdout.write(`${await system.readLogs()}\n`);
+    throw error;
+  }
+}
+
+try {
+  await buildImages();
+  await runSystem();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
 // The channel to the bootstrap would keep the process alive.
 if (process.connected) process.disconnect();

@@ -1,11 +1,100 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { extractSchema } from "./manifests/schema-extract.ts";
-import { SCHEMA_FILE } from "./manifests/schema.ts";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-// Writes what the checks of the manifests hold them against, after a change of the Kubernetes version or of the kinds:
+// Writes the schemas with which kubeconform checks the manifests. Run it after a change of the Kubernetes version, or
+// when a manifest has a kind that is not in the list:
 //   go mod download k8s.io/kubernetes@v1.34.1
 //   node scripts/kubernetes-schema.ts "$(go env GOMODCACHE)/k8s.io/kubernetes@v1.34.1/api/openapi-spec/swagger.json"
-//   npx oxfmt scripts/manifests
+const FOLDER = join(import.meta.dirname, "manifests/kubernetes-1.34");
+
+const KINDS = [
+  "v1/ConfigMap",
+  "v1/Namespace",
+  "v1/PersistentVolumeClaim",
+  "v1/Secret",
+  "v1/Service",
+  "v1/ServiceAccount",
+  "apps/v1/Deployment",
+  "apps/v1/StatefulSet",
+  "autoscaling/v2/HorizontalPodAutoscaler",
+  "batch/v1/Job",
+  "networking.k8s.io/v1/Ingress",
+  "networking.k8s.io/v1/NetworkPolicy",
+  "policy/v1/PodDisruptionBudget",
+];
+
+/** Written as text or as a number, which the OpenAPI description does not say. */
+const TEXT_OR_NUMBER = new Set([
+  "io.k8s.apimachinery.pkg.api.resource.Quantity",
+  "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+]);
+
+/** The part of OpenAPI 2 that Kubernetes uses. */
+interface Node {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly items?: Node;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly additionalProperties?: Node;
+  readonly required?: readonly string[];
+}
+
+interface Definition extends Node {
+  readonly "x-kubernetes-group-version-kind"?: readonly {
+    readonly group: string;
+    readonly version: string;
+    readonly kind: string;
+  }[];
+}
+
+/** Drops the descriptions, and forbids unknown fields: the API server would ignore them silently. */
+function toSchema(node: Node): object {
+  const { $ref, type, items, properties, additionalProperties, required } = node;
+  if ($ref !== undefined) return { $ref };
+  return {
+    type,
+    items: items && toSchema(items),
+    additionalProperties: additionalProperties && toSchema(additionalProperties),
+    ...(properties && { properties: mapValues(properties, toSchema), additionalProperties: false }),
+    required,
+  };
+}
+
+function mapValues<T, U>(object: Readonly<Record<string, T>>, map: (value: T) => U) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
+}
+
+function write(name: string, schema: object): void {
+  writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(schema)}\n`);
+}
+
 const [file = ""] = process.argv.slice(2);
-const schema = extractSchema(JSON.parse(readFileSync(file, "utf8")));
-writeFileSync(SCHEMA_FILE, JSON.stringify(schema));
+const { definitions } = JSON.parse(readFileSync(file, "utf8")) as {
+  readonly definitions: Readonly<Record<string, Definition>>;
+};
+mkdirSync(FOLDER, { recursive: true });
+const needed = new Set<string>();
+for (const [name, definition] of Object.entries(definitions)) {
+  for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
+    if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
+    needed.add(name);
+    // kubeconform looks for this name: it takes the first label of a group only.
+    const [firstLabel = ""] = group.split(".");
+    const parts = [kind, firstLabel, version].filter((part) => part !== "");
+    write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
+  }
+}
+// A set that grows while it is read: each definition adds those that it refers to.
+for (const name of needed) {
+  const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);
+  for (const [, reference = ""] of references) needed.add(reference);
+}
+// One definition a line, so that a change of the version can be read.
+const lines = Object.entries(definitions)
+  .filter(([name]) => needed.has(name))
+  .map(([name, definition]) => {
+    const isEither = TEXT_OR_NUMBER.has(name);
+    const schema = isEither ? { type: ["string", "number"] } : toSchema(definition);
+    return `${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  });
+writeFileSync(join(FOLDER, "_definitions.json"), `{"definitions":{\n${lines.join(",\n")}\n}}\n`);

@@ -1,11 +1,20 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take a minute or more, mostly waiting. Begun last, they would keep the run waiting for them alone. */
+/** Files that take longest, mostly waiting. Begun last, they would keep the run waiting for them alone. */
 const LONGEST = [
   "services/delivery/test/fault-matrix.test.ts",
   "services/delivery/test/tiktok-never-twice.test.ts",
   "services/delivery/test/process.test.ts",
   "services/delivery/test/fault-matrix-mutations.test.ts",
+  "e2e/crash-points-stopped.test.ts",
+  "e2e/crash-kafka.test.ts",
+  "e2e/outages.test.ts",
+  "e2e/crash-postgres.test.ts",
+  "e2e/restore.test.ts",
+  "e2e/rolling-restart-load.test.ts",
+  "e2e/media-crash.test.ts",
+  "e2e/secrets.test.ts",
+  "e2e/tracing.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {

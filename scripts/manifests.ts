@@ -1,18 +1,19 @@
 import { basename } from "node:path";
 import { checkPeers } from "./manifests/check-network.ts";
-import { checkManifests } from "./manifests/check-overlay.ts";
-import { listOverlays, renderOverlay } from "./manifests/render.ts";
+import { checkOverlay } from "./manifests/check-overlay.ts";
+import { listOverlays, renderOverlay } from "./manifests/tools.ts";
 
-// Renders overlays and holds them against Kubernetes' schema and our code: all of ours, or those whose folders are named:
+// Checks the overlays of this repository, or the folders that are named:
 //   node scripts/manifests.ts ~/postrider/overlays/mine
-const named = process.argv.slice(2);
+const folders = process.argv.slice(2);
 try {
-  const faults = [...checkPeers()];
-  for (const folder of named.length > 0 ? named : listOverlays()) {
-    const overlay = basename(folder);
-    const manifests = await renderOverlay(folder);
-    faults.push(...checkManifests(overlay, manifests).map((fault) => `${overlay}: ${fault}`));
-  }
+  const faults = [
+    ...checkPeers(),
+    ...(folders.length > 0 ? folders : listOverlays()).flatMap((folder) => {
+      const overlay = basename(folder);
+      return checkOverlay(overlay, renderOverlay(folder)).map((fault) => `${overlay}: ${fault}`);
+    }),
+  ];
   process.stderr.write(faults.map((fault) => `${fault}\n`).join(""));
   process.exitCode = faults.length === 0 ? 0 : 1;
 } catch (error) {

@@ -5,7 +5,7 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const FOLDER = join(root, "e2e/real-pds");
 const PNPM = "pnpm@10.34.8";
-/** What is installed there; beside it, so that it goes with it. */
+/** Holds the hash of the installed lockfile; deleting `node_modules` deletes it too. */
 const STAMP = join(FOLDER, "node_modules/.installed");
 
 function wantedStamp(): string {
@@ -13,7 +13,7 @@ function wantedStamp(): string {
   return createHash("sha256").update(lockfile).digest("hex");
 }
 
-/** Only what changed is fetched; a second run has nothing to do. */
+/** Installs Bluesky's server, unless this lockfile is installed already. */
 async function install(): Promise<boolean> {
   const wanted = wantedStamp();
   if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return true;
@@ -29,7 +29,7 @@ async function install(): Promise<boolean> {
   return true;
 }
 
-/** Runs the bluesky connectors against Bluesky's own server, which is installed first. */
+/** Installs Bluesky's own server and runs the tests of the Bluesky connectors against it. */
 async function main(): Promise<void> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const ok =

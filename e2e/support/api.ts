@@ -1,4 +1,4 @@
-/** The records of the interface, as far as these tests look at them. */
+/** The records of the REST interface, with the fields that the tests read. */
 export interface TargetRecord {
   readonly id: string;
   readonly accountId: string;
@@ -39,7 +39,7 @@ export interface Api {
       readonly timeoutMs?: number;
     },
   ): Promise<Answer<T>>;
-  /** Creates a post as a careful client does: with a key, again after a lost answer or a 503, until it knows. */
+  /** Creates a post as a careful client does: it repeats the request with its key after a lost answer or a 503. */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
   getPost(id: string): Promise<PostRecord>;
 }

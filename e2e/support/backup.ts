@@ -13,16 +13,17 @@ import postgres from "postgres";
 
 const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
 
-/** A database of the tests' own, so that it can be stopped, copied and put back without the system. */
-export function startDatabase(dataDir: string): Promise<EmbeddedPostgres> {
-  // What recovers from an archive has to have been written for it, and is not ready before it has recovered.
+/** Starts a database beside the system, which can be stopped, copied and put back by itself. */
+export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
+  // Recovery from an archive needs `wal_level`, and without a hot standby the server is ready only when it has recovered.
   return startEmbeddedPostgres({
     dataDir,
+    ...(port === undefined ? {} : { port }),
     settings: { wal_level: "replica", hot_standby: "off" },
   });
 }
 
-/** What a dump holds: rows as text, and where the sequences stand. */
+/** What a dump holds: rows as text, and the values of the sequences. */
 export interface Dump {
   readonly tables: ReadonlyMap<string, Buffer>;
   readonly sequences: readonly { readonly name: string; readonly value: string }[];
@@ -37,7 +38,7 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
   }
 }
 
-/** Everything that the services know, as of one moment, while they go on: what `pg_dump --data-only` writes. */
+/** Dumps all data of the services as of one moment, while they go on: what `pg_dump --data-only` writes. */
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
@@ -77,7 +78,7 @@ export async function copyCluster(from: string, to: string): Promise<void> {
   await promisify(execFile)("cp", ["-a", from, to]);
 }
 
-/** Has the next start of a stopped cluster recover from an archive, which has nothing: that begins a new timeline. */
+/** Has the next start of a stopped cluster recover from an empty archive, which begins a new timeline. */
 export function recoverFromArchive(cluster: string): void {
   const signal = join(cluster, "recovery.signal");
   writeFileSync(signal, "");

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 
-/** Where Debian, and other systems, put it. */
+/** Where Debian and other systems install Chromium. */
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 const QUIET = [
@@ -14,7 +14,7 @@ const QUIET = [
   "--disable-dev-shm-usage",
 ];
 
-/** A real headless Chromium. A missing one fails the run: a skipped test would prove nothing. */
+/** Launches a headless Chromium, and throws when it is missing: a skipped test would prove nothing. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)

@@ -2,7 +2,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
 import type { PostRecord } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
-import type { System } from "./system.ts";
+import type { SharedSystem, System } from "./system.ts";
 
 const IN_FLIGHT = 16;
 
@@ -21,7 +21,7 @@ export interface Burst {
 
 /** Publishes `count` posts, each on one account per platform, and calls `halfway` when half of them are accepted. */
 export async function publishBurst(
-  system: System,
+  system: Pick<System, "api">,
   options: {
     readonly count: number;
     readonly label: string;
@@ -40,7 +40,7 @@ export async function publishBurst(
 
 /** Waits until every post of the burst has the status; one after the other, so that waiting costs the system little. */
 export async function expectAll(
-  system: System,
+  system: Pick<System, "api">,
   burst: Burst,
   status: string,
   timeoutMs: number,
@@ -64,7 +64,7 @@ export async function expectAll(
 
 /** Every post is on every platform it was meant for exactly once, as a reader sees it. */
 export async function expectExactlyOnce(
-  system: System,
+  system: Pick<SharedSystem, "simulator">,
   burst: Burst,
   platforms: readonly string[],
 ): Promise<void> {

@@ -4,13 +4,13 @@ import { buffer } from "node:stream/consumers";
 import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 
-/** Secrets by what they are, so that a failure names them without telling them. */
+/** Secrets by what they are, so that a failure names them without showing them. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Texts in which no secret may be, by where they lie. */
+/** Texts that may hold no secret, by where they are. */
 export type Places = ReadonlyMap<string, string>;
 
-/** Shorter ones are in many a text by chance. */
+/** Minimum length of a secret: shorter ones stand in texts by chance. */
 const MIN_LENGTH = 10;
 
 /** Base64 shows the same bytes in three ways, by how many stand before them; the outer letters hold neighbours too. */
@@ -34,15 +34,38 @@ export function formsOf(secret: string): ReadonlySet<string> {
   ]);
 }
 
-/** `what in where` of each secret that is found. */
-export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
-  return [...secrets].flatMap(([what, secret]) => {
+/** How many characters of a form are looked up at each position of a text. */
+const START_LENGTH = 8;
+
+/** The forms of all secrets, by their first characters: one pass over a text finds them all. */
+function indexForms(secrets: Secrets) {
+  const byStart = new Map<string, { readonly what: string; readonly form: string }[]>();
+  for (const [what, secret] of secrets) {
     if (secret.length < MIN_LENGTH) throw new Error(`${what} is too short to be looked for`);
-    const forms = [...formsOf(secret)];
-    return [...places].flatMap(([where, text]) =>
-      forms.some((form) => text.includes(form)) ? [`${what} in ${where}`] : [],
-    );
-  });
+    for (const form of formsOf(secret)) {
+      const start = form.slice(0, START_LENGTH);
+      const known = byStart.get(start);
+      if (known === undefined) byStart.set(start, [{ what, form }]);
+      else known.push({ what, form });
+    }
+  }
+  return byStart;
+}
+
+/** `what in where` of each secret that is found, in the order of the secrets. */
+export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
+  const byStart = indexForms(secrets);
+  const found = new Set<string>();
+  for (const [where, text] of places) {
+    for (let at = 0; at + START_LENGTH <= text.length; at += 1) {
+      for (const { what, form } of byStart.get(text.slice(at, at + START_LENGTH)) ?? [])
+        if (text.startsWith(form, at)) found.add(`${what} in ${where}`);
+    }
+  }
+  const names = [...secrets.keys()].flatMap((what) =>
+    [...places.keys()].map((where) => `${what} in ${where}`),
+  );
+  return names.filter((name) => found.has(name));
 }
 
 /** Every file that a process of the stack wrote its lines to. */
@@ -58,7 +81,7 @@ export function readLogFiles({ logs }: LocalStack): Places {
   );
 }
 
-/** What each process counts. */
+/** The metrics of each process. */
 export async function readMetrics({ services }: LocalStack): Promise<Places> {
   const places = new Map<string, string>();
   for (const [service, replicas] of Object.entries(services)) {

@@ -17,11 +17,11 @@ export interface CollectedSpan {
 
 /** Receives spans by OTLP over HTTP in JSON, as a collector does. */
 export interface Collector extends AsyncDisposable {
-  /** What services are told to export to. */
+  /** The endpoint that services export to. */
   readonly endpoint: string;
-  /** Everything that came so far. */
+  /** Every span until now. */
   spans(): readonly CollectedSpan[];
-  /** Everything that was sent, as it came. */
+  /** Every request body until now. */
   received(): string;
 }
 

@@ -1,10 +1,10 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type postgres from "postgres";
 
-/** Every answered request costs one. */
+/** Tables that every answered request changes. */
 const MOVING_TABLES = new Set(["accounts.request_budgets"]);
 
-/** What moves by itself, and says nothing about any workspace's data. */
+/** Columns that change by themselves, and hold no data of a workspace. */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   // Written at most once a minute for a key that is used.
   "accounts.api_keys": ["last_used_at"],
@@ -29,7 +29,7 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** Waits until nothing in the database moves any more: two looks, with many of the services' polls between. */
+/** Waits until the database no longer changes: that many equal looks in a row, with polls of the services between them. */
 export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
   let last = "";
   let same = 0;

@@ -1,9 +1,9 @@
 import { openSql } from "@postrider/shared/postgres";
 import { expect } from "vitest";
-import { findQuotaDrift } from "../../services/posts/src/operations/quota-drift.ts";
+import { findQuotaDrift } from "../../services/posts/test/quota-drift.ts";
 import type { System } from "./system.ts";
 
-/** Every counter of the demo workspace holds just what its targets make it hold. */
+/** Checks that every quota counter of the demo workspace holds what its targets say. */
 export async function expectNoQuotaDrift(system: System): Promise<void> {
   const { databaseUrl, workspaceId } = system.local();
   const url = new URL(databaseUrl);

@@ -1,10 +1,10 @@
-/** Prints what a run has measured, for whoever wants the figures: `POSTRIDER_E2E_FIGURES=1`. */
-export function tell(name: string, figures: unknown): void {
+/** Prints what a run has measured, if `POSTRIDER_E2E_FIGURES=1` asks for it. */
+export function printFigures(name: string, figures: unknown): void {
   if (process.env.POSTRIDER_E2E_FIGURES !== "1") return;
   process.stdout.write(`${name}: ${JSON.stringify(figures)}\n`);
 }
 
-/** Prints under which conditions a test ran, always: without them its result says less than it seems to. */
+/** Prints under which conditions a test runs, always: its result cannot be judged without them. */
 export function announce(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -15,42 +15,42 @@ export interface Sample {
   readonly reason: string;
 }
 
-/** What was asked while the load ran, and what was accepted. */
+/** The requests of a load, and the posts that they created. */
 export interface LoadReport {
-  /** So many requests were due by the rate. */
+  /** Requests that were due by the rate. */
   readonly planned: number;
-  /** So many of them were left out, because too many others waited for their answers. */
+  /** Planned requests that were left out, because too many others waited for their answers. */
   readonly notSent: number;
   readonly samples: readonly Sample[];
   readonly posts: readonly PostRecord[];
 }
 
-/** Requests at a steady rate, whether the ones before are answered or not. Stopping waits for the answers that are still to come. */
+/** Sends requests at a steady rate, whether earlier ones are answered or not. Stopping waits for the answers that are missing. */
 export interface Load {
-  /** Everything so far. */
+  /** The requests until now. */
   report(): LoadReport;
   stop(): Promise<LoadReport>;
 }
 
-/** One in so many requests creates a post; the others read. */
+/** One in this many requests creates a post; the others read. */
 const CREATES_ONE_IN = 5;
-/** A machine that cannot keep up is not buried: what would be more in flight is not sent, and counted. */
-const MOST_IN_FLIGHT = 100;
-/** Of the planned requests. */
-const LEAST_SENT = 0.9;
-/** Of all answers: a rolling restart is no excuse for more refusals. */
-const MOST_REFUSED = 0.01;
+/** Maximum number of requests in flight. What exceeds it is counted and not sent, so that a slow machine can keep up. */
+const MAX_IN_FLIGHT = 100;
+/** Share of the planned requests that must be sent. */
+const MIN_SENT_SHARE = 0.9;
+/** Share of all answers that may be refusals. */
+const MAX_REFUSED_SHARE = 0.01;
 
 export function startLoad(options: {
   readonly api: Api;
   readonly perSecond: number;
   readonly accountIds: readonly string[];
   readonly label: string;
-  /** Sends every create again, with its key, until it is accepted: as a client does that wants its post out. */
+  /** Repeats every create with its key until it is accepted, as a careful client does. */
   readonly isPersistent?: boolean;
   readonly mostInFlight?: number;
 }): Load {
-  const { api, perSecond, accountIds, label, mostInFlight = MOST_IN_FLIGHT } = options;
+  const { api, perSecond, accountIds, label, mostInFlight = MAX_IN_FLIGHT } = options;
   const samples: Sample[] = [];
   const posts: PostRecord[] = [];
   const stopping = new AbortController();
@@ -137,14 +137,11 @@ const WARM_UP_MS = 1_000;
 const MEASURE_MS = 2_000;
 const CLIENTS = 16;
 
-/**
- * How many requests of this kind are answered with success in a second when a few clients ask as fast as they can, and
- * what they created. What a test plans below that is its own to keep, on a slow machine too.
- */
+/** Measures how many requests of this kind a few clients that ask as fast as they can have answered with success per second. */
 export async function measureCapacity(
   options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
 ): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
-  // More than any machine answers: only the number in flight holds it back.
+  // More than any machine answers: only the number in flight limits the rate.
   const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
   const load = startLoad({ ...options, ...fast });
   await sleep(WARM_UP_MS);
@@ -158,7 +155,7 @@ export async function measureCapacity(
   return { perSecond: (answered.length / (until - since)) * 1000, report };
 }
 
-/** Answers by operation and status, with the reason of those that are no success: what a failed test shows. */
+/** Counts answers by operation and status, with the reason of each failure; a failed test shows it. */
 export function tally(samples: readonly Sample[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { operation, status, retryAfter, reason } of samples) {
@@ -169,7 +166,7 @@ export function tally(samples: readonly Sample[]): Readonly<Record<string, numbe
   return counts;
 }
 
-/** Every request was answered, and nothing failed but by 503 with the time to wait. */
+/** Checks that every request was answered, and failed only with 503 and the time to wait. */
 export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   const bad = samples.filter(
     ({ status, retryAfter }) =>
@@ -178,15 +175,15 @@ export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   expect(tally(bad)).toEqual({});
 }
 
-/** What was planned was sent, and answered with success but for a few that were told when to come again. */
+/** Checks that the planned requests were sent and succeeded, except for a few 503 with the time to wait. */
 export function expectServed(report: LoadReport): void {
   const { planned, notSent, samples } = report;
-  expect(planned - notSent).toBeGreaterThanOrEqual(planned * LEAST_SENT);
+  expect(planned - notSent).toBeGreaterThanOrEqual(planned * MIN_SENT_SHARE);
   expectNoneLost(report);
   const refused = samples.filter(({ status }) => status === 503);
   const others = samples.filter(({ status }) => status !== 503 && (status < 200 || status > 299));
   expect(tally(others)).toEqual({});
   expect(refused.length, JSON.stringify(tally(refused))).toBeLessThanOrEqual(
-    samples.length * MOST_REFUSED,
+    samples.length * MAX_REFUSED_SHARE,
   );
 }

@@ -32,7 +32,7 @@ export interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Asks for an upload of the file and insists on a grant. */
+/** Asks for an upload of the file, and throws unless it is granted. */
 export async function presign(api: Api, { fileName, contentType, bytes }: File): Promise<Grant> {
   const body = { fileName, contentType, bytes: bytes.length };
   const answer = await api.call<Grant>("POST", "/media/presign", { body });
@@ -40,7 +40,7 @@ export async function presign(api: Api, { fileName, contentType, bytes }: File):
   return answer.body;
 }
 
-/** Uploads the file and completes it, as a client does that has nothing but the contract. */
+/** Uploads the file and completes it, as the contract describes. */
 export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   const grant = await presign(api, file);
   const put = await fetch(grant.uploadUrl, { method: "PUT", body: file.bytes });
@@ -50,7 +50,7 @@ export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   return answer.body;
 }
 
-/** Sends the head and half of the body of an upload; disposing of it is what cuts it off. */
+/** Sends the head and half of the body of an upload; disposing of it cuts the upload off. */
 export async function openCutUpload(
   { uploadUrl }: Grant,
   { bytes }: File,
@@ -75,7 +75,7 @@ export async function openCutUpload(
   };
 }
 
-/** Sends the head and half of the body of an upload, and is gone. */
+/** Sends the head and half of the body of an upload, and closes the connection. */
 export async function cutUpload(grant: Grant, file: File): Promise<void> {
   await using _cut = await openCutUpload(grant, file);
 }

@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What one process tells. */
+/** The metrics of one process. */
 export interface Exposition {
   readonly help: ReadonlyMap<string, string>;
   readonly types: ReadonlyMap<string, string>;
@@ -20,14 +20,14 @@ const LABEL = /(?<name>\w+)="(?<value>(?:[^"\\]|\\.)*)"/g;
 
 function toSample(line: string): Sample {
   const { name = "", labels = "", value = "" } = SAMPLE.exec(line)?.groups ?? {};
-  if (name === "") throw new Error(`no sample: ${line}`);
+  if (name === "") throw new Error(`this line is not a sample: ${line}`);
   const pairs = [...labels.matchAll(LABEL)].map(({ groups }) => [groups?.name, groups?.value]);
   return { name, labels: Object.fromEntries(pairs) as Sample["labels"], value: Number(value) };
 }
 
 export function parseExposition(text: string): Exposition {
   const lines = text.split("\n").filter((line) => line !== "");
-  const said = (what: string) =>
+  const readComments = (what: string) =>
     new Map(
       lines
         .filter((line) => line.startsWith(`# ${what} `))
@@ -37,10 +37,10 @@ export function parseExposition(text: string): Exposition {
         }),
     );
   const samples = lines.filter((line) => !line.startsWith("#")).map(toSample);
-  return { help: said("HELP"), types: said("TYPE"), samples };
+  return { help: readComments("HELP"), types: readComments("TYPE"), samples };
 }
 
-/** What each service tells, its first replica's. */
+/** The metrics of the first replica of each service. */
 export async function readExpositions(system: System): Promise<ReadonlyMap<string, Exposition>> {
   const texts = await readMetrics(system.local());
   return new Map(
@@ -51,7 +51,7 @@ export async function readExpositions(system: System): Promise<ReadonlyMap<strin
   );
 }
 
-/** Name and labels, in one text: each is a series that Prometheus keeps. */
+/** Name and labels of each series in one text. */
 export function seriesOf(service: string, { samples }: Exposition): readonly string[] {
   return samples.map(({ name, labels }) => `${service} ${name} ${JSON.stringify(labels)}`);
 }

@@ -4,18 +4,19 @@ import type { Answer, Api } from "./api.ts";
 import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./posts.ts";
 import type { System } from "./system.ts";
 
-/** Long enough for a lease, a transaction or a call of a process that has stopped to run out. */
+/** Long enough for a lease, a transaction or a call of a stopped process to expire. */
 const SETTLE_MS = 120_000;
 
-const PATIENCE_MS = 2000;
+/** How long one request waits for its answer before it is repeated. */
+const REQUEST_TIMEOUT_MS = 2000;
 
-/** Posts that are about to be scheduled, edited, retried and deleted, all at the same moment. */
+/** Posts that are scheduled, edited, retried and deleted at the same moment. */
 export interface MixedPosts {
   /** Sends all the commands, each until it is answered. */
   command(): Promise<void>;
-  /** Waits until each post is where its command was to lead it. */
+  /** Waits until each post has the status that its command leads to. */
   settle(): Promise<void>;
-  /** Each post that is to be out is so once, with its last text, and no other is. */
+  /** Checks that each post that is to be published is visible once, with its last text, and no other is. */
   expectOnce(): Promise<void>;
 }
 
@@ -26,15 +27,15 @@ export async function prepareMixedPosts(
   count: number,
 ): Promise<MixedPosts> {
   const { simulator } = system;
-  // A connection may lead to a process that has stopped: the next one may not.
+  // A connection may lead to a stopped process, and the next one to a process that runs.
   const api: Api = {
     ...system.api,
     call: (method, path, options) =>
-      system.api.call(method, path, { ...options, timeoutMs: PATIENCE_MS }),
+      system.api.call(method, path, { ...options, timeoutMs: REQUEST_TIMEOUT_MS }),
   };
   const accounts = await system.connect("bluesky", count);
 
-  /** Repeats a request that may be repeated until something other than a process that is down answers it. */
+  /** Repeats a request that is safe to repeat until a process that is up answers it. */
   const persist = async <T>(
     method: string,
     path: string,

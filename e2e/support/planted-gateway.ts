@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** What a broken handler gets of a request, and answers; undefined leaves it to the real gateway. */
+/** A broken handler. It answers undefined when the real gateway must answer. */
 export type BrokenHandler = (
   request: { readonly method: string; readonly path: string; readonly body: string },
   real: () => Promise<Response>,
@@ -12,7 +12,7 @@ export interface PlantedGateway extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A gateway as the real one, but for one handler that somebody got wrong. */
+/** Starts a gateway that forwards to the real one, except for what a broken handler answers. */
 export async function plantGateway(real: string, broken: BrokenHandler): Promise<PlantedGateway> {
   const server = createServer((request, response) => {
     const { method = "GET", url = "/" } = request;

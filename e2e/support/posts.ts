@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Answer, Api, PostRecord } from "./api.ts";
 
-/** A post as far as the tests of its life look at it. */
+/** A post with the fields that the tests read. */
 export interface PostDetail extends PostRecord {
   readonly scheduledAt: string | null;
   readonly startedAt: string | null;
@@ -9,7 +9,7 @@ export interface PostDetail extends PostRecord {
   readonly queueSlotRuleId: string | null;
 }
 
-/** What a refused request answers. */
+/** The body of a refusal. */
 interface Refusal {
   readonly error: {
     readonly code: string;
@@ -29,14 +29,14 @@ export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error
   return (body as Partial<Refusal>).error?.details ?? [];
 }
 
-/** An instant so many milliseconds from now. */
+/** The instant that many milliseconds from now. */
 export function inMs(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
 export const HOUR_MS = 3_600_000;
 
-/** Creates a post and insists that it is accepted. */
+/** Creates a post, and throws unless it is accepted. */
 export async function create(
   api: Api,
   body: Readonly<Record<string, unknown>>,

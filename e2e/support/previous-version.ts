@@ -19,7 +19,7 @@ const PACKAGES = ["packages", "services"];
 
 /** An earlier version of the product, ready to be started. */
 export interface PreviousVersion {
-  /** Undefined where no version before this one can be found: then it is this very version. */
+  /** Undefined when no earlier version can be found: this version stands in for it. */
   readonly commit: string | undefined;
   /** Makes it ready to be started, and returns the root of its checkout. */
   prepare(): string;
@@ -47,8 +47,8 @@ function findMergeBase(branch: string): string | undefined {
 }
 
 /**
- * The version that this one replaces: what `POSTRIDER_E2E_PREVIOUS` names, else where this branch left main, else the
- * commit before. A clone of one commit is made one deeper, if its origin can be reached.
+ * The version that this one replaces: the commit that `POSTRIDER_E2E_PREVIOUS` names, else the one where this branch left main,
+ * else the parent. A clone of one commit fetches the parent, if its origin can be reached.
  */
 function choosePrevious(): string | undefined {
   const named = process.env.POSTRIDER_E2E_PREVIOUS;
@@ -74,7 +74,7 @@ function deepen(): string | undefined {
   return findCommit("HEAD^1");
 }
 
-/** Its packages are ours when it was locked to the same; else they are installed. */
+/** Links our packages when both lockfiles are equal, and installs them otherwise. */
 function addPackages(folder: string): void {
   const lock = (root: string): string => readFileSync(join(root, LOCKFILE), "utf8");
   if (lock(folder) !== lock(ROOT)) {
@@ -110,9 +110,8 @@ function checkOut(commit: string): string {
 /**
  * Finds the version that runs beside this one during an upgrade.
  *
- * Where there is no history, in an unpacked archive or in a clone of one commit whose origin is out of reach, there is
- * only this very version. Whoever must not be content with that names a commit in `POSTRIDER_E2E_PREVIOUS`: when that
- * is not here, it is an error.
+ * Without history, in an unpacked archive or in a clone of one commit whose origin cannot be reached, this version stands in for
+ * it. A commit that `POSTRIDER_E2E_PREVIOUS` names must exist.
  */
 export function findPreviousVersion(): PreviousVersion {
   const commit = choosePrevious();

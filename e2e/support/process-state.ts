@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The letter of the process in /proc: T is stopped. Undefined when there is no such process. */
+/** The letter of the process in /proc: T is stopped. Undefined when the process does not exist. */
 function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -10,7 +10,7 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/** Whether the process runs, stopped or not; one that nobody has buried yet does not. */
+/** Whether the process runs or is stopped; a zombie does neither. */
 export function isAlive(pid: number): boolean {
   const state = stateOf(pid);
   return state !== undefined && state !== "Z";

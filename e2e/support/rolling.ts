@@ -9,10 +9,10 @@ export interface Stop {
   readonly exitMs: number;
 }
 
-/** What every service but delivery promises from SIGTERM to its end. */
+/** Time limit from SIGTERM to the end of every service except delivery. */
 export const EXIT_LIMIT_MS = 25_000;
 const READY_MS = 60_000;
-/** Longer than any promise, so that a process which breaks it is seen to. */
+/** How long the test waits for the end: longer than any limit, so that exceeding the limit is measured. */
 const EXIT_MS = 120_000;
 
 async function isReady(url: string): Promise<boolean> {
@@ -35,7 +35,7 @@ export async function restart(system: System, service: ServiceName, index: numbe
   return { service, exitMs: Math.round(exitMs) };
 }
 
-/** Replaces the replicas of the services one after the other, each only when the one before it is back. */
+/** Replaces the replicas of the services one after the other, each when the one before it is ready again. */
 export async function roll(
   system: System,
   services: readonly ServiceName[],

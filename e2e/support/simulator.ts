@@ -13,22 +13,20 @@ export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
   /** Every publishing call that reached a platform, refused ones too. */
   publishCalls(): Promise<number>;
-  /** Calls that want new tokens, or give them back, of all accounts. */
+  /** Calls of all accounts that renew or revoke tokens. */
   tokenCalls(): Promise<number>;
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
   /** How long every platform takes to answer. */
   setLatency(ms: number): Promise<void>;
-  /** What authorize pages do: ask the person, or decide for everybody. */
+  /** Whether authorize pages ask the person, or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
-  /** A fresh account that nobody has connected; what proves that it is one's own. */
+  /** Makes an account that is not connected, and returns its credentials. */
   issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
-  /** How many calls of that operation have come for the account, refused ones too. */
+  /** How many calls of that operation have arrived for the account, refused ones too. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
-  /** Moves the platforms' time forward. */
-  advanceClock(ms: number): Promise<void>;
 }
 
 export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
@@ -77,6 +75,5 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
       return requests.filter((each) => each.operation === operation && each.account === account)
         .length;
     },
-    advanceClock: (ms) => call("POST", "clock", { advanceMs: ms }),
   };
 }

@@ -5,32 +5,32 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type { ReadyMedia } from "./media.ts";
 import type { System } from "./system.ts";
 
-/** Every file of the store and of checks, those that are not finished too. */
+/** Every file of the store and of the checks, unfinished ones included. */
 async function listFiles(system: System): Promise<readonly string[]> {
   const dataDir = dirname(system.local().logs);
   const lists = await Promise.all(
     ["media", "media-temp"].map((folder) =>
-      // The folder of checks is made by the first one.
+      // The first check makes the folder of checks.
       readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
     ),
   );
   return lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
 
-/** The last part of the keys that rows name. */
+/** The last part of each key that a row names. */
 async function listNamed({ sql }: System): Promise<readonly string[]> {
   const rows = await sql<{ keys: string[] }[]>`
     select array_remove(array[object_key, delivery_key], null) as keys from media.media`;
   return rows.flatMap(({ keys }) => keys.map((key) => key.split("/")[1] ?? ""));
 }
 
-/** Files that no row names: of work in progress, or left behind. */
+/** Files that no row names: of work in progress, or left over. */
 export async function listUnnamed(system: System): Promise<readonly string[]> {
   const [files, named] = [await listFiles(system), await listNamed(system)];
   return files.filter((name) => !named.includes(name));
 }
 
-/** Waits until each file is named by a row and each name has its file, and nothing is left to be removed. */
+/** Waits until each file is named by a row, each row has its file, and no deletion is open. */
 export async function whenTidy(system: System): Promise<void> {
   await eventually(
     async () => {
@@ -46,7 +46,7 @@ export async function whenTidy(system: System): Promise<void> {
   );
 }
 
-/** What the address of media answers: `whole` for all of its bytes, else the status. Asks until somebody is there. */
+/** What the address of a medium answers: `whole` for all of its bytes, else the status. Repeats while no process answers. */
 export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
   return await eventually(
     async () => {

@@ -1,38 +1,56 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { layoutOf } from "@postrider/local/layout";
-import type { LocalStack } from "@postrider/local/local-file";
-import { connectSimulated, operate, operateNoting, operateWith } from "@postrider/local/operator";
+import { readLocalStack, type LocalStack } from "@postrider/local/local-file";
+import {
+  connectSimulated,
+  operate,
+  operateNoting,
+  operateWith,
+  type OperatedStack,
+} from "@postrider/local/operator";
 import { loadSecrets, type Secrets } from "@postrider/local/secrets";
 import type { ServiceName } from "@postrider/local/services";
 import { startStack, type StackOptions } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import postgres from "postgres";
+import { inject } from "vitest";
 import { createApi, type Api } from "./api.ts";
+import type { SharedStack } from "./shared-stack.ts";
 import { createSimulatorControl, type SimulatorControl } from "./simulator.ts";
+import { stackEnvironment } from "./stack-environment.ts";
 
 export type BusKind = "postgres" | "kafka";
 
-/** All times that no test can wait for, shortened; the rules stay the same. */
-const SHORT_TIMES = {
-  VISIBLE_CALL_SECONDS: "3",
-  LEASE_SECONDS: "3",
-  RECONCILE_TIME_SCALE: "0.005",
-  SWEEP_SECONDS: "1",
-  SWEEP_AFTER_SECONDS: "3",
-  PUBLISH_RETRY_SECONDS: "0.5,1,2,4,8",
-  ACCOUNT_PAUSE_SECONDS: "0.5,1",
-};
+/** A running stack, as far as a test file may use it that shares it with others. */
+export interface SharedSystem extends AsyncDisposable {
+  readonly simulator: Pick<
+    SimulatorControl,
+    "visible" | "countCalls" | "issueAccount" | "secrets" | "addFault"
+  >;
+  /** The owner's connection: tests look at tables, and change times in them. */
+  readonly sql: postgres.Sql;
+  local(): LocalStack;
+  /** The operator's tool with `--json`; throws an `OperatorError` with what it printed on stderr. */
+  operate<T = unknown>(...args: readonly string[]): Promise<T>;
+  /** The same for commands that print notes before they end. */
+  operateNoting<T = unknown>(
+    onNote: (note: unknown) => void,
+    ...args: readonly string[]
+  ): Promise<T>;
+  /** The same for commands that read a secret from their standard input. */
+  operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
+  /** Makes fresh accounts on the simulator and connects them to a workspace, by default the demo workspace; ids. */
+  connect(platform: string, count: number, workspaceId?: string): Promise<readonly string[]>;
+  logs(): string;
+}
 
-/** The five processes, database, bus and simulator, seen from outside. */
-export interface System extends AsyncDisposable {
-  readonly bus: BusKind;
+/** A stack that belongs to one test file, which may stop its processes, hold its parts and inject any fault. */
+export interface System extends SharedSystem {
+  /** The REST interface with the key of the demo workspace. */
   readonly api: Api;
   readonly simulator: SimulatorControl;
-  /** The owner's connection: tests look at tables, and lose records on purpose. */
-  readonly sql: postgres.Sql;
   readonly kafkaBroker: string | undefined;
-  local(): LocalStack;
   /** Everything secret that the stack made for its parts. */
   secrets(): Secrets;
   pids(service: ServiceName): readonly number[];
@@ -40,23 +58,11 @@ export interface System extends AsyncDisposable {
   armFailpoint(name: string, order: "stop" | "kill"): void;
   /** Keeps a part down until the returned function is called. */
   hold(part: string): () => void;
-  /** What the stack told about its parts since the start: which ended, how, and which are there again. */
+  /** What the stack reported about its parts since the start: which ended, how, and which are up again. */
   reports(): readonly string[];
-  /** The operator's tool with `--json`; throws what it printed on stderr. */
-  operate<T = unknown>(...args: readonly string[]): Promise<T>;
-  /** The same for commands that say something before they end. */
-  operateNoting<T = unknown>(
-    onNote: (note: unknown) => void,
-    ...args: readonly string[]
-  ): Promise<T>;
-  /** The same for commands that read a secret from their standard input. */
-  operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
-  /** Fresh accounts on the simulator, connected to the workspace; ids. */
-  connect(platform: string, count: number): Promise<readonly string[]>;
-  logs(): string;
 }
 
-/** How many of each service a test gets that does not ask for a number: `npm test -- --replicas N`. */
+/** How many of each service a file gets that starts a stack and does not ask for a number: `npm test -- --replicas N`. */
 function defaultReplicas(): number {
   return Number(process.env.POSTRIDER_E2E_REPLICAS ?? 1);
 }
@@ -68,6 +74,24 @@ function readLogs(folder: string): string {
     .join("\n");
 }
 
+function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator"> {
+  const local = () => stack.describe();
+  const { databaseUrl, simulatorUrl } = local();
+  const sql = postgres(databaseUrl, { max: 2, onnotice: () => undefined });
+  return {
+    simulator: createSimulatorControl(simulatorUrl),
+    sql,
+    local,
+    operate: (...args) => operate(stack, ...args) as Promise<never>,
+    operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
+    operateWith: (input, ...args) => operateWith(stack, input, ...args) as Promise<never>,
+    connect: (...args) => connectSimulated(stack, ...args),
+    logs: () => readLogs(local().logs),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
+  };
+}
+
+/** Starts a stack for one test file alone. */
 export async function startSystem(
   bus: BusKind,
   options: {
@@ -90,29 +114,18 @@ export async function startSystem(
     replicas: options.replicas ?? defaultReplicas(),
     ...(options.replica === undefined ? {} : { replica: options.replica }),
     report: (line) => reports.push(line),
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      ...SHORT_TIMES,
-      FAILPOINTS_DIR: failpoints,
-      ...options.env,
-    },
+    env: stackEnvironment({ FAILPOINTS_DIR: failpoints, ...options.env }),
   });
-  const local = () => stack.describe();
-  const { baseUrl, apiKey, simulatorUrl, databaseUrl, kafka } = local();
-  const sql = postgres(databaseUrl, { max: 2, onnotice: () => undefined });
-  const simulator = createSimulatorControl(simulatorUrl);
-  await simulator.liftQuotas();
+  const { baseUrl, apiKey, kafka } = stack.describe();
+  const observed = observe(stack);
+  await observed.simulator.liftQuotas();
 
   return {
-    bus,
+    ...observed,
     api: createApi(baseUrl, apiKey),
-    simulator,
-    sql,
     kafkaBroker: kafka === null ? undefined : `127.0.0.1:${kafka.port}`,
-    local,
     secrets: () => loadSecrets(layoutOf(dataDir).secretsFile),
-    pids: (service) => local().services[service].map(({ pid }) => pid),
+    pids: (service) => stack.describe().services[service].map(({ pid }) => pid),
     armFailpoint: (name, order) => writeFileSync(join(failpoints, name), order),
     hold: (part) => {
       mkdirSync(join(dataDir, "hold"), { recursive: true });
@@ -121,14 +134,23 @@ export async function startSystem(
       return () => rmSync(file, { force: true });
     },
     reports: () => reports,
-    operate: (...args) => operate(stack, ...args) as Promise<never>,
-    operateNoting: (onNote, ...args) => operateNoting(stack, onNote, ...args) as Promise<never>,
-    operateWith: (input, ...args) => operateWith(stack, input, ...args) as Promise<never>,
-    connect: (platform, count) => connectSimulated(stack, platform, count),
-    logs: () => readLogs(local().logs),
     [Symbol.asyncDispose]: async () => {
-      await sql.end({ timeout: 1 });
+      await observed[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Joins the stack that test files share, see `shared-stack.ts`. A file opens tenants of its own there. */
+export async function joinSharedSystem(): Promise<SharedSystem & Pick<SharedStack, "outsidePort">> {
+  const answer = await fetch(inject("sharedStackUrl"));
+  if (!answer.ok) throw new Error(await answer.text());
+  const { dataDir, outsidePort } = (await answer.json()) as SharedStack;
+  const layout = layoutOf(dataDir);
+  const describe = (): LocalStack => {
+    const stack = readLocalStack(layout.localFile);
+    if (stack === undefined) throw new Error(`no stack runs on ${dataDir}`);
+    return stack;
+  };
+  return { ...observe({ layout, describe }), outsidePort };
 }

@@ -3,13 +3,13 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { Kafka, logLevel, type KafkaMessage } from "kafkajs";
 import type { Places } from "./canaries.ts";
 
-/** What a broker keeps of a record: its key, its headers and its value. */
+/** A record as one text: its key, its headers and its value. */
 function textOf({ key, headers, value }: KafkaMessage): string {
   const named = Object.entries(headers ?? {}).map(([name, header]) => `${name}: ${String(header)}`);
   return [String(key), ...named, String(value)].join("\n");
 }
 
-/** Every record of every topic that somebody made, whole. */
+/** Every record of every topic except those of Kafka itself. */
 export async function readTopics(broker: string): Promise<Places> {
   const kafka = new Kafka({ brokers: [broker], clientId: "e2e", logLevel: logLevel.NOTHING });
   const admin = kafka.admin();

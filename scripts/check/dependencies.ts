@@ -3,7 +3,7 @@ import { findPackages } from "../dependencies/find-packages.ts";
 import { readAudit } from "../dependencies/read-audit.ts";
 import { root, runCommand, type CommandResult } from "./run-command.ts";
 
-/** Nothing that we ship may be under a licence that nobody has agreed to. */
+/** Checks that everything we ship is under a licence that `check-licences.ts` accepts. */
 export async function checkLicences(): Promise<CommandResult> {
   const forbidden = findForbidden(findPackages(root));
   const advice = "Take another package, or agree to it in scripts/dependencies/check-licences.ts.";

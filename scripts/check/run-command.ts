@@ -17,7 +17,7 @@ export interface CommandResult {
 const running = new Set<ChildProcess>();
 let stopped = false;
 
-/** The environment of every command: the project's own tools come first, whoever starts the check. */
+/** The environment of every command: the project's own tools come first on PATH. */
 function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const tools = [join(root, "node_modules/.postrider"), join(root, "node_modules/.bin")];
   const path = [...tools, process.env.PATH ?? ""].join(delimiter);

@@ -3,7 +3,7 @@ import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
 import type { CommandResult } from "./run-command.ts";
 import { runCommand } from "./run-command.ts";
 
-/** One check that is no test: a name for its line and what it does. */
+/** One check besides the tests: the name in its line, and what it does. */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<CommandResult>;

@@ -6,46 +6,56 @@ const PORT = {
   type: "whole number",
   default: "`80`",
   isSecret: false,
-  about: "Where it listens.",
-};
+  about: "Port that the process listens on.",
+  level: "usual",
+} as const;
 const KEY = {
   name: "KEY",
   type: "text",
   default: "required",
   isSecret: true,
-  about: "Opens doors.",
-};
+  about: "Encrypts tokens.",
+  level: "needed",
+} as const;
 
-test("a setting stands once, with the defaults of each that reads it", () => {
+test("the reference lists each setting once, by level, with the default of each process", () => {
   const reference = formatReference(
     [
       { process: "a", settings: [PORT, KEY] },
       { process: "b", settings: [{ ...PORT, default: "" }, KEY] },
       { process: "c", settings: [PORT] },
     ],
-    [{ process: "other", settings: [{ ...PORT, default: "the next one" }] }],
+    [{ process: "other", settings: [{ ...PORT, default: "any free port" }] }],
   );
-  expect(reference).toBe(`## Every service
+  expect(reference).toBe(`## Needed
 
-| setting | value | default | what it does |
-| --- | --- | --- | --- |
-| \`PORT\` | whole number | a \`80\`, b –, c \`80\` | Where it listens. |
-
-## Several services
+Set these before production. The local stack makes its own.
 
 | setting | value | default | read by | what it does |
 | --- | --- | --- | --- | --- |
-| \`KEY\` (secret) | text | required | a, b | Opens doors. |
+| \`KEY\` (secret) | text | required | a, b | Encrypts tokens. |
+
+## Usual
+
+Adapt an installation: addresses, Kafka, S3, apps on platforms, limits.
+
+| setting | value | default | read by | what it does |
+| --- | --- | --- | --- | --- |
+| \`PORT\` | whole number | a \`80\`, b –, c \`80\` | all | Port that the process listens on. |
 
 ## other
 
-| setting | value | default | what it does |
-| --- | --- | --- | --- |
-| \`PORT\` | whole number | the next one | Where it listens. |`);
+| setting | value | default | read by | what it does |
+| --- | --- | --- | --- | --- |
+| \`PORT\` | whole number | any free port | other | Port that the process listens on. |`);
 });
 
-test("a setting of which nobody says what it does is refused", () => {
+test("the reference refuses a setting without a description", () => {
   const silent = { process: "a", settings: [{ ...PORT, about: "" }] };
-  expect(() => formatReference([silent], [])).toThrow("nobody says what these do: PORT of a");
-  expect(() => formatReference([], [silent])).toThrow("nobody says what these do: PORT of a");
+  expect(() => formatReference([silent], [])).toThrow(
+    "these settings lack a description: PORT of a",
+  );
+  expect(() => formatReference([], [silent])).toThrow(
+    "these settings lack a description: PORT of a",
+  );
 });

@@ -1,18 +1,32 @@
-import type { Setting } from "../../packages/shared/src/config/settings.ts";
+import {
+  SETTING_LEVELS,
+  type Setting,
+  type SettingLevel,
+} from "../../packages/shared/src/config/settings.ts";
 
-/** A process and everything that it reads from its environment. */
+/** A process and every setting that it reads. */
 export interface Reader {
   readonly process: string;
   readonly settings: readonly Setting[];
 }
 
-/** One setting of one or several processes that say the same of it. */
+/** One setting of all processes that describe it alike. */
 interface Row {
   readonly setting: Setting;
   readonly processes: readonly string[];
-  /** One, or one for each process. */
+  /** The default of each process, in the same order. */
   readonly defaults: readonly string[];
 }
+
+const TITLES: Readonly<Record<SettingLevel, readonly [title: string, text: string]>> = {
+  needed: ["Needed", "Set these before production. The local stack makes its own."],
+  usual: ["Usual", "Adapt an installation: addresses, Kafka, S3, apps on platforms, limits."],
+  advanced: [
+    "Advanced",
+    "Tuning and special networks. The defaults suit nearly every installation.",
+  ],
+  tests: ["Tests and trials", "For tests, the simulator and trying things out."],
+};
 
 function isSame(a: Setting, b: Setting): boolean {
   return a.name === b.name && a.type === b.type && a.about === b.about;
@@ -36,63 +50,49 @@ function formatDefaults({ processes, defaults }: Row): string {
   return processes.map((process, index) => `${process} ${defaults[index] || "–"}`).join(", ");
 }
 
-function formatRow(row: Row, withProcesses: boolean): string {
+function formatRow(row: Row, serviceCount: number): string {
   const { name, type, isSecret, about } = row.setting;
-  const cells = [
-    `\`${name}\`${isSecret ? " (secret)" : ""}`,
-    type,
-    formatDefaults(row),
-    ...(withProcesses ? [row.processes.join(", ")] : []),
-    about,
-  ];
-  return `| ${cells.join(" | ")} |`;
+  const readers = row.processes.length === serviceCount ? "all" : row.processes.join(", ");
+  const shownName = `\`${name}\`${isSecret ? " (secret)" : ""}`;
+  return `| ${[shownName, type, formatDefaults(row), readers, about].join(" | ")} |`;
 }
 
-function formatSection(title: string, rows: readonly Row[], withProcesses: boolean): string[] {
-  if (rows.length === 0) return [];
-  const headings = [
-    "setting",
-    "value",
-    "default",
-    ...(withProcesses ? ["read by"] : []),
-    "what it does",
-  ];
+function formatTable(rows: readonly Row[], serviceCount: number): string[] {
   return [
-    `## ${title}`,
-    "",
-    `| ${headings.join(" | ")} |`,
-    `|${" --- |".repeat(headings.length)}`,
-    ...rows.map((row) => formatRow(row, withProcesses)),
+    "| setting | value | default | read by | what it does |",
+    `|${" --- |".repeat(5)}`,
+    ...rows.map((row) => formatRow(row, serviceCount)),
     "",
   ];
 }
 
 /**
- * The reference in Markdown: what all services read, what several read, and what one alone reads. `others` are no
- * services and have sections of their own.
+ * The reference in Markdown: the settings of the services by level, then those of `others` (programs that are not
+ * services) in sections of their own.
  *
- * @throws Error when somebody reads a setting without saying what it does.
+ * @throws Error when a setting has no description.
  */
 export function formatReference(services: readonly Reader[], others: readonly Reader[]): string {
   const silent = [...services, ...others].flatMap(({ process, settings }) =>
     settings.filter(({ about }) => about === "").map(({ name }) => `${name} of ${process}`),
   );
-  if (silent.length > 0) throw new Error(`nobody says what these do: ${silent.join(", ")}`);
+  if (silent.length > 0) throw new Error(`these settings lack a description: ${silent.join(", ")}`);
   let rows: readonly Row[] = [];
   for (const { process, settings } of services)
     for (const setting of settings) rows = addSetting(rows, process, setting);
-  const shared = rows.filter(({ processes }) => processes.length === services.length);
-  const several = rows.filter((row) => row.processes.length > 1 && !shared.includes(row));
-  const alone = (process: string) =>
-    rows.filter((row) => row.processes.length === 1 && row.processes[0] === process);
-  const toRows = ({ process, settings }: Reader): readonly Row[] =>
-    settings.map((setting) => ({ setting, processes: [process], defaults: [setting.default] }));
-  return [
-    ...formatSection("Every service", shared, false),
-    ...formatSection("Several services", several, true),
-    ...services.flatMap(({ process }) => formatSection(process, alone(process), false)),
-    ...others.flatMap((other) => formatSection(other.process, toRows(other), false)),
-  ]
-    .join("\n")
-    .trimEnd();
+  const sections = SETTING_LEVELS.flatMap((level) => {
+    const [title, text] = TITLES[level];
+    const ofLevel = rows.filter(({ setting }) => setting.level === level);
+    if (ofLevel.length === 0) return [];
+    return [`## ${title}`, "", text, "", ...formatTable(ofLevel, services.length)];
+  });
+  const programs = others.flatMap(({ process, settings }) => {
+    const own = settings.map((setting) => ({
+      setting,
+      processes: [process],
+      defaults: [setting.default],
+    }));
+    return [`## ${process}`, "", ...formatTable(own, services.length)];
+  });
+  return [...sections, ...programs].join("\n").trimEnd();
 }

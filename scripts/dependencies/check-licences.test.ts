@@ -15,28 +15,28 @@ test.each([
   ["UNLICENSED", false],
   ["", false],
   ["(MIT AND (GPL-3.0-only OR ISC))", false],
-])("%j: %s", (licence, expected) => {
+])("whether the licence %j is allowed: %s", (licence, expected) => {
   expect(isAllowed(licence)).toBe(expected);
 });
 
-test("a package under another licence is named, and an exception holds for its own licence only", () => {
+test("reports packages under other licences, and accepts an exception only under the licence it names", () => {
   const about = { version: "1.0.0", needs: [] };
   const found = findForbidden([
     { ...about, name: "good", licence: "MIT" },
     { ...about, name: "bad", licence: "SSPL-1.0" },
-    { ...about, name: "silent", licence: "" },
+    { ...about, name: "unlicensed", licence: "" },
     { ...about, name: "@img/sharp-libvips-linux-x64", licence: "LGPL-3.0-or-later" },
     { ...about, name: "@img/sharp-libvips-linux-arm64", licence: "GPL-3.0-only" },
     { ...about, name: "other", licence: "LGPL-3.0-or-later" },
   ]);
   expect(found).toEqual([
     "bad@1.0.0: SSPL-1.0",
-    "silent@1.0.0: no licence",
+    "unlicensed@1.0.0: no licence",
     "@img/sharp-libvips-linux-arm64@1.0.0: GPL-3.0-only",
     "other@1.0.0: LGPL-3.0-or-later",
   ]);
 });
 
-test("all that we ship is under a licence that we agreed to", () => {
+test("every package that Postrider ships has an allowed licence", () => {
   expect(findForbidden(findPackages(resolve(import.meta.dirname, "../..")))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { FoundPackage } from "./find-packages.ts";
 
-/** Licences under which anybody may use, change and pass on our product together with the package. */
+/** Licences that let every user run, change and redistribute Postrider together with the package. */
 const ALLOWED = new Set([
   "0BSD",
   "Apache-2.0",
@@ -15,7 +15,7 @@ const ALLOWED = new Set([
   "Zlib",
 ]);
 
-/** Packages that may be under another licence, and why. */
+/** Packages that may have another licence, with the reason. */
 const EXCEPTIONS: readonly {
   readonly name: RegExp;
   readonly licence: string;
@@ -24,13 +24,13 @@ const EXCEPTIONS: readonly {
   {
     name: /^@img\/sharp-libvips-/,
     licence: "LGPL-3.0-or-later",
-    why: "a library in a file of its own, which is loaded and can be replaced",
+    why: "a dynamically loaded library in its own file, which users can replace",
   },
 ];
 
 /**
- * Whether an SPDX expression leaves us a licence that we may use. An expression with brackets inside is not read, and
- * thereby not allowed.
+ * Whether an SPDX expression offers an allowed licence. An expression with nested brackets is not parsed, and so is not
+ * allowed.
  */
 export function isAllowed(licence: string): boolean {
   const inside = /^\(([^()]*)\)$/.exec(licence)?.[1] ?? licence;
@@ -39,7 +39,7 @@ export function isAllowed(licence: string): boolean {
     .some((choice) => choice.split(" AND ").every((part) => ALLOWED.has(part.trim())));
 }
 
-/** The packages under a licence that nobody has agreed to, one line each. */
+/** The packages whose licence is not allowed, one line each. */
 export function findForbidden(packages: readonly FoundPackage[]): readonly string[] {
   return packages
     .filter(({ name, licence }) => {

@@ -12,7 +12,7 @@ function write(path: string, manifest: object): void {
   writeFileSync(join(root, path, "package.json"), JSON.stringify(manifest));
 }
 
-/** As pnpm does it: a package's needs lie beside it. */
+/** Creates a symbolic link as pnpm does: the dependencies of a package lie beside it. */
 function link(from: string, to: string): void {
   mkdirSync(dirname(join(root, from)), { recursive: true });
   symlinkSync(join(root, to), join(root, from));
@@ -45,7 +45,7 @@ beforeAll(() => {
     licenses: [{ type: "ISC" }],
   });
   write(`${store}/b@2/node_modules/@s/b`, { name: "@s/b", version: "2.0.0", license: "MIT" });
-  // The same version again, with other peers.
+  // The same version with other peer dependencies.
   write(`${store}/b@2_x/node_modules/@s/b`, { name: "@s/b", version: "2.0.0", license: "MIT" });
   write(`${store}/tool@1/node_modules/tool`, {
     name: "tool",
@@ -62,7 +62,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-test("what is needed in production is found once each version, what only tests need is not", () => {
+test("finds each version of a production dependency once, and no development dependency", () => {
   expect(findPackages(root)).toEqual([
     { name: "@s/b", version: "1.5.0", licence: "ISC", needs: [] },
     { name: "@s/b", version: "2.0.0", licence: "MIT", needs: [] },
@@ -70,13 +70,13 @@ test("what is needed in production is found once each version, what only tests n
   ]);
 });
 
-test("a package that is needed and not installed is named", () => {
+test("names a dependency that is not installed", () => {
   write("services/two", { name: "@ours/two", dependencies: { gone: "1" } });
   expect(() => findPackages(root)).toThrow("@ours/two needs gone, which is not installed");
   rmSync(join(root, "services/two"), { recursive: true });
 });
 
-test("of this checkout all that a service asks for is there in its version, with a licence", () => {
+test("finds every dependency of the gateway in this checkout, with its version and a licence", () => {
   const found = findPackages(checkout);
   const { dependencies } = JSON.parse(
     readFileSync(join(checkout, "services/gateway/package.json"), "utf8"),

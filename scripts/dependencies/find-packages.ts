@@ -1,13 +1,13 @@
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A package of somebody else that is part of what we ship. */
+/** A third-party package that Postrider ships. */
 export interface FoundPackage {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression, as the package says it; empty when it says nothing. */
+  /** The SPDX expression of its package.json; empty if there is none. */
   readonly licence: string;
-  /** `name@version` of the packages that it needs itself, in order. */
+  /** `name@version` of its direct dependencies, sorted. */
   readonly needs: readonly string[];
 }
 
@@ -21,7 +21,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Where what we ship is written; `bench` and `e2e` never leave the checkout. */
+/** The packages that are shipped; `bench` and `e2e` are not. */
 const OURS = "{services,packages}/*";
 
 function readManifest(folder: string): Manifest {
@@ -34,13 +34,13 @@ function licenceOf({ license, licenses }: Manifest): string {
   return types?.filter((type) => type !== undefined).join(" OR ") ?? "";
 }
 
-/** Where pnpm has put what a package needs: below ours, beside everybody else's. */
+/** The folder in which pnpm links the dependencies of a package: inside a workspace package, beside any other one. */
 function neighboursOf(folder: string, name: string, isOurs: boolean): string {
   if (isOurs) return join(folder, "node_modules");
   return name.startsWith("@") ? dirname(dirname(folder)) : dirname(folder);
 }
 
-/** Folders of the packages that one needs. What is optional, or for another machine, may be missing. */
+/** The folders of the dependencies of a package. Optional ones, and those for other machines, may be missing. */
 function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly string[] {
   const { name = "", dependencies = {}, optionalDependencies = {} } = manifest;
   const optional = { ...optionalDependencies, ...(isOurs ? {} : manifest.peerDependencies) };
@@ -49,11 +49,13 @@ function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly 
     const found = join(neighbours, need);
     if (existsSync(found)) return [realpathSync(found)];
     if (need in optional) return [];
-    throw new Error(`${name || folder} needs ${need}, which is not installed`);
+    throw new Error(
+      `${name || folder} needs ${need}, which is not installed: run \`pnpm install\``,
+    );
   });
 }
 
-/** Everything that the packages of the checkout need in production, each version once, by name and version. */
+/** The production dependencies of all workspace packages, direct and indirect: each version once, sorted. */
 export function findPackages(root: string): readonly FoundPackage[] {
   const ours = globSync(`${OURS}/package.json`, { cwd: root }).map((file) =>
     realpathSync(join(root, dirname(file))),
@@ -73,7 +75,7 @@ export function findPackages(root: string): readonly FoundPackage[] {
   return [...found.values()].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
-/** The same version may lie in several folders, one for each set of peers. */
+/** pnpm has one folder of the same version for each set of peer dependencies. */
 function add(found: Map<string, FoundPackage>, manifest: Manifest, needs: readonly string[]): void {
   const { name = "", version = "" } = manifest;
   const key = keyOf({ name, version });
@@ -86,7 +88,7 @@ function nameOf({ name = "", version = "" }: Manifest): string {
   return keyOf({ name, version });
 }
 
-/** Names a version of a package. */
+/** Identifies a version of a package. */
 export function keyOf({ name, version }: Pick<FoundPackage, "name" | "version">): string {
   return `${name}@${version}`;
 }

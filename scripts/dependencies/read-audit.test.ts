@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readAudit } from "./read-audit.ts";
 
-/** As pnpm 10 answers. */
+/** An advisory as pnpm 10 prints it. */
 const advisory = (severity: string) => ({
   severity,
   module_name: "left-pad",
@@ -15,11 +15,11 @@ function answer(...severities: readonly string[]): string {
   return `npm warn something else\n${JSON.stringify({ actions: [], advisories, metadata: {} })}\n`;
 }
 
-test("nothing known is nothing to say", () => {
+test("reports nothing if no advisory is known", () => {
   expect(readAudit(answer())).toEqual({ kind: "answered", grave: [], others: 0 });
 });
 
-test("high and critical ones are named, others counted", () => {
+test("names high and critical advisories, and counts the others", () => {
   const line = (severity: string) =>
     `left-pad <1.3.0: ${severity}: Pads too much (https://github.com/advisories/GHSA-0)`;
   expect(readAudit(answer("low", "high", "moderate", "critical"))).toEqual({
@@ -37,7 +37,7 @@ test.each([
     "responded with 405",
   ],
   ["getaddrinfo ENOTFOUND registry\nmore", "getaddrinfo ENOTFOUND registry"],
-  ["", "it said nothing"],
-])("a registry that cannot be asked is no vulnerability: %j", (output, reason) => {
+  ["", "pnpm audit printed nothing"],
+])("does not report an unavailable registry as a vulnerability: %j", (output, reason) => {
   expect(readAudit(output)).toEqual({ kind: "unavailable", reason });
 });

@@ -1,11 +1,11 @@
-/** What the registry knows about our dependencies. */
+/** The result of asking the registry for known vulnerabilities. */
 export type Audit =
   | { readonly kind: "unavailable"; readonly reason: string }
   | {
       readonly kind: "answered";
-      /** One line for each vulnerability that must not be shipped. */
+      /** One line for each vulnerability with which Postrider must not ship. */
       readonly grave: readonly string[];
-      /** How many others there are. */
+      /** The number of less severe ones. */
       readonly others: number;
     };
 
@@ -20,15 +20,15 @@ interface Advisory {
 const GRAVE = new Set(["high", "critical"]);
 
 /**
- * Reads what `pnpm audit --json` says. A registry that does not answer, or has no such service, says nothing about us:
- * the check must not depend on somebody else's machine.
+ * Parses the output of `pnpm audit --json`. A registry that does not answer, or has no audit service, is not a
+ * vulnerability: the check must not fail with another machine.
  */
 export function readAudit(output: string): Audit {
   const answer = parse(output);
   const { advisories, error } = answer;
   if (advisories === undefined) {
     const [reason = ""] = (error?.message ?? output).trim().split("\n");
-    return { kind: "unavailable", reason: reason.slice(0, 200) || "it said nothing" };
+    return { kind: "unavailable", reason: reason.slice(0, 200) || "pnpm audit printed nothing" };
   }
   const all = Object.values(advisories);
   const grave = all.filter(({ severity = "" }) => GRAVE.has(severity));
@@ -47,7 +47,7 @@ interface AuditJson {
   readonly error?: { readonly message?: string };
 }
 
-/** npm and npx may say something of their own around it. */
+/** npm and npx may print messages before and after the JSON. */
 function parse(output: string): AuditJson {
   const start = output.indexOf("{");
   const end = output.lastIndexOf("}");

@@ -5,7 +5,7 @@ import { toSbom } from "./to-sbom.ts";
 
 const PRODUCT = { name: "product", version: "0.1.0", licence: "Apache-2.0" };
 
-test("a package is named with its version, its licence and what it needs", () => {
+test("lists a package with its version, licence and dependencies", () => {
   const packages = [
     { name: "@s/b", version: "1.0.0-rc.1+x", licence: "(MIT OR CC0-1.0)", needs: [] },
     { name: "a", version: "2.0.0", licence: "MIT", needs: ["@s/b@1.0.0-rc.1+x"] },
@@ -49,7 +49,7 @@ test("a package is named with its version, its licence and what it needs", () =>
   });
 });
 
-test("each package that we ship is listed once, with version and licence", () => {
+test("lists every shipped package once, with a version and a licence", () => {
   const packages = findPackages(resolve(import.meta.dirname, "../.."));
   const { components, dependencies } = toSbom(PRODUCT, packages);
   const refs = components.map((component) => component["bom-ref"]);

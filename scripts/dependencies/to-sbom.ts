@@ -1,6 +1,6 @@
 import { keyOf, type FoundPackage } from "./find-packages.ts";
 
-/** What the list is about. */
+/** The product that the bill of materials describes. */
 interface Product {
   readonly name: string;
   readonly version: string;
@@ -26,8 +26,8 @@ function toComponent(found: FoundPackage) {
 }
 
 /**
- * The bill of materials as CycloneDX 1.6 JSON (https://cyclonedx.org/docs/1.6/json/). The same packages give the same
- * text: neither a time nor a random number is in it.
+ * Writes the bill of materials as CycloneDX 1.6 JSON (https://cyclonedx.org/docs/1.6/json/). It contains neither a time nor
+ * a random number, so the same packages give the same text.
  */
 export function toSbom(product: Product, packages: readonly FoundPackage[]) {
   const refs = new Map(packages.map((found) => [keyOf(found), purlOf(found)]));

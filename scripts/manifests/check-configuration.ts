@@ -1,70 +1,84 @@
-import { checkSecrets } from "./check-secrets.ts";
+import { isService } from "../services/settings.ts";
+import { hasSetting } from "./addresses.ts";
 import { readEnvironment } from "./environment.ts";
 import {
   containersOf,
   type Manifest,
   nameOf,
   ofKind,
-  referencesOf,
   type Workload,
   workloadsOf,
 } from "./manifest.ts";
-import { isService } from "./services.ts";
 
-/** A generated name ends with a hash of what it holds, in the signs of kustomize, so that a change starts new pods. */
+/** kustomize ends a generated name with a hash of the content, so that a change restarts the pods. */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 
-/** Each setting that would not reach pods that run, or could not be changed, and everything that production must not have. */
+/** Configuration that running pods would miss, and configuration that must not be in production. */
 export function checkConfiguration(
   overlay: string,
   manifests: readonly Manifest[],
 ): readonly string[] {
-  const unhashed = ["ConfigMap", "Secret"]
+  const workloads = workloadsOf(manifests).map((workload) => ({
+    where: workload.where,
+    isJob: workload.kind === "Job",
+    sources: sourcesOf(workload),
+  }));
+  const readersOf = (source: string) => workloads.filter(({ sources }) => sources.includes(source));
+  const missed = ["ConfigMap", "Secret"]
     .flatMap((kind) => ofKind(manifests, kind))
-    .filter(({ metadata }) => !HASHED.test(metadata.name))
-    .filter((manifest) => !isForJobs(manifest, workloadsOf(manifests)))
-    .map((manifest) => `${nameOf(manifest)} can change without a new pod`);
-  const faults = [...unhashed, ...jobFaults(manifests)];
-  return overlay === "local" ? faults : [...faults, ...productionFaults(manifests)];
-}
-
-/** Jobs read it and, if it is a ConfigMap, nobody else: Secrets are restarted after by hand, as those of operators are. */
-function isForJobs({ kind, metadata }: Manifest, workloads: readonly Workload[]): boolean {
-  const readers = workloads.filter((workload) =>
-    referencesOf(workload).some((one) => one.kind === kind && one.name === metadata.name),
-  );
-  const jobs = readers.filter((reader) => reader.kind === "Job");
-  return jobs.length > 0 && (kind === "Secret" || jobs.length === readers.length);
-}
-
-/** The pods of a Job cannot be changed, so `kubectl apply` fails when a name in them does. */
-function jobFaults(manifests: readonly Manifest[]): readonly string[] {
-  return workloadsOf(manifests)
-    .filter(({ kind }) => kind === "Job")
-    .flatMap((job) =>
-      referencesOf(job)
-        .filter(({ name }) => HASHED.test(name))
-        .map(({ kind, name }) => `Job/${job.name} cannot follow the hash of ${kind}/${name}`),
+    .filter(({ kind, metadata }) => {
+      if (HASHED.test(metadata.name)) return false;
+      const readers = readersOf(`${kind}/${metadata.name}`);
+      const jobs = readers.filter(({ isJob }) => isJob);
+      // Jobs need a name without a hash. After a change of a Secret the operator restarts the other readers.
+      return jobs.length === 0 || (kind === "ConfigMap" && jobs.length < readers.length);
+    })
+    .map((source) => `${nameOf(source)} has no hash in its name: a change restarts no pod`);
+  const immutable = workloads
+    .filter(({ isJob }) => isJob)
+    .flatMap(({ where, sources }) =>
+      sources
+        .filter((source) => HASHED.test(source))
+        .map((source) => `${where} reads ${source}: a Job cannot be changed when the hash does`),
     );
+  return [...missed, ...immutable, ...(overlay === "local" ? [] : productionFaults(manifests))];
+}
+
+/** The ConfigMaps and Secrets that a pod reads, as `kind/name`. */
+function sourcesOf(workload: Workload): readonly string[] {
+  const containers = containersOf(workload);
+  const found = [
+    ...containers
+      .flatMap(({ envFrom = [] }) => envFrom)
+      .map((one) => [one.configMapRef, one.secretRef]),
+    ...containers
+      .flatMap(({ env = [] }) => env)
+      .map(({ valueFrom }) => [valueFrom?.configMapKeyRef, valueFrom?.secretKeyRef]),
+    ...(workload.pod.volumes ?? []).map(({ configMap, secret }) => [
+      configMap,
+      secret && { name: secret.secretName },
+    ]),
+  ];
+  return found.flatMap(([configMap, secret]) => [
+    ...(configMap === undefined ? [] : [`ConfigMap/${configMap.name}`]),
+    ...(secret === undefined ? [] : [`Secret/${secret.name}`]),
+  ]);
 }
 
 function productionFaults(manifests: readonly Manifest[]): readonly string[] {
-  const environments = workloadsOf(manifests)
-    .filter(({ name }) => isService(name))
-    .flatMap((workload) =>
-      containersOf(workload).map((container) => ({
-        name: workload.name,
-        variables: readEnvironment(container, manifests).variables,
-      })),
-    );
+  const services = workloadsOf(manifests).filter(({ name }) => isService(name));
   return [
-    ...checkSecrets(manifests),
     ...ofKind(manifests, "Secret").map((secret) => `${nameOf(secret)} is in the repository`),
-    ...environments
-      .filter(({ variables }) => variables.get("POSTRIDER_ENV")?.value !== "production")
-      .map(({ name }) => `Deployment/${name} does not know that it is production`),
-    ...environments
-      .filter(({ variables }) => variables.has("OUTBOUND_ALLOW"))
-      .map(({ name }) => `Deployment/${name} lets private addresses through`),
+    ...services
+      .filter((service) =>
+        containersOf(service).some((container) => {
+          const { variables } = readEnvironment(container, manifests);
+          return variables.get("POSTRIDER_ENV")?.value !== "production";
+        }),
+      )
+      .map(({ where }) => `${where}: POSTRIDER_ENV is not production`),
+    ...services
+      .filter((service) => hasSetting(service, "OUTBOUND_ALLOW", manifests))
+      .map(({ where }) => `${where}: OUTBOUND_ALLOW opens private addresses`),
   ];
 }

@@ -1,161 +1,138 @@
 import { describeSettings, EnvReader } from "../../packages/shared/src/config.ts";
 import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
-import { type ContainerEnvironment, readEnvironment, type Variable } from "./environment.ts";
+import { isService, READERS } from "../services/settings.ts";
+import { readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
-import { isService, READERS } from "./services.ts";
 
-/** What Node itself reads. */
-const NODE_VARIABLES = new Set(["NODE_OPTIONS"]);
+type Read = (reader: EnvReader) => object;
 
-/** What each process has of its own; every other setting is the same in all services that read it. */
-const OWN = new Set(["PORT", "METRICS_PORT", "DATABASE_URL", ...NODE_VARIABLES]);
+/** Node itself reads these. */
+const NODE_VARIABLES = ["NODE_OPTIONS"];
 
-const ROLES = ["ACCOUNTS", "POSTS", "MEDIA", "DELIVERY"] as const;
+const DATABASES = ["accounts", "posts", "media", "delivery"] as const;
 
-/** What our programs that have no reader of their own need, by how they are started. */
-const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  "cli database provision": [
-    "DATABASE_URL",
-    ...ROLES.map((service) => `${service}_DATABASE_PASSWORD`),
-  ],
+const passwordOf = (service: string): string => `${service.toUpperCase()}_DATABASE_PASSWORD`;
+
+/** What each program reads, by its image and command; the services are added below. */
+const PROGRAMS: Readonly<Record<string, Read>> = {
+  ...READERS,
+  ...Object.fromEntries(
+    DATABASES.map((service) => [`${service} node src/migrate.ts`, readDatabaseConfig]),
+  ),
+  "cli topics create": readBusConfig,
+  "cli database provision": (read) =>
+    ["DATABASE_URL", ...DATABASES.map(passwordOf)].map((name) => read.secret("-").string(name)),
+  simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
 };
 
-/** Names a program as it is started: its image, then command and arguments. */
-function programOf({ image, container }: Given): string {
-  return [image, ...(container.command ?? []), ...(container.args ?? [])].join(" ");
-}
+/** Settings that differ from process to process; every other one has the same value wherever it is read. */
+const OWN = new Set([
+  "HOST",
+  "PORT",
+  "METRICS_PORT",
+  ...NODE_VARIABLES,
+  ...describeSettings(readDatabaseConfig).map(({ name }) => name),
+]);
 
-/** What reads the environment of a service, of its migrations, or of what makes the topics. */
-function readerOf(program: string): ((read: EnvReader) => object) | undefined {
-  if (isService(program)) return READERS[program];
-  if (program === "cli topics create") return readBusConfig;
-  const [image = "", ...command] = program.split(" ");
-  const isMigration = isService(image) && command.join(" ") === "node src/migrate.ts";
-  return isMigration ? readDatabaseConfig : undefined;
-}
-
-/** A container of ours and what it is given. */
-interface Given {
+/** A Postrider container and its environment. */
+interface Process {
   readonly where: string;
   readonly image: string;
+  readonly program: string;
   readonly container: Container;
-  readonly environment: ContainerEnvironment;
+  readonly variables: ReadonlyMap<string, Variable>;
+  readonly faults: readonly string[];
 }
 
-function ownContainers(manifests: readonly Manifest[]): readonly Given[] {
+function processesOf(manifests: readonly Manifest[]): readonly Process[] {
   return workloadsOf(manifests).flatMap((workload) =>
     containersOf(workload).flatMap((container) => {
       const image = ownImage(container.image);
       if (image === undefined) return [];
-      const where = `${workload.kind}/${workload.name} ${container.name}`;
-      const environment = readEnvironment(container, manifests);
-      return [{ where, image, container, environment }];
+      const { command = [], args = [] } = container;
+      const program = [image, ...command, ...args].join(" ");
+      const where = `${workload.where} ${container.name}`;
+      return [{ where, image, program, container, ...readEnvironment(container, manifests) }];
     }),
   );
 }
 
-/** Each variable that a process of ours lacks, does not know or cannot read, by the modules that read them. */
+/** Variables that a process misses, does not read or cannot parse, according to the code that reads them. */
 export function checkEnvironment(manifests: readonly Manifest[]): readonly string[] {
-  const given = ownContainers(manifests);
+  const processes = processesOf(manifests);
   return [
-    ...given.flatMap((one) =>
-      [...one.environment.faults, ...faultsOf(one)].map((fault) => `${one.where}: ${fault}`),
+    ...processes.flatMap((process) =>
+      [...process.faults, ...settingFaults(process), ...portFaults(process)].map(
+        (fault) => `${process.where}: ${fault}`,
+      ),
     ),
-    ...checkAgreement(given),
-    ...checkPasswords(given),
+    ...checkAgreement(processes),
+    ...checkPasswords(processes),
   ];
 }
 
-function faultsOf(given: Given): readonly string[] {
-  const { container, environment } = given;
-  const { variables } = environment;
-  const program = programOf(given);
-  const read = readerOf(program);
-  const ports = isService(program) ? portFaults(container, variables) : [];
-  if (read !== undefined) return [...settingFaults(read, variables), ...ports];
-  const isSimulator = program === "simulator";
-  const known = isSimulator ? simulatorSettings.map(({ name }) => name) : PROGRAMS[program];
-  if (known === undefined) return [`nobody knows the program: ${program}`];
-  const missing = isSimulator ? [] : known.filter((name) => !variables.has(name));
-  return [
-    ...missing.map((name) => `${name} is not set`),
-    ...[...variables.keys()].filter((name) => !known.includes(name)).map(unknownVariable),
-  ];
-}
-
-const unknownVariable = (name: string): string => `${name} is set, and nothing reads it`;
-
-function settingFaults(
-  read: (reader: EnvReader) => object,
-  variables: ReadonlyMap<string, Variable>,
-): readonly string[] {
-  const values = [...variables].map(([name, { value }]) => [name, value]);
-  const reader = new EnvReader(Object.fromEntries(values) as Record<string, string>);
+function settingFaults({ program, variables }: Process): readonly string[] {
+  const read = PROGRAMS[program];
+  if (read === undefined)
+    return [`the program \`${program}\` is unknown: add it to check-environment.ts`];
+  const reader = new EnvReader(
+    Object.fromEntries([...variables].map(([name, { value }]) => [name, value])),
+  );
   read(reader);
   const settings = describeSettings(read);
-  const known = new Set([...settings.map(({ name }) => name), ...NODE_VARIABLES]);
-  const open = settings.filter(
-    ({ name, isSecret }) => isSecret && variables.get(name)?.isSecret === false,
-  );
+  const known = [...settings.map(({ name }) => name), ...NODE_VARIABLES];
   return [
     ...reader.faults,
-    ...[...variables.keys()].filter((name) => !known.has(name)).map(unknownVariable),
-    ...open.map(({ name }) => `${name} is secret and does not come from a Secret`),
+    ...[...variables.keys()]
+      .filter((name) => !known.includes(name))
+      .map((name) => `${name} is set and not read`),
+    ...settings
+      .filter(({ name, isSecret }) => isSecret && variables.get(name)?.isSecret === false)
+      .map(({ name }) => `${name} is secret and does not come from a Secret`),
   ];
 }
 
-/** Containers listen where the manifests say. */
-function portFaults(
-  container: Container,
-  variables: ReadonlyMap<string, Variable>,
-): readonly string[] {
-  const wanted = ["PORT", "METRICS_PORT"].map((name) => Number(variables.get(name)?.value));
+/** A service listens on the ports that its container declares. */
+function portFaults({ program, container, variables }: Process): readonly string[] {
+  if (!isService(program)) return [];
   const declared = (container.ports ?? []).map(({ containerPort }) => containerPort);
-  return wanted
-    .filter((port) => !declared.includes(port))
-    .map((port) => `listens on ${port}, which is none of its ports: ${declared.join(", ")}`);
+  return ["PORT", "METRICS_PORT"]
+    .filter((name) => !declared.includes(Number(variables.get(name)?.value)))
+    .map((name) => `${name} is not one of the container's ports ${declared.join(", ")}`);
 }
 
-/** Who read the same setting are told the same, and a default is not what the others are told. */
-function checkAgreement(given: readonly Given[]): readonly string[] {
-  const services = given.flatMap((one) => {
-    const read = readerOf(programOf(one));
-    // Migrations alone read settings that only they are told.
-    const isCompared = read !== undefined && read !== readDatabaseConfig;
-    return isCompared ? [{ ...one, settings: describeSettings(read) }] : [];
-  });
+/** Processes that read the same setting are given the same value, or all of them none. */
+function checkAgreement(processes: readonly Process[]): readonly string[] {
   const first = new Map<string, { readonly where: string; readonly value: string }>();
-  for (const { where, environment } of services) {
-    for (const [name, { value }] of environment.variables)
+  for (const { where, variables } of processes) {
+    for (const [name, { value }] of variables)
       if (!OWN.has(name) && !first.has(name)) first.set(name, { where, value });
   }
-  return services.flatMap(({ where, settings, environment }) =>
-    settings.flatMap(({ name }) => {
+  return processes.flatMap(({ where, program, variables }) =>
+    describeSettings(PROGRAMS[program] ?? (() => ({}))).flatMap(({ name }) => {
       const other = first.get(name);
-      return other === undefined || other.value === environment.variables.get(name)?.value
+      return other === undefined || other.value === variables.get(name)?.value
         ? []
         : [`${where}: ${name} differs from that of ${other.where}`];
     }),
   );
 }
 
-/** Roles are made with the passwords that the services log in with. */
-function checkPasswords(given: readonly Given[]): readonly string[] {
-  const provision = given.find(
-    ({ container }) => container.args?.join(" ") === "database provision",
-  );
+/** `database provision` creates each role with the password that its service uses. */
+function checkPasswords(processes: readonly Process[]): readonly string[] {
+  const provision = processes.find(({ program }) => program === "cli database provision");
   if (provision === undefined) return [];
-  return ROLES.flatMap((role) => {
-    const service = role.toLowerCase();
-    const password = provision.environment.variables.get(`${role}_DATABASE_PASSWORD`)?.value;
-    return given
-      .filter(({ image }) => image === service)
-      .flatMap(({ where, environment }) => {
-        const url = URL.parse(environment.variables.get("DATABASE_URL")?.value ?? "");
-        return url?.username === `postrider_${service}` && url.password === password
-          ? []
-          : [`${where}: DATABASE_URL names another role or password than is made`];
-      });
+  return DATABASES.flatMap((service) => {
+    const password = provision.variables.get(passwordOf(service))?.value;
+    return processes
+      .filter(({ image, variables }) => {
+        const url = URL.parse(variables.get("DATABASE_URL")?.value ?? "");
+        const isSame = url?.username === `postrider_${service}` && url.password === password;
+        return image === service && !isSame;
+      })
+      .map(
+        ({ where }) => `${where}: DATABASE_URL has another role or password than is provisioned`,
+      );
   });
 }

@@ -1,17 +1,10 @@
-import { checkNamespaces, leadsToNamespace } from "./check-namespaces.ts";
-import { type Manifest, type Workload, workloadsOf } from "./manifest.ts";
+import { peersByImports, peersBySettings, PEER_SETTINGS } from "../services/peers.ts";
+import { isService, SERVICES, settingsOf } from "../services/settings.ts";
+import { type Address, addressesOf, hasSetting, resolveAddress } from "./addresses.ts";
+import { type Manifest, portsOf, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
-import { type Place, placesOf, resolvePlace } from "./places.ts";
-import {
-  isService,
-  peersByImports,
-  peersBySettings,
-  PEER_SETTINGS,
-  SERVICES,
-  settingsOf,
-} from "./services.ts";
 
-/** Addresses that no customer's link may lead to, whatever the code does: of clusters, machines and clouds. */
+/** Addresses of machines, clusters and cloud services that no pod may reach, whatever link a customer sends. */
 const PRIVATE = [
   "10.0.0.1",
   "100.64.0.1",
@@ -26,148 +19,151 @@ const PRIVATE = [
   "64:ff9b::a9fe:a9fe",
   "2002:a00:1::1",
 ];
-const PUBLIC = ["203.0.113.7", "2606:4700::1111"];
 const WEB_PORTS = [80, 443, 8080, 10_250];
+const INTERNET = ["203.0.113.7", "2606:4700::1111"];
+const ALL_PORTS = "1-65535";
+
+/** The one port that may be open to strangers. */
+const CLIENT_PORT = { name: "gateway", port: 8080 };
+const DNS_PORT = 53;
+const TELEMETRY_PORT = 4318;
+/** No rule names it, so it is open only where nothing is denied. */
+const UNUSED_PORT = 1;
+
+/** What a client or an attacker may be: a pod of any other namespace, or an address of the internet. */
+const STRANGERS = [{ namespace: "any-other" }, ...INTERNET.map((address) => ({ address }))];
+
+interface Cluster {
+  readonly manifests: readonly Manifest[];
+  readonly workloads: readonly Workload[];
+  readonly network: Network;
+}
+
+/** Each service whose settings name other peers than its code calls. */
+export function checkPeers(): readonly string[] {
+  return SERVICES.flatMap((service) => {
+    const [settings, imports] = [peersBySettings(service).join(), peersByImports(service).join()];
+    return settings === imports
+      ? []
+      : [`${service} reads the addresses of [${settings}], and its code calls [${imports}]`];
+  });
+}
 
 /**
- * Each way that is open and has no use, or is used and not open. What is used is what the settings of a process name, which
- * `checkPeers` holds against what the code imports.
+ * Each connection that NetworkPolicies allow and no setting needs, and each that a setting needs and they forbid.
+ * `checkPeers` compares the settings with the code.
  */
 export function checkNetwork(manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests);
-  const network = new Network(manifests);
-  return [
-    ...workloads.flatMap((workload) => checkGuarded(workload, network)),
-    ...workloads.flatMap((workload) => checkOpen(workload, network)),
-    ...workloads.flatMap((workload) => checkNamespaces(workload, manifests, network)),
-    ...workloads.flatMap((workload) =>
-      checkWays(workload, { workloads, network, manifests }).map(
-        (fault) => `${workload.kind}/${workload.name}: ${fault}`,
-      ),
-    ),
-  ];
-}
-
-/** Each service whose settings name other peers than its code has clients of. */
-export function checkPeers(): readonly string[] {
-  return SERVICES.flatMap((service) => {
-    const [settings, imports] = [peersBySettings(service), peersByImports(service)];
-    return settings.join() === imports.join()
-      ? []
-      : [
-          `${service} is told of ${settings.join(", ")} and imports clients of ${imports.join(", ")}`,
-        ];
-  });
-}
-
-function checkGuarded(workload: Workload, network: Network): readonly string[] {
-  return (["Ingress", "Egress"] as const).flatMap((direction) =>
-    network.isGuarded(workload, direction)
-      ? []
-      : [`${workload.kind}/${workload.name}: no policy denies ${direction}`],
+  const cluster = { manifests, workloads, network: new Network(manifests) };
+  return workloads.flatMap((workload) =>
+    [
+      ...checkAddresses(workload, cluster),
+      ...checkInternet(workload, cluster),
+      ...checkClients(workload, cluster),
+      ...checkInfrastructure(workload, cluster),
+    ].map((fault) => `${workload.where}: ${fault}`),
   );
 }
 
-interface Surroundings {
-  readonly workloads: readonly Workload[];
-  readonly network: Network;
-  readonly manifests: readonly Manifest[];
-}
-
-function checkWays(workload: Workload, around: Surroundings): readonly string[] {
-  const places = placesOf(workload, around.manifests);
-  const inside: string[] = [];
-  const outside: Place[] = [];
-  const faults: string[] = [];
-  for (const place of places) {
-    const found = resolvePlace(place, around.manifests);
-    const isElsewhere = leadsToNamespace(workload, place, around.network);
-    if (found === undefined) outside.push(...(isElsewhere ? [] : [place]));
-    else if (found.length === 0)
-      faults.push(`${place.setting}: no Service is ${place.host}:${place.port}`);
-    else inside.push(...found);
-  }
+/** Compares the addresses among the settings of a workload with where its pods can connect. */
+function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
+  const { manifests, network } = cluster;
+  const addresses = addressesOf(from, manifests);
+  const found = addresses.map((address) => ({
+    address,
+    destination: resolveAddress(address, manifests),
+  }));
+  const pods = found.flatMap(({ destination: to }) => (to.kind === "pods" ? to.pods : []));
+  const open = (isOpen: (to: Workload, port: number) => boolean) =>
+    openPods(from, cluster.workloads, isOpen);
+  const egress = open((to, port) =>
+    network.allows("Egress", from, { pod: to }, { port, listener: to }),
+  );
+  const ingress = open((to, port) =>
+    network.allows("Ingress", to, { pod: from }, { port, listener: to }),
+  );
+  const outside = found.filter(({ destination: to }) => to.kind === "outside");
   return [
-    ...faults,
-    ...checkPeerPlaces(workload, places),
-    ...compare(
-      "goes out to",
-      waysOf(workload, around, (to, port) => around.network.letsOut(workload, to, port)),
-      inside,
+    ...found
+      .filter(({ destination: to }) => to.kind === "unknown")
+      .map(
+        ({ address: { setting, host, port } }) =>
+          `${setting} names ${host}:${port}, which no Service has`,
+      ),
+    ...checkPeerAddresses(from, addresses),
+    ...compare(egress, pods, "egress to"),
+    ...compare(ingress, pods, "ingress at"),
+    ...checkOutsidePorts(
+      from,
+      outside.map(({ address }) => address),
+      network,
     ),
-    ...compare(
-      "may come in to",
-      waysOf(workload, around, (to, port) => around.network.letsIn(workload, to, port)),
-      inside,
-    ),
-    ...checkOutside(workload, outside, around.network),
   ];
 }
 
-/** What a service is told of its peers leads to them and to nobody else. */
-function checkPeerPlaces(workload: Workload, places: readonly Place[]): readonly string[] {
-  if (!isService(workload.name)) return [];
-  return peersBySettings(workload.name).flatMap((peer) => {
-    const place = places.find(({ setting }) => PEER_SETTINGS[setting] === peer);
-    if (place === undefined) return [`is not told where ${peer} is`];
-    return place.host === peer ? [] : [`${place.setting} leads to ${place.host}`];
-  });
+/** Compares the ports of addresses outside of the cluster; services that need the internet may use every port there. */
+function checkOutsidePorts(
+  from: Workload,
+  addresses: readonly Address[],
+  network: Network,
+): readonly string[] {
+  const ports = addresses
+    .filter((address) => !isInNamespace(from, address, network))
+    .map(({ port }) => `${port}-${port}`);
+  const needed = needsInternet(from)
+    ? [...ports.filter((port) => port !== "443-443"), ALL_PORTS]
+    : ports;
+  const open = network.portsOutside(from).filter((port) => port !== `${DNS_PORT}-${DNS_PORT}`);
+  return compare(open, needed, "egress to outside ports");
 }
 
-/** The ports of other pods for which `isOpen` says so. */
-function waysOf(
+/** The ports of other pods that are open to a workload, as `name:port`. */
+function openPods(
   from: Workload,
-  { workloads }: Surroundings,
+  workloads: readonly Workload[],
   isOpen: (to: Workload, port: number) => boolean,
 ): readonly string[] {
   return workloads
     .filter((to) => to !== from)
     .flatMap((to) =>
       portsOf(to)
-        .filter((port) => isOpen(to, port))
+        .map(({ containerPort }) => containerPort)
+        .filter((port) => !isForClients(to, port) && isOpen(to, port))
         .map((port) => `${to.name}:${port}`),
     );
 }
 
-function portsOf({ pod }: Workload): readonly number[] {
-  return pod.containers.flatMap(({ ports = [] }) =>
-    ports.map(({ containerPort }) => containerPort),
-  );
+function isForClients({ name }: Workload, port: number): boolean {
+  return name === CLIENT_PORT.name && port === CLIENT_PORT.port;
 }
 
-/** Only the gateway's clients come from anywhere: `checkNamespaces` says when. */
-function checkOpen(to: Workload, network: Network): readonly string[] {
-  return portsOf(to)
-    .filter((port) => network.isOpen(to, port) && !(to.name === "gateway" && port === 8080))
-    .map((port) => `${to.name}:${port} is open to everybody`);
+/** An address such as `collector.monitoring` is a Service of another namespace if a policy names that namespace. */
+function isInNamespace(from: Workload, { host, port }: Address, network: Network): boolean {
+  const [, namespace] =
+    /^[a-z0-9-]+\.([a-z0-9-]+)(?:\.svc(?:\.cluster\.local)?)?\.?$/.exec(host) ?? [];
+  return network.namespaces("Egress", from, { port }).includes(namespace ?? "");
 }
 
-/** Outside of the cluster: the places of the settings, and everything public for those who need it. */
-function checkOutside(
-  workload: Workload,
-  outside: readonly Place[],
-  network: Network,
-): readonly string[] {
-  const wantsInternet = needsInternet(workload);
-  const wanted = [
-    ...outside.filter(({ port }) => !wantsInternet || port !== 443).map(({ port }) => String(port)),
-    ...(wantsInternet ? ["1-65535"] : []),
-  ];
-  const faults = compare("reaches outside port", network.portsOutside(workload), wanted);
-  const privates = PRIVATE.filter((address) =>
-    WEB_PORTS.some((port) => network.allowsOutside(workload, address, port)),
-  );
-  const publics = PUBLIC.filter((address) => network.allowsOutside(workload, address, 443));
+/** The setting that holds the address of a peer leads to that peer. */
+function checkPeerAddresses({ name }: Workload, addresses: readonly Address[]): readonly string[] {
+  if (!isService(name)) return [];
+  return peersBySettings(name).flatMap((peer) => {
+    const address = addresses.find(({ setting }) => PEER_SETTINGS[setting] === peer);
+    if (address === undefined) return [`no setting holds the address of ${peer}`];
+    return address.host === peer ? [] : [`${address.setting} leads to ${address.host}`];
+  });
+}
+
+function compare(open: readonly string[], needed: readonly string[], what: string): string[] {
+  const [isOpen, isNeeded] = [new Set(open), new Set(needed)];
   return [
-    ...faults,
-    ...privates.map((address) => `reaches ${address}`),
-    ...(publics.length === (wantsInternet ? PUBLIC.length : 0)
-      ? []
-      : [`reaches of the internet: ${publics.join(", ")}`]),
+    ...[...isOpen.difference(isNeeded)].map((way) => `${what} ${way} is open and not needed`),
+    ...[...isNeeded.difference(isOpen)].map((way) => `${what} ${way} is needed and not open`),
   ];
 }
 
-/** Who speaks to platforms, or fetches what customers name. */
+/** Services that call platforms or fetch addresses that customers name. */
 function needsInternet({ name }: Workload): boolean {
   if (!isService(name)) return false;
   return settingsOf(name).some(
@@ -175,10 +171,49 @@ function needsInternet({ name }: Workload): boolean {
   );
 }
 
-function compare(verb: string, open: readonly string[], wanted: readonly string[]): string[] {
-  const [has, needs] = [new Set(open), new Set(wanted)];
+function checkInternet(from: Workload, { network }: Cluster): readonly string[] {
+  const reaches = (address: string, port: number) =>
+    network.allows("Egress", from, { address }, { port });
+  const isReached = INTERNET.filter((address) => reaches(address, 443));
   return [
-    ...[...has].filter((way) => !needs.has(way)).map((way) => `${verb} ${way} without need`),
-    ...[...needs].filter((way) => !has.has(way)).map((way) => `${verb} ${way} not, and needs it`),
+    ...PRIVATE.filter((address) => WEB_PORTS.some((port) => reaches(address, port))).map(
+      (address) => `may connect to the private address ${address}`,
+    ),
+    ...(needsInternet(from) && isReached.length < INTERNET.length
+      ? [`needs the internet and reaches only [${isReached.join()}] of [${INTERNET.join()}]`]
+      : []),
+  ];
+}
+
+/** Strangers reach only the port for clients, and not even that one when a proxy names the client. */
+function checkClients(to: Workload, { network, manifests }: Cluster): readonly string[] {
+  const isOpen = (port: number) =>
+    STRANGERS.some((stranger) => network.allows("Ingress", to, stranger, { port, listener: to }));
+  if (isOpen(UNUSED_PORT)) return ["no NetworkPolicy denies incoming connections"];
+  return portsOf(to).flatMap(({ containerPort: port }) => {
+    if (!isForClients(to, port)) return isOpen(port) ? [`port ${port} is open to strangers`] : [];
+    if (!isOpen(port)) return network.namesClients(to, port) ? [] : ["no client can connect"];
+    return hasSetting(to, "TRUSTED_PROXIES", manifests)
+      ? ["strangers can connect past the TRUSTED_PROXIES and forge X-Forwarded-For"]
+      : [];
+  });
+}
+
+/** Every pod resolves names; every service is scraped by Prometheus and sends its traces. */
+function checkInfrastructure(pod: Workload, { network }: Cluster): readonly string[] {
+  const dns = (["UDP", "TCP"] as const)
+    .filter(
+      (protocol) =>
+        !network.allows("Egress", pod, { namespace: "kube-system" }, { port: DNS_PORT, protocol }),
+    )
+    .map((protocol) => `cannot resolve names over ${protocol}`);
+  const metrics = portsOf(pod).find(({ name }) => name === "metrics")?.containerPort;
+  if (!isService(pod.name) || metrics === undefined) return dns;
+  const isScraped = network.namesClients(pod, metrics);
+  const isTraced = network.namespaces("Egress", pod, { port: TELEMETRY_PORT }).length > 0;
+  return [
+    ...dns,
+    ...(isScraped ? [] : [`Prometheus cannot connect to port ${metrics}`]),
+    ...(isTraced ? [] : [`cannot send traces: no namespace is open on port ${TELEMETRY_PORT}`]),
   ];
 }

@@ -1,21 +1,38 @@
+import { parseAllDocuments } from "yaml";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkEnvironment } from "./check-environment.ts";
 import { checkNetwork } from "./check-network.ts";
 import { checkPods } from "./check-pods.ts";
-import { checkSelectors } from "./check-selectors.ts";
+import { checkReferences } from "./check-references.ts";
 import type { Manifest } from "./manifest.ts";
-import { checkSchema } from "./schema.ts";
+import { checkPractices, checkSchema } from "./tools.ts";
 
-/** Everything that is wrong with what an overlay renders to. The one named `local` is for trying out, others are for real. */
-export function checkManifests(overlay: string, manifests: readonly Manifest[]): readonly string[] {
-  const malformed = checkSchema(manifests);
-  // The other checks take for granted that objects are what they say.
+/** The faults of a rendered overlay. The one named `local` is for trying out; every other one is for production. */
+export function checkOverlay(overlay: string, rendered: string): readonly string[] {
+  const malformed = checkSchema(rendered);
+  // The other checks rely on the shape of each object.
   if (malformed.length > 0) return malformed;
   return [
-    ...checkSelectors(overlay, manifests),
-    ...checkPods(manifests),
+    ...checkPractices(overlay, rendered),
+    ...compareWithCode(overlay, parseManifests(rendered)),
+  ];
+}
+
+/** The faults that known tools cannot find: where manifests differ from the code or from each other. */
+export function compareWithCode(
+  overlay: string,
+  manifests: readonly Manifest[],
+): readonly string[] {
+  return [
+    ...checkReferences(manifests),
+    ...checkPods(overlay, manifests),
     ...checkEnvironment(manifests),
     ...checkConfiguration(overlay, manifests),
     ...checkNetwork(manifests),
   ];
+}
+
+/** The objects of a rendered overlay. */
+export function parseManifests(rendered: string): readonly Manifest[] {
+  return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
 }

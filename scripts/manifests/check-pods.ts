@@ -1,3 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../check/run-command.ts";
+import { GRACE_MS } from "../services/grace.ts";
+import { isService } from "../services/settings.ts";
 import { readEnvironment } from "./environment.ts";
 import {
   type Container,
@@ -5,129 +10,117 @@ import {
   type Manifest,
   ownImage,
   type PodSpec,
-  type Probe,
   type Workload,
   workloadsOf,
 } from "./manifest.ts";
-import { graceMsOf, isService, readVersion, type ServiceName } from "./services.ts";
 
-/** Each pod that could do more than it has to, would be killed too early, or says nothing of its health. */
-export function checkPods(manifests: readonly Manifest[]): readonly string[] {
-  return workloadsOf(manifests).flatMap((workload) => {
-    const faults = [
-      ...podFaults(workload),
-      ...containersOf(workload).flatMap((container) =>
-        [...containerFaults(container), ...imageFaults(container)].map(
-          (fault) => `${container.name}: ${fault}`,
-        ),
-      ),
-      ...runningFaults(workload),
-      ...serviceFaults(workload, manifests),
-    ];
-    return faults.map((fault) => `${workload.kind}/${workload.name}: ${fault}`);
-  });
+/** The version of this checkout, which is the tag of its images. */
+const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly version: string;
+};
+
+/** A fault, by the sentence that states it, and whether the manifest is free of it. */
+type Rules = Readonly<Record<string, boolean>>;
+
+/** Pods that have more rights than they need, do not fit the code, or are stopped too early; kube-score checks the rest. */
+export function checkPods(overlay: string, manifests: readonly Manifest[]): readonly string[] {
+  return workloadsOf(manifests).flatMap((workload) => [
+    ...broken(workload.where, podRules(workload)),
+    ...containersOf(workload).flatMap((container) =>
+      broken(`${workload.where} ${container.name}`, containerRules(container)),
+    ),
+    ...broken(workload.where, serviceRules(workload, overlay, manifests)),
+  ]);
 }
 
-/** The names of those that do not hold. */
-function broken(rules: Readonly<Record<string, boolean>>): readonly string[] {
+function broken(where: string, rules: Rules): readonly string[] {
   return Object.entries(rules)
-    .filter(([, holds]) => !holds)
-    .map(([rule]) => rule);
+    .filter(([, isKept]) => !isKept)
+    .map(([fault]) => `${where}: ${fault}`);
 }
 
-function podFaults({ kind, name, pod }: Workload): readonly string[] {
+function podRules({ kind, name, pod }: Workload): Rules {
   const { securityContext: security } = pod;
-  const version = readVersion().replaceAll(".", "-");
-  return broken({
-    "may run as root": security?.runAsNonRoot === true && (security.runAsUser ?? 0) > 0,
-    "has no seccomp profile": security?.seccompProfile?.type === "RuntimeDefault",
-    "is given a token of the API server": pod.automountServiceAccountToken === false,
-    "is given the addresses of all Services as variables": pod.enableServiceLinks === false,
-    "is in the node's network": pod.hostNetwork !== true,
-    [`does not have the version ${version} in its name`]:
+  const version = VERSION.replaceAll(".", "-");
+  return {
+    "runAsNonRoot is not set": security?.runAsNonRoot === true,
+    "the seccomp profile is not RuntimeDefault":
+      security?.seccompProfile?.type === "RuntimeDefault",
+    "the token of the API server is mounted": pod.automountServiceAccountToken === false,
+    "the addresses of all Services are passed as variables": pod.enableServiceLinks === false,
+    // A Job is immutable, so each version needs a Job of its own.
+    [`the name of the Job does not end with the version ${version}`]:
       kind !== "Job" || name.endsWith(`-${version}`),
-  });
-}
-
-function containerFaults({ securityContext = {}, resources }: Container): readonly string[] {
-  const { requests, limits } = resources ?? {};
-  const { drop, add } = securityContext.capabilities ?? {};
-  return broken({
-    "may gain privileges": securityContext.allowPrivilegeEscalation === false,
-    "may write to its root": securityContext.readOnlyRootFilesystem === true,
-    "is privileged": securityContext.privileged !== true,
-    "may run as root": securityContext.runAsUser !== 0,
-    "keeps capabilities": drop?.join() === "ALL" && add === undefined,
-    "requests no processor": requests?.cpu !== undefined,
-    "requests no memory": requests?.memory !== undefined,
-    "has no limit of memory": limits?.memory !== undefined,
-    "has a limit of the processor, which would stop the event loop": limits?.cpu === undefined,
-  });
-}
-
-/** A digest names one image for ever, of whatever version; a tag beside it is held to its word. */
-function imageFaults({ image }: Container): readonly string[] {
-  const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
-  const isOfThisVersion = tag === readVersion() || (tag === undefined && digest !== undefined);
-  return broken({
-    [`${image} is whatever is newest`]:
-      digest !== undefined || (tag !== undefined && tag !== "latest"),
-    [`${image} is not of this version`]: ownImage(image) === undefined || isOfThisVersion,
-  });
-}
-
-/** Of what runs all the time. */
-function runningFaults({ kind, pod }: Workload): readonly string[] {
-  if (kind === "Job") return [];
-  return pod.containers.flatMap(({ name, readinessProbe }) =>
-    readinessProbe === undefined ? [`${name}: nobody knows when it is ready`] : [],
-  );
-}
-
-const asks = (probe: Probe | undefined, path: string): boolean =>
-  probe?.httpGet?.path === path && probe.httpGet.port === "metrics";
-
-function serviceFaults({ name, pod }: Workload, manifests: readonly Manifest[]): readonly string[] {
-  const container = pod.containers.find((one) => ownImage(one.image) === name);
-  if (!isService(name) || container === undefined) return [];
-  const fits = {
-    "may use more memory for its objects than it has": heapFits(container, manifests),
   };
-  return [...broken({ ...probeRules(container), ...fits }), ...stopFaults(name, pod, container)];
 }
 
-function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container) {
+function containerRules({ image, resources, securityContext: security }: Container): Rules {
+  const { drop, add } = security?.capabilities ?? {};
+  return {
+    "processes may gain privileges": security?.allowPrivilegeEscalation === false,
+    "capabilities are kept": drop?.join() === "ALL" && add === undefined,
+    "a CPU limit throttles the event loop": resources?.limits?.["cpu"] === undefined,
+    [`${image} is not version ${VERSION}`]: isThisVersion(image),
+  };
+}
+
+/** A digest names one image for ever, and no version; a tag beside it does. */
+function isThisVersion(image: string): boolean {
+  if (ownImage(image) === undefined) return true;
+  const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
+  return tag === undefined ? digest !== undefined : tag === VERSION;
+}
+
+function serviceRules(
+  { name, pod }: Workload,
+  overlay: string,
+  manifests: readonly Manifest[],
+): Rules {
+  const container = pod.containers.find(({ image }) => ownImage(image) === name);
+  if (!isService(name) || container === undefined) return {};
+  return {
+    ...probeRules(container),
+    ...stopRules(pod, container, GRACE_MS.get(name) ?? 0),
+    "Node's heap may take more than 75 % of the memory limit": heapFits(container, manifests),
+    "pods are not spread over nodes and zones":
+      overlay === "local" || pod.topologySpreadConstraints?.length === 2,
+  };
+}
+
+function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container): Rules {
+  const asks = (probe: typeof startupProbe, path: string): boolean =>
+    probe?.httpGet?.path === path && probe.httpGet.port === "metrics";
   const { periodSeconds = 10, failureThreshold = 3 } = startupProbe ?? {};
   return {
-    "is not asked /livez while it starts": asks(startupProbe, "/livez"),
-    "has less than a minute to start": periodSeconds * failureThreshold >= 60,
-    "is not asked /readyz": asks(readinessProbe, "/readyz"),
-    "is not asked /livez": asks(livenessProbe, "/livez"),
+    "the startup probe does not ask /livez on the metrics port": asks(startupProbe, "/livez"),
+    "the service has less than a minute to start": periodSeconds * failureThreshold >= 60,
+    "the readiness probe does not ask /readyz on the metrics port": asks(readinessProbe, "/readyz"),
+    "the liveness probe does not ask /livez on the metrics port": asks(livenessProbe, "/livez"),
   };
 }
 
-/** Callers learn late that a pod goes, and what it does then may take as long as its `main.ts` says. */
-function stopFaults(
-  service: ServiceName,
+/** The grace period covers the time in which callers learn that the pod stops, and the `graceMs` of the code. */
+function stopRules(
   { terminationGracePeriodSeconds: graceSeconds = 30 }: PodSpec,
   { lifecycle }: Container,
-): readonly string[] {
+  graceMs: number,
+): Rules {
   const sleepSeconds = lifecycle?.preStop?.sleep?.seconds ?? 0;
-  const neededSeconds = graceMsOf(service) / 1000 + sleepSeconds;
-  return broken({
-    "stops while it is still sent requests": sleepSeconds >= 5,
-    [`is killed after ${graceSeconds} s and may take ${neededSeconds} s to stop`]:
+  const neededSeconds = graceMs / 1000 + sleepSeconds;
+  return {
+    "no preStop sleep of 5 s: callers still send requests when the process stops":
+      sleepSeconds >= 5,
+    [`it is killed after ${graceSeconds} s and may need ${neededSeconds} s to stop`]:
       graceSeconds >= neededSeconds,
-  });
+  };
 }
 
 const MIB: Readonly<Record<string, number>> = { Mi: 1, Gi: 1024 };
 
-/** Objects take three quarters of the limit at most: buffers, code and stacks need the rest. */
 function heapFits(container: Container, manifests: readonly Manifest[]): boolean {
   const options = readEnvironment(container, manifests).variables.get("NODE_OPTIONS")?.value ?? "";
   const heap = Number(/--max-old-space-size=(\d+)/.exec(options)?.[1]);
-  const [, size, unit = ""] =
-    /^(\d+)(Mi|Gi)$/.exec(container.resources?.limits?.memory ?? "") ?? [];
+  const limit = container.resources?.limits?.["memory"] ?? "";
+  const [, size, unit = ""] = /^(\d+)(Mi|Gi)$/.exec(limit) ?? [];
   return heap <= 0.75 * Number(size) * (MIB[unit] ?? 0);
 }

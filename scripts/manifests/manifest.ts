@@ -1,8 +1,8 @@
 /** Labels of an object, or those that a selector asks for. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** An object of Kubernetes. What `spec` holds depends on its kind; `checkSchema` has seen that it is well formed. */
-export interface Manifest {
+/** A Kubernetes object. kubeconform has checked that `spec` has the shape of its kind. */
+export interface Manifest<Spec = unknown> {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -10,33 +10,37 @@ export interface Manifest {
     readonly namespace?: string;
     readonly labels?: Labels;
   };
-  readonly spec?: unknown;
-  /** Of a ConfigMap. */
+  readonly spec?: Spec;
+  /** Only ConfigMaps and Secrets have it. */
   readonly data?: Labels;
 }
 
 /** A key of a ConfigMap or Secret. */
-export interface Reference {
+interface KeyReference {
   readonly name: string;
   readonly key: string;
   readonly optional?: boolean;
 }
 
-export interface EnvVariable {
+/** A variable of a container that is named one by one. */
+export interface EnvEntry {
   readonly name: string;
   readonly value?: string;
-  readonly valueFrom?: { readonly configMapKeyRef?: Reference; readonly secretKeyRef?: Reference };
+  readonly valueFrom?: {
+    readonly configMapKeyRef?: KeyReference;
+    readonly secretKeyRef?: KeyReference;
+  };
 }
 
-export interface EnvSource {
-  readonly configMapRef?: { readonly name: string };
-  readonly secretRef?: { readonly name: string };
-}
-
-export interface Probe {
+interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number };
   readonly periodSeconds?: number;
   readonly failureThreshold?: number;
+}
+
+interface ContainerSecurity {
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
 }
 
 export interface Container {
@@ -45,26 +49,17 @@ export interface Container {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
-  readonly env?: readonly EnvVariable[];
-  readonly envFrom?: readonly EnvSource[];
+  readonly env?: readonly EnvEntry[];
+  readonly envFrom?: readonly {
+    readonly configMapRef?: { readonly name: string };
+    readonly secretRef?: { readonly name: string };
+  }[];
   readonly startupProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
-  readonly resources?: {
-    readonly requests?: Labels;
-    readonly limits?: Labels;
-  };
-  readonly securityContext?: {
-    readonly allowPrivilegeEscalation?: boolean;
-    readonly readOnlyRootFilesystem?: boolean;
-    readonly privileged?: boolean;
-    readonly runAsUser?: number;
-    readonly capabilities?: {
-      readonly add?: readonly string[];
-      readonly drop?: readonly string[];
-    };
-  };
+  readonly resources?: { readonly limits?: Labels };
+  readonly securityContext?: ContainerSecurity;
 }
 
 export interface PodSpec {
@@ -76,110 +71,69 @@ export interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly unknown[];
   readonly volumes?: readonly {
-    readonly name: string;
     readonly configMap?: { readonly name: string };
     readonly secret?: { readonly secretName: string };
   }[];
-  readonly hostNetwork?: boolean;
   readonly securityContext?: {
     readonly runAsNonRoot?: boolean;
-    readonly runAsUser?: number;
     readonly seccompProfile?: { readonly type: string };
   };
 }
 
-/** What a Deployment, a StatefulSet or a Job makes pods of. */
+/** A Deployment, StatefulSet or Job, with the pods that it creates. */
 export interface Workload {
+  /** For example `Deployment/posts`. */
+  readonly where: string;
   readonly kind: string;
   readonly name: string;
   readonly labels: Labels;
   readonly pod: PodSpec;
-  readonly selector: Labels | undefined;
 }
 
 interface WorkloadSpec {
-  readonly selector?: { readonly matchLabels: Labels };
   readonly template: { readonly metadata: { readonly labels?: Labels }; readonly spec: PodSpec };
 }
 
-const WORKLOADS = new Set(["Deployment", "StatefulSet", "Job"]);
-
-/** Everything of one kind. */
-export function ofKind(manifests: readonly Manifest[], kind: string): readonly Manifest[] {
-  return manifests.filter((manifest) => manifest.kind === kind);
+/** The objects of one kind. */
+export function ofKind<Spec = unknown>(
+  manifests: readonly Manifest[],
+  kind: string,
+): readonly Manifest<Spec>[] {
+  return manifests.filter((manifest) => manifest.kind === kind) as Manifest<Spec>[];
 }
 
-/** Everything that makes pods. */
+/** Every object that creates pods. */
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
-  return manifests
-    .filter(({ kind }) => WORKLOADS.has(kind))
-    .map(({ kind, metadata, spec }) => {
-      const { selector, template } = spec as WorkloadSpec;
-      const labels = template.metadata.labels ?? {};
-      return {
-        kind,
-        name: metadata.name,
-        labels,
-        pod: template.spec,
-        selector: selector?.matchLabels,
-      };
-    });
+  return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
+    ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name }, spec }) => {
+      if (spec === undefined) return [];
+      const { metadata, spec: pod } = spec.template;
+      return [{ where: `${kind}/${name}`, kind, name, labels: metadata.labels ?? {}, pod }];
+    }),
+  );
 }
 
-/** All containers of a pod, those that come first included. */
+/** All containers of a pod, with its init containers. */
 export function containersOf({ pod }: Workload): readonly Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers];
 }
 
-/** Where settings of a pod come from. */
-interface Source {
-  readonly kind: "ConfigMap" | "Secret";
-  readonly name: string;
+/** The ports on which the containers of a pod listen. */
+export function portsOf({ pod }: Workload): readonly { name?: string; containerPort: number }[] {
+  return pod.containers.flatMap(({ ports = [] }) => ports);
 }
 
-/** The ConfigMaps and Secrets that a pod's variables and volumes come from. */
-export function referencesOf(workload: Workload): readonly Source[] {
-  const containers = containersOf(workload);
-  const sources = [
-    ...containers.flatMap(({ envFrom = [] }) => envFrom),
-    ...(workload.pod.volumes ?? []).map(({ configMap, secret }) => ({
-      configMapRef: configMap,
-      secretRef: secret && { name: secret.secretName },
-    })),
-  ];
-  const keys = containers.flatMap(({ env = [] }) =>
-    env.flatMap(({ valueFrom }) => valueFrom ?? []),
-  );
-  return [
-    ...toSources("ConfigMap", [
-      ...sources.map(({ configMapRef }) => configMapRef),
-      ...keys.map(({ configMapKeyRef }) => configMapKeyRef),
-    ]),
-    ...toSources("Secret", [
-      ...sources.map(({ secretRef }) => secretRef),
-      ...keys.map(({ secretKeyRef }) => secretKeyRef),
-    ]),
-  ];
-}
-
-function toSources(
-  kind: Source["kind"],
-  references: readonly ({ readonly name: string } | undefined)[],
-): readonly Source[] {
-  return references.flatMap((one) => (one === undefined ? [] : [{ kind, name: one.name }]));
-}
-
-/** As faults name it: `Service/posts`. */
+/** How faults name an object, for example `Service/posts`. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** Whether labels have everything that is asked for. */
+/** Whether labels have everything that a selector asks for. */
 export function matches(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
-/** The name of one of our images, without registry and tag; undefined for somebody else's. */
+/** The name of a Postrider image, without registry and tag; undefined for any other image. */
 export function ownImage(image: string): string | undefined {
   return /(?:^|\/)postrider\/([a-z]+)(?::|@|$)/.exec(image)?.[1];
 }

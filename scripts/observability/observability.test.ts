@@ -72,24 +72,24 @@ beforeAll(async () => {
   registered = listMetrics();
 }, 60_000);
 
-test("every panel asks for metrics and labels that the code registers", () => {
+test("every panel of the dashboard queries metrics and labels that the code registers", () => {
   expect(panelQueries.length).toBeGreaterThan(40);
   expect(panelQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
-test("every rule asks for metrics and labels that the code registers", () => {
+test("every alert rule queries metrics and labels that the code registers", () => {
   expect(ruleQueries.length).toBeGreaterThan(20);
   expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
-/** Series that are told before anything has happened. */
+/** The lines of series that are exported with 0 before anything has happened. */
 async function seriesAtStart(): Promise<readonly string[]> {
   const { body } = await renderMetrics();
   return body.split("\n").filter((line) => line.endsWith(" 0"));
 }
 
-test("what a rule waits for the increase of is there at 0 for every platform before it happens", async () => {
-  const told = await seriesAtStart();
+test("series whose increase raises an alert are exported with 0 for every platform from the start", async () => {
+  const initial = await seriesAtStart();
   const awaited = ruleQueries
     .flatMap(({ text }) => parseQuery(text).increases)
     .filter(({ equals }) => Object.keys(equals).length > 0)
@@ -98,7 +98,7 @@ test("what a rule waits for the increase of is there at 0 for every platform bef
     );
   const missing = awaited.filter(
     ({ metric, labels }) =>
-      !told.some(
+      !initial.some(
         (line) =>
           line.startsWith(`${metric}{`) &&
           Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)),
@@ -109,7 +109,7 @@ test("what a rule waits for the increase of is there at 0 for every platform bef
   expect(missing).toEqual([]);
 });
 
-test("every metric of ours is on the dashboard or in a rule", () => {
+test("every metric of Postrider is on the dashboard or in an alert rule", () => {
   const asked = new Set(
     [...panelQueries, ...ruleQueries]
       .flatMap(({ text }) => parseQuery(text).selectors)
@@ -119,36 +119,36 @@ test("every metric of ours is on the dashboard or in a rule", () => {
     .map(({ name }) => name)
     .filter((name) => !/^(?:process|nodejs)_/.test(name));
 
-  // Of interest while keys are changed only, which has a runbook of its own.
+  // These matter only during a rotation of keys, which has its own runbook.
   expect(ours.filter((name) => !asked.has(name)).toSorted()).toEqual([
     "credentials_resealed_total",
     "credentials_sealed_with_older_keys",
   ]);
 });
 
-describe("faults of queries are found", () => {
+describe("queryFaults", () => {
   test.each([
-    ["posts_published_per_second", "x: nobody registers posts_published_per_second"],
-    ["gateway_request_duration_seconds", "x: nobody registers gateway_request_duration_seconds"],
-    ["outbox_rows_bucket", "x: nobody registers outbox_rows_bucket"],
+    ["posts_published_per_second", "x: no code registers posts_published_per_second"],
+    ["gateway_request_duration_seconds", "x: no code registers gateway_request_duration_seconds"],
+    ["outbox_rows_bucket", "x: no code registers outbox_rows_bucket"],
     ['outbox_rows{platform="x"}', "x: outbox_rows has no label platform"],
     ["sum by (le) (outbox_rows)", "x: none of its metrics has the label le"],
-  ])("%s", (text, fault) => {
+  ])("reports the fault of the query %s", (text, fault) => {
     expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
   });
 
-  test("a label that is shown and not there", () => {
+  test("reports a shown label that no metric of the query has", () => {
     expect(queryFaults({ where: "x", text: "outbox_rows", shown: ["group"] }, registered)).toEqual([
       "x: none of its metrics has the label group",
     ]);
   });
 
-  test("no PromQL", () => {
-    expect(() => parseQuery("sum by (topic (outbox_rows)")).toThrow("no PromQL");
+  test("rejects a query that is not valid PromQL", () => {
+    expect(() => parseQuery("sum by (topic (outbox_rows)")).toThrow("not valid PromQL");
   });
 });
 
-test("the dashboard can be imported: ids are unique, panels lie within the grid, the source can be chosen", () => {
+test("Grafana can import the dashboard: ids are unique, panels fit the grid, and the data source is a variable", () => {
   const ids = dashboard.panels.map(({ id }) => id);
 
   expect(new Set(ids).size).toBe(ids.length);
@@ -157,7 +157,7 @@ test("the dashboard can be imported: ids are unique, panels lie within the grid,
   expect(dashboard).toMatchObject({ uid: "postrider", schemaVersion: expect.any(Number) });
 });
 
-test("every rule says how urgent it is, what is wrong, and where it is written what to do", () => {
+test("every alert rule has a severity, a summary, and a section of the operations guide", () => {
   const names = rules.map(({ alert }) => alert);
   const page = read("docs/operations.md");
 
@@ -165,14 +165,14 @@ test("every rule says how urgent it is, what is wrong, and where it is written w
   for (const { alert, labels, annotations, expr, for: since } of rules) {
     expect(["critical", "warning"], alert).toContain(labels.severity);
     expect(annotations.summary, alert).toMatch(/^\S.{10,}\.$/);
-    // A rule that counts over time has waited already.
+    // A rule over a time range needs no `for`.
     expect(since !== undefined || /increase\(|changes\(|offset /.test(expr), alert).toBe(true);
     const { anchor } = RUNBOOK.exec(annotations.runbook_url)?.groups ?? {};
     expect(anchorsOf(page), alert).toContain(anchor);
   }
 });
 
-/** Headings as links name them, and anchors that are written down. */
+/** The anchors of a page: those of its headings, and explicit ones. */
 function anchorsOf(page: string): readonly string[] {
   const headings = [...page.matchAll(/^#+ (?<heading>.+)$/gm)].map(({ groups }) =>
     (groups?.heading ?? "")
@@ -187,7 +187,7 @@ function anchorsOf(page: string): readonly string[] {
   return [...headings, ...written];
 }
 
-test("what operators are to load is there", () => {
+test("deploy/observability has every file that its README names", () => {
   for (const name of ["alerts.yaml", "dashboard.json", "prometheus.yaml", "README.md"])
     expect(existsSync(new URL(`deploy/observability/${name}`, root)), name).toBe(true);
 });

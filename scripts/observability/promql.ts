@@ -1,19 +1,19 @@
 import { parser } from "@prometheus-io/lezer-promql";
 
-/** A metric that a query asks for, and the labels that it is narrowed down by. */
+/** A metric in a query, and the labels by which it is filtered. */
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
-  /** Those of the labels that have to have one value. */
+  /** The labels that must equal a value. */
   readonly equals: Readonly<Record<string, string>>;
 }
 
-/** What a query refers to. */
+/** The metrics and labels in a query. */
 export interface QueryParts {
   readonly selectors: readonly Selector[];
-  /** Labels that it groups or joins by. */
+  /** Labels by which it groups or joins. */
   readonly groupings: readonly string[];
-  /** What it asks for the increase of. */
+  /** The arguments of its `increase()` calls. */
   readonly increases: readonly Selector[];
 }
 
@@ -25,15 +25,15 @@ interface OpenSelector extends Selector {
 
 const EQUALITY = /^(?<label>\w+)\s*=\s*"(?<value>[^"]*)"$/;
 
-/** Grafana puts a duration there before it asks. */
+/** Grafana replaces this variable with a duration before it sends a query. */
 function withoutVariables(query: string): string {
   return query.replaceAll("$__rate_interval", "5m");
 }
 
 /**
- * Takes a query apart.
+ * Parses a query.
  *
- * @throws When it is no PromQL.
+ * @throws Error if it is not valid PromQL.
  */
 export function parseQuery(query: string): QueryParts {
   const text = withoutVariables(query);
@@ -45,7 +45,7 @@ export function parseQuery(query: string): QueryParts {
   parser.parse(text).iterate({
     enter: ({ name, type, from, to }) => {
       const word = text.slice(from, to);
-      if (type.isError) throw new Error(`no PromQL at ${from}: ${query}`);
+      if (type.isError) throw new Error(`not valid PromQL at ${from}: ${query}`);
       if (name === "GroupingLabels") isGrouping = true;
       if (name === "FunctionIdentifier") isIncrease = word === "increase";
       if (name === "VectorSelector") selectors.push({ metric: "", labels: [], equals: {} });

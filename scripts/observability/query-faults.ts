@@ -1,7 +1,7 @@
 import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery, type Selector } from "./promql.ts";
 
-/** A query and where it stands, with the labels that its legend or its text shows. */
+/** A query of a panel or rule, with the labels that its legend or summary shows. */
 export interface Query {
   readonly where: string;
   readonly text: string;
@@ -27,14 +27,14 @@ function labelsOf(metric: RegisteredMetric): readonly string[] {
 }
 
 function selectorFaults(selector: Selector, metric: RegisteredMetric | undefined): string[] {
-  if (metric === undefined) return [`nobody registers ${selector.metric}`];
+  if (metric === undefined) return [`no code registers ${selector.metric}`];
   const known = labelsOf(metric);
   return selector.labels
     .filter((label) => !known.includes(label))
     .map((label) => `${selector.metric} has no label ${label}`);
 }
 
-/** What is wrong with a query, seen from what the code registers; empty when nothing is. */
+/** The metrics and labels of a query that the code does not register. */
 export function queryFaults(query: Query, registered: readonly RegisteredMetric[]): string[] {
   const metrics = new Map(registered.map((metric) => [metric.name, metric]));
   const { selectors, groupings } = parseQuery(query.text);

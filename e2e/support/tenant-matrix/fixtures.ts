@@ -12,7 +12,7 @@ const UNKNOWN_ACCOUNT = "422 validation_failed unknown_account";
 const UNKNOWN_MEDIA = "422 validation_failed unknown_media";
 const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
 
-/** One of everything that a workspace can have, in every state that a handler may treat otherwise. */
+/** One of everything that a workspace can have, in every state that a handler may treat differently. */
 interface Belongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
@@ -56,7 +56,7 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // Before others are under way, whom the platform would refuse instead.
+  // The first one, because the fault would meet any other post that is being published.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,
@@ -84,7 +84,7 @@ export async function makeBelongings(
   };
 }
 
-/** Everything of it that has an id or another handle. */
+/** Every id and cursor of the belongings. */
 export function handlesOf({
   accounts,
   posts,
@@ -101,14 +101,15 @@ export function handlesOf({
   ];
 }
 
-/** An address outside, from which the own picture may be imported. */
+/** What the fixtures need from outside of the system. */
 export interface FixtureOptions {
+  /** An address from which a picture may be imported. */
   readonly pictureUrl: string;
 }
 
 /**
  * One fixture for every operation of the interface: requests of `ours` that lack nothing, and `theirs` for each place that
- * takes an id. Whoever adds an operation adds a fixture.
+ * takes an id. A new operation needs a new fixture.
  */
 export async function makeFixtures(
   tenant: Tenant,

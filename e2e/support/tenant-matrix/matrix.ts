@@ -14,11 +14,11 @@ export interface MatrixAnswer {
   readonly body: unknown;
 }
 
-/** What an operation is called with, and what belongs to somebody else. */
+/** Requests of one operation, and ids of the other workspace for its places. */
 export interface Fixture {
-  /** Requests of the caller's own, in all variants that take other ways through the handler: nothing is wrong with them. */
+  /** Valid requests of the caller, one for each way through the handler. */
   readonly requests: readonly MatrixRequest[];
-  /** By place: real ids of the other workspace, and how they are refused; other violations may follow from it. */
+  /** By place: real ids of the other workspace, and how they are refused; more violations may follow. */
   readonly foreign: Readonly<
     Record<string, { readonly ids: readonly string[]; readonly refusal: string }>
   >;
@@ -42,7 +42,7 @@ export interface MatrixOptions {
   readonly otherWorkspaceId: string;
 }
 
-/** What the description and the fixtures do not agree on: nothing may go untested, and no fixture may test nothing. */
+/** Operations and places without a fixture, and fixtures without an operation or place in the description. */
 export function findGaps(operations: readonly Operation[], fixtures: Fixtures): readonly string[] {
   const known = new Map(operations.map((operation) => [operation.operationId, operation]));
   const untested = operations.flatMap(({ operationId, places }) => {
@@ -152,7 +152,7 @@ async function run(options: MatrixOptions, attack: Attack): Promise<readonly str
       : [`was answered ${refusalOf(answer)}, not ${refusal}`]),
     ...(isDeepStrictEqual(shown(answer, id), shown(other, invented))
       ? []
-      : ["was answered otherwise than an invented id"]),
+      : ["was answered differently from an invented id"]),
     ...leaksIn(answer, id, options.secrets),
     ...changedTables(before, after).map((table) => `changed ${table}`),
   ];
@@ -192,7 +192,7 @@ export async function runControls(options: MatrixOptions): Promise<readonly stri
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
 const LAST_LETTERS = "6f";
 
-/** Something of the same form that nobody has. */
+/** An id of the same form that does not exist. */
 function inventedLike(id: string): string {
   if (UUID.test(id)) return `01936a5e${id.slice(8)}`;
   return `${id.slice(0, -LAST_LETTERS.length)}${LAST_LETTERS}`;
@@ -202,7 +202,7 @@ function replaced(request: MatrixRequest, id: string, by: string): MatrixRequest
   return JSON.parse(JSON.stringify(request).replaceAll(id, by)) as MatrixRequest;
 }
 
-/** What a caller can tell answers apart by. */
+/** What a caller can compare of two answers. */
 function shown({ status, body }: MatrixAnswer, id: string) {
   return [status, JSON.stringify(body ?? null).replaceAll(id, "the id")];
 }

@@ -41,7 +41,7 @@ export interface Operation {
 
 const PREFIX = "/api/v1";
 
-/** Names of what belongs to a workspace and is no UUID to the description: opaque cursors, ids of platforms. */
+/** Names of what belongs to a workspace and is not described as a UUID: opaque cursors, ids of platforms. */
 const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
 
 /** Every operation of the description with every place where it takes an id. */

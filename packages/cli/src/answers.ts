@@ -1,5 +1,8 @@
-/** A part that the contract promises; the transport cannot tell that it is there. */
+/** Returns a part of an answer that its contract promises; its generated type cannot say that it is always set. */
 export function required<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error("the service's answer is not complete");
+  if (part === undefined)
+    throw new Error(
+      "the answer of the service lacks a part; check that the tool and the services have the same version",
+    );
   return part;
 }

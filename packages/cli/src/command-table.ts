@@ -11,7 +11,7 @@ import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
-/** Everything that the tool can do. */
+/** All commands of the tool. */
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...keyCommands,
@@ -25,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /**
- * The command whose words come first, and what follows them.
+ * Finds the command that the first words name, and returns the words after it as `rest`.
  *
  * @throws UsageError
  */
@@ -36,21 +36,23 @@ export function findCommand(words: readonly string[]): { command: Command; rest:
   });
   if (command === undefined) {
     const typed = words.filter((word) => !word.startsWith("-")).join(" ");
-    const what = typed === "" ? "no command" : `there is no command ${JSON.stringify(typed)}`;
-    throw new UsageError(`${what}; postrider --help lists all`);
+    const fault = typed === "" ? "the command is missing" : `unknown command \`${typed}\``;
+    throw new UsageError(`${fault}; run \`postrider help\``);
   }
   return { command, rest: words.slice(command.words.split(" ").length) };
 }
 
 /**
- * Reads what follows the words of a command.
+ * Parses the options and arguments of a command.
  *
  * @throws UsageError or the error of `parseArgs`.
  */
 export function parseArguments(command: Command, words: string[]): Arguments {
   const { options, positionals: { min, max } = { min: 0, max: 0 } } = command;
   const { values, positionals } = parseArgs({ args: words, options, allowPositionals: true });
-  if (positionals.length < min) throw new UsageError("something is missing after the command");
-  if (positionals.length > max) throw new UsageError(`${positionals[max]} is one word too many`);
+  if (positionals.length < min)
+    throw new UsageError(`an argument of \`${command.words}\` is missing; run \`postrider help\``);
+  if (positionals.length > max)
+    throw new UsageError(`unexpected argument \`${positionals[max]}\`; run \`postrider help\``);
   return { values, positionals };
 }

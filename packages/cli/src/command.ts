@@ -2,35 +2,39 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { UsageError } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** What was typed after the command's words. */
+/** The options and arguments of a command. */
 export interface Arguments {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** What a command prints: one JSON object with `--json`, else a text for people. */
+/** What a command prints: one JSON object with `--json`, otherwise a text for people. */
 export interface Result {
   readonly json: object;
   readonly text: string;
 }
 
-/** The person at the tool, for commands that take longer than one question and answer. */
+/** The terminal, for commands that print before they end or that read a secret. */
 export interface Terminal {
-  /** Says something beside the result: text for people, or one JSON object with `--json`. */
+  /** Prints a note before the result: one JSON object with `--json`, otherwise a text for people. */
   readonly note: (note: Result) => void;
-  /** One line of standard input, which no list of processes and no history of a shell shows. */
+  /**
+   * Reads one line of standard input. A secret that is read so appears in no process list and no shell history.
+   *
+   * @param what The name of the value, for the prompt.
+   */
   readonly readLine: (what: string) => Promise<string>;
 }
 
 /** One command of the tool. */
 export interface Command {
-  /** For example `workspace create`. */
+  /** The words that name the command, for example `workspace create`. */
   readonly words: string;
-  /** What follows the words, for the usage text. */
+  /** The options and arguments as the usage text shows them. */
   readonly synopsis: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;
-  /** How many words may follow that are no options; default 0. */
+  /** How many arguments may follow that are not options; default 0. */
   readonly positionals?: { readonly min: number; readonly max: number };
   readonly run: (services: Services, args: Arguments, terminal: Terminal) => Promise<Result>;
 }
@@ -56,13 +60,13 @@ export function getTexts({ values }: Arguments, name: string): string[] {
   return texts;
 }
 
-/** The value of an option that is a whole number from `min`, or undefined. */
+/** The value of an option that is a whole number of at least `min`, or undefined. */
 export function findInteger(args: Arguments, name: string, min: number): number | undefined {
   const text = findText(args, name);
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < min || value > 2_147_483_647)
-    throw new UsageError(`--${name} is a whole number from ${min}, not ${text}`);
+    throw new UsageError(`--${name} must be a whole number of at least ${min}, not ${text}`);
   return value;
 }
 
@@ -72,11 +76,13 @@ export function findInstant(args: Arguments, name: string): Date | undefined {
   if (text === undefined) return undefined;
   const value = new Date(text);
   if (!/(Z|[+-]\d\d:\d\d)$/i.test(text) || Number.isNaN(value.getTime()))
-    throw new UsageError(`--${name} is a time such as 2026-11-20T09:00:00Z, not ${text}`);
+    throw new UsageError(
+      `--${name} must be a time with its offset, such as 2026-11-20T09:00:00Z, not ${text}`,
+    );
   return value;
 }
 
-/** The only word after the command's own. */
+/** The only argument that is not an option. */
 export function getPositional({ positionals }: Arguments): string {
   return positionals[0] ?? "";
 }

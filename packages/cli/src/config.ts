@@ -6,12 +6,12 @@ import { secretToSend } from "@postrider/shared/connect/sent-secret";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The services that the operator's tool talks to. */
+/** The services that the tool calls. */
 export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** Where the services are, and what they ask us to show. */
+/** The addresses of the services, and the secret that calls have to show. */
 export interface Settings {
   readonly urls: Readonly<Record<ServiceName, string | undefined>>;
   readonly internalSecret: string | undefined;
@@ -27,7 +27,7 @@ const URL_VARIABLES = {
 /** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
-/** Undefined when the file is not there: then nothing runs, or something else wants to be described by variables. */
+/** Returns undefined when the file does not exist: then no local stack runs, and variables have to name the services. */
 function readJson(file: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
@@ -47,7 +47,7 @@ function readLocalUrl(stack: unknown, service: ServiceName): string | undefined 
   return readText(services?.[service]?.[0]?.url);
 }
 
-/** What the environment names, and for the rest the stack that `npm start` runs here. */
+/** Reads the settings from the environment, and those that are missing there from the stack that `npm start` runs. */
 export function readSettings(
   env: Environment = process.env,
   localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,
@@ -69,7 +69,7 @@ export function readSettings(
   };
 }
 
-/** The services with a schema and a role of their own. */
+/** The services that have a schema and a database role. */
 const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
 
 function readDatabaseSetup(read: EnvReader) {
@@ -88,8 +88,8 @@ function readBusSetup(read: EnvReader) {
   return { brokers, security: readKafkaSecurity(read) };
 }
 
-/** What the roles are made with: the owner's connection and a password for each; throws when something is missing. */
+/** Reads the connection of the database owner and a password for each role. Throws when one of them is missing. */
 export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
 
-/** Where the topics are made; throws when it is missing. */
+/** Reads the address and the security settings of Kafka. Throws when `KAFKA_BROKERS` is missing. */
 export const loadBusSetup = () => loadConfig(process.env, readBusSetup);

@@ -10,23 +10,27 @@ const DOCUMENTS = globSync(["*.md", "docs/*.md", "{deploy,packages,services}/**/
   exclude: (path) => path.includes("node_modules"),
 });
 
-/** As it is typed: through npm, through pnpm, or the tool by its name. */
-const TYPED = /^(?:\$ )?(?:npm run -s postrider -- |pnpm (?:-s )?postrider |postrider )(.+)$/;
+/** A command as a document shows it: through npm, through pnpm, or as `postrider`. */
+const COMMAND_LINE =
+  /^(?:\$ )?(?:npm run -s postrider -- |pnpm (?:-s )?postrider |postrider )(.+)$/;
 
-interface Typed {
+interface DocumentedCommand {
   readonly text: string;
   readonly words: readonly string[];
 }
 
-/** Up to a pipe, a redirection, a comment or the next command of the shell; `<id>` stands for a word. */
-function toTyped(text: string): Typed[] {
-  const [, rest] = TYPED.exec(text.trim()) ?? [];
+/** Parses a command up to a pipe, a redirection, a comment or the next command; `<id>` stands for an argument. */
+function parseCommand(text: string): DocumentedCommand[] {
+  const [, rest] = COMMAND_LINE.exec(text.trim()) ?? [];
   if (rest === undefined) return [];
   const own = rest.split(/ (?:[|&>#;]|2>|<[ <])/)[0] ?? "";
   return [{ text: text.trim(), words: own.trim().split(/\s+/) }];
 }
 
-function readDocument(path: string): { readonly blocks: Typed[]; readonly spans: Typed[] } {
+function readDocument(path: string): {
+  readonly blocks: DocumentedCommand[];
+  readonly spans: DocumentedCommand[];
+} {
   const [outside, inside] = [[] as string[], [] as string[]];
   let isInside = false;
   for (const line of readFileSync(join(ROOT, path), "utf8").split("\n")) {
@@ -34,16 +38,21 @@ function readDocument(path: string): { readonly blocks: Typed[]; readonly spans:
     else (isInside ? inside : outside).push(line);
   }
   const spans = [...outside.join("\n").matchAll(/`([^`\n]+)`/g)].map(([, span = ""]) => span);
-  return { blocks: inside.flatMap(toTyped), spans: spans.flatMap(toTyped) };
+  return { blocks: inside.flatMap(parseCommand), spans: spans.flatMap(parseCommand) };
 }
 
-const isHelp = ({ words: [first = ""] }: Typed) => ["help", "--help", "<command>"].includes(first);
+const isHelp = ({ words: [first = ""] }: DocumentedCommand) =>
+  ["help", "--help", "<command>"].includes(first);
 
-/** Why the tool would refuse what is written; undefined when it would take it. */
-function findFault(path: string, { text, words }: Typed, isWhole: boolean): string | undefined {
+/** Why the tool would reject the command; undefined = it would accept it. */
+function findFault(
+  path: string,
+  { text, words }: DocumentedCommand,
+  isComplete: boolean,
+): string | undefined {
   try {
     const { command, rest } = findCommand(words);
-    if (isWhole)
+    if (isComplete)
       parseArguments(
         command,
         rest.filter((word) => word !== "--json"),
@@ -58,12 +67,12 @@ function findFaults(path: string): string[] {
   const { blocks, spans } = readDocument(path);
   return [
     ...blocks.filter((each) => !isHelp(each)).map((each) => findFault(path, each, true)),
-    // In a sentence a command may stand without what follows it.
+    // A sentence may name a command without its arguments.
     ...spans.filter((each) => !isHelp(each)).map((each) => findFault(path, each, false)),
   ].filter((fault) => fault !== undefined);
 }
 
-test("every command of the operator's tool that a document names exists", () => {
+test("the tool accepts every command that the documents show", () => {
   expect(DOCUMENTS).toContain("docs/operations.md");
   const { blocks } = readDocument("docs/operations.md");
   expect(blocks.length).toBeGreaterThan(10);
@@ -77,8 +86,8 @@ test.each([
   ["postrider target resolve", false],
   ["postrider target dissolve ID", false],
   ["postrider pauses --everything", false],
-])("%s", (text, isGood) => {
-  const [typed] = toTyped(text);
-  if (typed === undefined) throw new Error("not seen");
-  expect(findFault("here", typed, true) === undefined).toBe(isGood);
+])("the check of documented commands answers for `%s` that it is valid: %s", (text, isValid) => {
+  const [command] = parseCommand(text);
+  if (command === undefined) throw new Error("the text is not recognized as a command");
+  expect(findFault("here", command, true) === undefined).toBe(isValid);
 });

@@ -1,16 +1,16 @@
 import { ServiceError } from "@postrider/shared/errors";
 
-/** The command line itself is wrong; nothing was asked of anybody. */
+/** The command line is wrong; no service was called. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** No service to talk to is known. */
+/** The address or the secret of a service is unknown. */
 export class NotRunningError extends Error {
   override name = "NotRunningError";
 }
 
-/** Something went as it can go, and not as it was meant; `code` is stable. */
+/** A command ended without success for an expected reason; `code` is stable. */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
   readonly code: string;
@@ -21,32 +21,33 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What the tool says when a command did not work. */
+/** What the tool prints when a command failed, and its exit code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly exitCode: number;
 }
 
-function describe({ reason, violations }: ServiceError, asked: string): string {
+function describe({ reason, violations }: ServiceError, called: string): string {
   if (violations.length > 0) {
     const faults = violations.map(({ path, code }) =>
       path === undefined ? code : `${path} ${code}`,
     );
-    return `the request was refused: ${faults.join(", ")}`;
+    return `the request is invalid: ${faults.join(", ")}`;
   }
-  if (reason === "not_found") return "there is nothing with that id";
+  if (reason === "not_found")
+    return "the id does not exist; check it with the list commands of `postrider help`";
   if (reason === "unavailable" || reason === "upstream_timeout")
-    return `${asked} does not answer; is the stack running (npm start)?`;
-  return `${asked} refused: ${reason}`;
+    return `${called} does not answer; start the stack with npm start, or check the address`;
+  return `${called} rejected the request: ${reason}`;
 }
 
 /**
- * A failure in words and with an exit code: 2 for a wrong command line, 1 for everything else.
+ * Turns an error into a message and an exit code: 2 for a wrong command line, 1 for every other failure.
  *
- * @param asked The services that the command has talked to.
+ * @param called The services that the command has called, in words.
  */
-export function toFailure(error: unknown, asked: string): Failure {
+export function toFailure(error: unknown, called: string): Failure {
   if (error instanceof UsageError)
     return { code: "invalid_request", message: error.message, exitCode: 2 };
   if (error instanceof NotRunningError)
@@ -54,7 +55,7 @@ export function toFailure(error: unknown, asked: string): Failure {
   if (error instanceof CommandFailure)
     return { code: error.code, message: error.message, exitCode: 1 };
   if (error instanceof ServiceError)
-    return { code: error.reason, message: describe(error, asked), exitCode: 1 };
+    return { code: error.reason, message: describe(error, called), exitCode: 1 };
   const message = error instanceof Error ? error.message : String(error);
   return { code: "internal", message, exitCode: 1 };
 }

@@ -5,16 +5,16 @@ import { toFailure, UsageError } from "#src/failures.ts";
 import { Services } from "#src/services.ts";
 import { formatUsage, usageOf } from "#src/usage.ts";
 
-/** Where the tool writes, each text one or more whole lines, and what it reads. */
+/** The outputs and the input of the tool. Each printed text is one or more whole lines. */
 export interface Output {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
-  /** The next line of standard input; absent = there is none. */
+  /** Reads the next line of standard input; absent = standard input is empty. */
   readonly readLine?: () => Promise<string>;
 }
 
-/** What was typed wrongly is answered with how to type it. */
-function explain(error: unknown, command: Command): unknown {
+/** Adds the usage of the command to an error of the command line. */
+function withUsage(error: unknown, command: Command): unknown {
   const isParseFault =
     error instanceof TypeError &&
     "code" in error &&
@@ -23,7 +23,7 @@ function explain(error: unknown, command: Command): unknown {
   return new UsageError(`${error.message}\n${usageOf(command)}`);
 }
 
-/** Notes go where failures go, so that standard output holds the result and nothing else. */
+/** Notes go to standard error, so that standard output holds only the result. */
 function toTerminal({ printError, readLine }: Output, wantsJson: boolean): Terminal {
   return {
     note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
@@ -43,11 +43,11 @@ async function execute(
   try {
     return await command.run(services, parseArguments(command, rest), terminal);
   } catch (error) {
-    throw explain(error, command);
+    throw withUsage(error, command);
   }
 }
 
-/** Runs one command and returns the exit code: 0, 1 when it failed, 2 when it was typed wrongly. */
+/** Runs one command and returns the exit code: 0 = done, 1 = failed, 2 = the command line is wrong. */
 export async function runCommand(
   words: readonly string[],
   settings: Settings,
@@ -69,7 +69,7 @@ export async function runCommand(
     print(wantsJson ? JSON.stringify(json) : text);
     return 0;
   } catch (error) {
-    const { code, message, exitCode } = toFailure(error, services.describeAsked());
+    const { code, message, exitCode } = toFailure(error, services.describeCalled());
     printError(wantsJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`);
     return exitCode;
   }

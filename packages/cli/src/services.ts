@@ -4,13 +4,13 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import type { ServiceName, Settings } from "#src/config.ts";
 import { NotRunningError } from "#src/failures.ts";
 
-/** A thousand accounts are connected in one call. */
+/** Time limit of one call. The longest call connects 1,000 simulated accounts. */
 const TIMEOUT_MS = 110_000;
 
-const HOW =
+const REMEDY =
   "start the stack with npm start, or set INTERNAL_SECRET and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
-/** The services, each connected when it is asked first. */
+/** The clients of the services; each service is connected at its first call. */
 export class Services implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #peers = new Map<ServiceName, Peer>();
@@ -19,15 +19,15 @@ export class Services implements AsyncDisposable {
     this.#settings = settings;
   }
 
-  /** @throws NotRunningError when nobody told us where the service is. */
+  /** @throws NotRunningError when the address or the secret of the service is unknown. */
   client<T extends DescService>(name: ServiceName, service: T): Client<T> {
     return this.#connect(name).client(service);
   }
 
-  /** Those asked so far, in words. */
-  describeAsked(): string {
-    const asked = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
-    return asked.length === 0 ? "nobody" : asked.join(", ");
+  /** The services that were called so far, in words. */
+  describeCalled(): string {
+    const called = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
+    return called.length === 0 ? "no service" : called.join(", ");
   }
 
   #connect(name: ServiceName): Peer {
@@ -35,9 +35,10 @@ export class Services implements AsyncDisposable {
     if (known !== undefined) return known;
     const { internalSecret, urls } = this.#settings;
     const baseUrl = urls[name];
-    if (baseUrl === undefined) throw new NotRunningError(`no ${name} service is running: ${HOW}`);
+    if (baseUrl === undefined)
+      throw new NotRunningError(`the address of ${name} is unknown; ${REMEDY}`);
     if (internalSecret === undefined)
-      throw new NotRunningError(`INTERNAL_SECRET is unknown: ${HOW}`);
+      throw new NotRunningError(`INTERNAL_SECRET is unknown; ${REMEDY}`);
     const peer = connectPeer({ baseUrl, internalSecret, timeoutMs: TIMEOUT_MS });
     this.#peers.set(name, peer);
     return peer;

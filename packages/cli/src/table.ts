@@ -1,9 +1,9 @@
 const GAP = "  ";
 
 /**
- * Rows as aligned columns under headings.
+ * Formats rows as aligned columns under headings.
  *
- * @param empty Said instead when there are no rows.
+ * @param empty The text for an empty list.
  */
 export function formatTable(
   headings: readonly string[],
@@ -25,7 +25,7 @@ export function formatTable(
     .join("\n");
 }
 
-/** One thing as lines of `name  value`, the values aligned. */
+/** Formats a record as lines of `name  value` with aligned values. */
 export function formatRecord(record: Readonly<Record<string, string>>): string {
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   return Object.entries(record)

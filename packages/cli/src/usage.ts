@@ -1,11 +1,11 @@
 import type { Command } from "#src/command.ts";
 
-/** How to call one command. */
+/** The usage line of one command. */
 export function usageOf({ words, synopsis }: Command): string {
   return `usage: postrider ${words} ${synopsis}`.trimEnd();
 }
 
-/** How to call the tool. */
+/** The usage text of the tool, with all commands. */
 export function formatUsage(commands: readonly Command[]): string {
   const lines = commands.flatMap(({ words, synopsis, summary }) => [
     `  ${words} ${synopsis}`.trimEnd(),
@@ -14,7 +14,8 @@ export function formatUsage(commands: readonly Command[]): string {
   return [
     "usage: postrider <command> [--json]",
     "",
-    'With --json a command prints one JSON object; a failure prints {"error": {"code", "message"}} on stderr.',
+    "With --json a command prints one JSON object on standard output. A failure prints",
+    '{"error": {"code", "message"}} on standard error. Exit codes: 0 done, 1 failed, 2 wrong command line.',
     "",
     ...lines,
   ].join("\n");

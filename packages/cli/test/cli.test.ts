@@ -1,86 +1,64 @@
-import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSettings, type Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
-
-const ACCOUNTS = join(import.meta.dirname, "../../../services/accounts");
-const INTERNAL_SECRET = "a secret that only this test and the service know";
+import {
+  createServiceDatabase,
+  INSTANT,
+  INTERNAL_SECRET,
+  MAIN,
+  runTool,
+  SEALING_KEYS,
+  startService,
+  type RunningService,
+} from "./tool.ts";
 
 let database: TestDatabase;
 let simulator: Simulator;
-let service: ChildProcess;
+let service: RunningService;
 let settings: Settings;
 let folder: string;
 
-/** A free port is chosen by the service, which says it in its log. */
-async function startAccounts(): Promise<string> {
-  service = spawn(process.execPath, [join(ACCOUNTS, "src/main.ts")], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: {
-      PORT: "0",
-      METRICS_PORT: "0",
-      BUS: "postgres",
-      DATABASE_URL: database.url,
-      INTERNAL_SECRET,
-      CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-      SIMULATOR_URL: simulator.url,
-      BLUESKY_BASE_URL: `${simulator.url}/bluesky`,
-      YOUTUBE_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_OAUTH_BASE_URL: `${simulator.url}/youtube`,
-      YOUTUBE_AUTHORIZE_URL: `${simulator.url}/youtube/o/oauth2/v2/auth`,
-      YOUTUBE_CLIENT_ID: "app",
-      YOUTUBE_CLIENT_SECRET: "secret",
-    },
-  });
-  let log = "";
-  service.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false);
-  await eventually(async () => (await fetch(`${url}/readyz`)).ok);
-  return url;
-}
-
 beforeAll(async () => {
-  const migrationsFolder = join(ACCOUNTS, "migrations");
   [database, simulator] = await Promise.all([
-    createTestDatabase({ service: "accounts", migrationsFolder }),
+    createServiceDatabase("accounts"),
     startSimulator({ host: "127.0.0.1", port: 0 }),
   ]);
-  const accounts = await startAccounts();
+  service = await startService("accounts", database, {
+    CREDENTIAL_KEYS: SEALING_KEYS,
+    SIMULATOR_URL: simulator.url,
+    BLUESKY_BASE_URL: `${simulator.url}/bluesky`,
+    YOUTUBE_BASE_URL: `${simulator.url}/youtube`,
+    YOUTUBE_CLIENT_ID: "app",
+    YOUTUBE_CLIENT_SECRET: "secret",
+  });
   folder = mkdtempSync(join(tmpdir(), "postrider-cli-"));
   settings = {
-    urls: { accounts, posts: undefined, media: undefined, delivery: undefined },
+    urls: { accounts: service.url, posts: undefined, media: undefined, delivery: undefined },
     internalSecret: INTERNAL_SECRET,
   };
 });
 
 afterAll(async () => {
-  service.kill("SIGTERM");
-  if (service.exitCode === null) await once(service, "exit");
+  await service[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
   await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
 });
 
 async function run(words: readonly string[], where: Settings = settings) {
-  const printed: string[] = [];
-  const errors: string[] = [];
-  const exitCode = await runCommand(words, where, {
-    print: (text) => void printed.push(text),
-    printError: (text) => void errors.push(text),
-  });
-  return { exitCode, printed: printed.join("\n"), errors: errors.join("\n") };
+  return await runTool(words, where);
 }
 
-/** Runs a command that works and reads its JSON. */
+/** Runs a command that must succeed, and parses its JSON output. */
 async function json<T = Record<string, unknown>>(...words: string[]): Promise<T> {
   const { exitCode, printed, errors } = await run([...words, "--json"]);
   expect({ exitCode, errors }).toEqual({ exitCode: 0, errors: "" });
@@ -92,9 +70,8 @@ async function createWorkspace(): Promise<string> {
 }
 
 const ID = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
-const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
-test("workspaces are created, listed, verified and limited", async () => {
+test("the workspace commands create, list, verify and limit workspaces", async () => {
   const made = await json<{ id: string }>("workspace", "create", "--name", "Acme", "--verified");
   expect(made).toMatchObject({ id: ID, name: "Acme", verified: true });
   const id = await createWorkspace();
@@ -113,7 +90,7 @@ test("workspaces are created, listed, verified and limited", async () => {
   expect(workspaces.slice(0, 2).map((each) => each.id)).toEqual([id, made.id]);
 });
 
-test("a key is shown in full once, then listed by its prefix until it is revoked", async () => {
+test("`key create` shows an API key in full, and `key list` shows its prefix until it is revoked", async () => {
   const [one, other] = [await createWorkspace(), await createWorkspace()];
   const members = ["--workspace", one, "--workspace", other];
   const rights = ["--scopes", "posts:write,accounts:read"];
@@ -136,7 +113,7 @@ test("a key is shown in full once, then listed by its prefix until it is revoked
   expect(await json("key", "list", "--workspace", one)).toEqual({ keys: [] });
 });
 
-test("simulated accounts are connected one by one or by the number, and listed", async () => {
+test("`account connect --simulated` connects one account or as many as --count says, and `account list` lists them", async () => {
   const workspace = await createWorkspace();
   const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
   const account = await json<{ username: string }>(...connect);
@@ -152,7 +129,7 @@ test("simulated accounts are connected one by one or by the number, and listed",
   expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
 });
 
-test("only what somebody has is paused", async () => {
+test("`pause` rejects the id of an unknown account or workspace", async () => {
   const workspace = await createWorkspace();
   const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
   const account = await json<{ id: string }>(...connect);
@@ -164,13 +141,13 @@ test("only what somebody has is paused", async () => {
   expect(await codeOf("--account", newId())).toBe("not_found");
   expect(await codeOf("--account", workspace)).toBe("not_found");
   expect(await codeOf("--workspace", account.id)).toBe("not_found");
-  // What exists gets as far as delivery, which does not run here.
+  // Valid ids get as far as delivery, which does not run in this test.
   expect(await codeOf("--account", account.id)).toBe("unavailable");
   expect(await codeOf("--workspace", workspace)).toBe("unavailable");
   expect(await codeOf("--platform", "x")).toBe("unavailable");
 });
 
-test("parked events are listed and tried again", async () => {
+test("`events list` and `events redrive` answer for a service without parked events", async () => {
   expect(await json("events", "list", "--service", "accounts")).toEqual({ events: [] });
   expect(await json("events", "redrive", "--service", "accounts")).toEqual({
     redriven: 0,
@@ -178,7 +155,7 @@ test("parked events are listed and tried again", async () => {
   });
 });
 
-test("people read aligned columns", async () => {
+test("`key list` without --json prints aligned columns", async () => {
   const workspace = await createWorkspace();
   expect((await run(["key", "list", "--workspace", workspace])).printed).toBe("no keys");
   const key = ["key", "create", "--name", "People", "--workspace", workspace, "--scopes", "all"];
@@ -194,47 +171,53 @@ test.each([
   [["workspace", "verify", "0198a6a4-0000-7000-8000-000000000001"], "not_found"],
   [["workspace", "create", "--name", " "], "invalid_request"],
   [["account", "connect", "x", "--workspace", "w", "--simulated"], "invalid_request"],
-  // Its app is not configured here.
+  // The app of x is not configured in this test.
   [["account", "connect", "x", "--workspace", "w"], "invalid_request"],
-])("%j fails with a code on stderr and nothing on stdout", async (words, code) => {
-  const { exitCode, printed, errors } = await run([...words, "--json"]);
-  expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
-  expect(JSON.parse(errors)).toEqual({ error: { code, message: expect.any(String) as string } });
-  expect((await run(words)).errors).toMatch(/^error: /);
-});
+])(
+  "the command %j fails with the code %s on standard error and prints nothing on standard output",
+  async (words, code) => {
+    const { exitCode, printed, errors } = await run([...words, "--json"]);
+    expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
+    expect(JSON.parse(errors)).toEqual({ error: { code, message: expect.any(String) as string } });
+    expect((await run(words)).errors).toMatch(/^error: /);
+  },
+);
 
 test.each([
-  [[], "no command"],
-  [["workspace"], 'there is no command "workspace"'],
-  [["workspaces", "list"], 'there is no command "workspaces list"'],
+  [[], "the command is missing"],
+  [["workspace"], "unknown command `workspace`"],
+  [["workspaces", "list"], "unknown command `workspaces list`"],
   [["workspace", "create"], "--name is required"],
   [["workspace", "create", "--nam", "X"], "Unknown option '--nam'"],
   [["workspace", "create", "--name"], "--name"],
-  [["workspace", "verify"], "something is missing"],
-  [["workspace", "verify", "a", "b"], "b is one word too many"],
-  [["workspace", "set-limits", "a"], "no limit is named"],
-  [["workspace", "set-limits", "a", "--daily-quota", "1.5"], "--daily-quota is a whole number"],
+  [["workspace", "verify"], "an argument of `workspace verify` is missing"],
+  [["workspace", "verify", "a", "b"], "unexpected argument `b`; run `postrider help`"],
+  [["workspace", "set-limits", "a"], "a limit is missing"],
+  [
+    ["workspace", "set-limits", "a", "--daily-quota", "1.5"],
+    "--daily-quota must be a whole number",
+  ],
   [["key", "create", "--name", "K", "--scopes", "all"], "--workspace is required"],
-  [["key", "create", "--expires-at", "tomorrow"], "--expires-at is a time"],
+  [["key", "create", "--expires-at", "tomorrow"], "--expires-at must be a time"],
   [["account", "connect", "bluesky", "--workspace", "w"], "--handle is required"],
   [["account", "connect", "bluesky", "--workspace", "w", "--handle", "h"], "standard input"],
   [["account", "connect", "telegram", "--workspace", "w"], "--chat is required"],
-  [["events", "list", "--service", "gateway"], "--service is one of"],
+  [["events", "list", "--service", "gateway"], "--service must be one of"],
   [["events", "redrive", "some-id"], "--service"],
-  [["pause"], "name one of"],
-  [["pause", "--platform", "x", "--account", "a"], "name one of"],
-])("%j is explained with exit code 2", async (words, message) => {
+  [["pause"], "give exactly one of"],
+  [["pause", "--platform", "x", "--account", "a"], "give exactly one of"],
+])("the command %j exits with code 2 and the error: %s", async (words, message) => {
   const { exitCode, printed, errors } = await run(words);
   expect({ exitCode, printed }).toEqual({ exitCode: 2, printed: "" });
   expect(errors).toContain(message);
-  expect(errors).toMatch(/usage: postrider|postrider --help/);
+  expect(errors).toMatch(/usage: postrider|postrider help/);
 });
 
-test("a stack that does not run, or does not answer, is named", async () => {
+test("an error names a service whose address is unknown or that does not answer", async () => {
   const nothing = { ...settings, urls: { ...settings.urls, accounts: undefined } };
   const silent = { ...settings, urls: { ...settings.urls, accounts: "http://127.0.0.1:9" } };
   for (const [where, message] of [
-    [nothing, "no accounts service is running"],
+    [nothing, "the address of accounts is unknown"],
     [{ ...settings, internalSecret: undefined }, "INTERNAL_SECRET is unknown"],
     [silent, "accounts at http://127.0.0.1:9 does not answer"],
   ] as const) {
@@ -246,7 +229,7 @@ test("a stack that does not run, or does not answer, is named", async () => {
   }
 });
 
-test("the environment wins over the description of the running stack", () => {
+test("settings of the environment win over those of the stack that `npm start` runs", () => {
   const service = (port: number) => [{ pid: 1, url: `http://127.0.0.1:${port}`, metricsUrl: "" }];
   const services = {
     accounts: service(1),
@@ -271,7 +254,7 @@ test("the environment wins over the description of the running stack", () => {
   });
 });
 
-test("bluesky is connected by handle, with the app password from standard input only", async () => {
+test("`account connect bluesky` reads the app password from standard input", async () => {
   const created = await fetch(`${simulator.url}/_control/accounts`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -282,25 +265,23 @@ test("bluesky is connected by handle, with the app password from standard input 
   };
   const { identifier = "", appPassword = "" } = accounts[0]?.credentials ?? {};
   const workspace = await createWorkspace();
-  const words = ["account", "connect", "bluesky", "--workspace", workspace, "--handle", identifier];
-  const main = join(import.meta.dirname, "../src/main.ts");
+  const connect = ["account", "connect", "bluesky", "--workspace", workspace];
+  const words = [...connect, "--handle", identifier, "--json"];
+  expect(await runTool(words, settings, "wrong")).toMatchObject({ exitCode: 1, printed: "" });
+  // A process of its own: the input, the outputs and the exit code are the real ones.
   const env = { ACCOUNTS_URL: settings.urls.accounts, INTERNAL_SECRET };
-  const connect = async (password: string) => {
-    const child = promisify(execFile)(process.execPath, [main, ...words, "--json"], { env });
-    child.child.stdin?.end(`${password}\n`);
-    return await child;
-  };
-  await expect(connect("wrong")).rejects.toMatchObject({ code: 1, stdout: "" });
-  const { stdout, stderr } = await connect(appPassword);
+  const ended = promisify(execFile)(process.execPath, [MAIN, ...words], { env });
+  ended.child.stdin?.end(`${appPassword}\n`);
+  const { stdout, stderr } = await ended;
   expect(JSON.parse(stdout)).toEqual({
-    id: expect.any(String) as string,
+    id: ID,
     platform: "bluesky",
     username: "typed.sim.example",
   });
   expect(stderr).toBe("");
 });
 
-test("a link is noted, and its failure is the command's", async () => {
+test("`account connect` prints the connect link on standard error and fails when the link expires", async () => {
   const workspace = await createWorkspace();
   const notes: string[] = [];
   const words = ["account", "connect", "youtube", "--workspace", workspace, "--json"];
@@ -318,25 +299,14 @@ test("a link is noted, and its failure is the command's", async () => {
   expect(JSON.parse(notes[1] ?? "")).toMatchObject({ error: { code: "expired" } });
 });
 
-test("the operator sees how many credentials need each key", async () => {
+test("`credentials keys` lists how many credentials need each sealing key", async () => {
   const { printed } = await run(["credentials", "keys", "--json"]);
   expect(JSON.parse(printed)).toEqual({
     keys: [{ id: "k1", status: "encrypts", credentials: expect.any(Number) as number }],
   });
 });
 
-test("the program prints its answer on stdout and ends by itself", async () => {
-  const main = join(import.meta.dirname, "../src/main.ts");
-  const env = { ACCOUNTS_URL: settings.urls.accounts, INTERNAL_SECRET };
-  const execute = promisify(execFile);
-  const { stdout, stderr } = await execute(
-    process.execPath,
-    [main, "--json", "workspace", "create", "--name", "Process"],
-    { env },
-  );
-  expect(JSON.parse(stdout)).toMatchObject({ name: "Process", verified: false });
-  expect(stderr).toBe("");
-  await expect(execute(process.execPath, [main, "nonsense"], { env })).rejects.toMatchObject({
-    code: 2,
-  });
+test("the process of the tool exits with code 2 when the command line is wrong", async () => {
+  const ended = promisify(execFile)(process.execPath, [MAIN, "nonsense"], { env: {} });
+  await expect(ended).rejects.toMatchObject({ code: 2, stdout: "" });
 });

@@ -1,82 +1,48 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
-import { runCommand } from "#src/run.ts";
+import {
+  createServiceDatabase,
+  INSTANT,
+  INTERNAL_SECRET,
+  runTool,
+  SEALING_KEYS,
+  startService,
+  type RunningService,
+} from "./tool.ts";
 
-const SERVICES = join(import.meta.dirname, "../../../services");
-const KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
-const INTERNAL_SECRET = "a secret that only this test and the services know";
-const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
-
-/** Each service has a schema of its own, and here a database of its own too. */
 let database: TestDatabase;
 let accountsDatabase: TestDatabase;
-const processes: ChildProcess[] = [];
+let services: readonly RunningService[] = [];
 let settings: Settings;
 
-async function createDatabase(service: "accounts" | "delivery"): Promise<TestDatabase> {
-  const migrationsFolder = join(SERVICES, service, "migrations");
-  return await createTestDatabase({ service, migrationsFolder });
-}
-
-/** A free port is chosen by the service, which says it in its log. Nothing is due, so it talks to nobody. */
-async function start(name: "accounts" | "delivery", { url: databaseUrl }: TestDatabase) {
-  const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: {
-      PORT: "0",
-      METRICS_PORT: "0",
-      BUS: "postgres",
-      DATABASE_URL: databaseUrl,
-      INTERNAL_SECRET,
-      CREDENTIAL_KEYS: KEYS,
-      HANDLE_KEYS: KEYS,
-      MEDIA_KEY: "a key that this test has no use for yet is needed",
-    },
-  });
-  processes.push(service);
-  let log = "";
-  service.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false);
-  await eventually(async () => (await fetch(`${url}/readyz`)).ok);
-  return url;
-}
-
 beforeAll(async () => {
-  database = await createDatabase("delivery");
-  accountsDatabase = await createDatabase("accounts");
+  database = await createServiceDatabase("delivery");
+  accountsDatabase = await createServiceDatabase("accounts");
   const [accounts, delivery] = await Promise.all([
-    start("accounts", accountsDatabase),
-    start("delivery", database),
+    startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
+    startService("delivery", database, {
+      HANDLE_KEYS: SEALING_KEYS,
+      MEDIA_KEY: "a media key that delivery needs to start and these tests do not use",
+    }),
   ]);
+  services = [accounts, delivery];
   settings = {
-    urls: { accounts, posts: undefined, media: undefined, delivery },
+    urls: { accounts: accounts.url, posts: undefined, media: undefined, delivery: delivery.url },
     internalSecret: INTERNAL_SECRET,
   };
 });
 
 afterAll(async () => {
-  for (const service of processes) {
-    service.kill("SIGTERM");
-    if (service.exitCode === null) await once(service, "exit");
-  }
+  await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
   await accountsDatabase[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
 });
 
 async function run(...words: readonly string[]) {
-  const printed: string[] = [];
-  const errors: string[] = [];
-  const exitCode = await runCommand(words, settings, {
-    print: (text) => void printed.push(text),
-    printError: (text) => void errors.push(text),
-  });
-  return { exitCode, printed: printed.join("\n"), errors: errors.join("\n") };
+  return await runTool(words, settings);
 }
 
 async function runJson(...words: readonly string[]): Promise<unknown> {
@@ -84,7 +50,7 @@ async function runJson(...words: readonly string[]): Promise<unknown> {
   return JSON.parse(printed === "" ? errors : printed);
 }
 
-/** A target whose outcome nobody could find out. */
+/** Inserts a target whose outcome is unknown. */
 async function insertUnknown(): Promise<string> {
   const targetId = newId();
   await database.sql`
@@ -99,7 +65,7 @@ async function insertUnknown(): Promise<string> {
   return targetId;
 }
 
-test("what an operator found makes the target published, once", async () => {
+test("`target resolve --published` makes a target with an unknown outcome published, once", async () => {
   const id = await insertUnknown();
   const permalink = "https://t.me/some_channel/77";
 
@@ -116,7 +82,7 @@ test("what an operator found makes the target published, once", async () => {
   });
 });
 
-test("what is absent can be retried", async () => {
+test("`target resolve --absent` makes a target with an unknown outcome fail with a retryable error", async () => {
   const id = await insertUnknown();
 
   expect(await runJson("target", "resolve", id, "--absent")).toEqual({
@@ -133,7 +99,7 @@ test("what is absent can be retried", async () => {
   });
 });
 
-test("people read a sentence", async () => {
+test("`target resolve` without --json prints the address of the post or advises a retry", async () => {
   const link = "https://t.me/some_channel/78";
   const found = await run("target", "resolve", await insertUnknown(), "--published", link);
   expect(found).toMatchObject({ exitCode: 0, printed: expect.stringContaining(link) as string });
@@ -144,17 +110,17 @@ test("people read a sentence", async () => {
   });
 });
 
-test("a target that nobody knows is not found", async () => {
+test("`target resolve` fails for the id of an unknown target", async () => {
   const { exitCode, printed, errors } = await run("target", "resolve", newId(), "--absent");
   expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
-  expect(errors).toContain("there is nothing with that id");
+  expect(errors).toContain("the id does not exist");
 });
 
 test.each([
-  [["target", "resolve"], "something is missing"],
-  [["target", "resolve", "a"], "say --published URL or --absent"],
+  [["target", "resolve"], "an argument of `target resolve` is missing"],
+  [["target", "resolve", "a"], "give either --published URL or --absent"],
   [["target", "resolve", "a", "--published", "https://t.me/a/1", "--absent"], "or --absent"],
-])("%j is explained with exit code 2", async (words, message) => {
+])("the command %j exits with code 2 and the error: %s", async (words, message) => {
   const { exitCode, errors } = await run(...words);
   expect(exitCode).toBe(2);
   expect(errors).toContain(message);
@@ -177,7 +143,7 @@ const RECOVERY = {
   tokens: { held: false, heldBecause: null },
 };
 
-test("data that is restored is marked; data from elsewhere is held and adopted, once", async () => {
+test("`recovery mark` marks restored data, and `recovery adopt` takes held data over once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });
@@ -194,17 +160,17 @@ test("data that is restored is marked; data from elsewhere is held and adopted, 
     belongs: { ...PLACE, deploymentId: "production" },
   });
   expect((await run("recovery", "status")).printed).toMatch(
-    /^publishing +held: the deployment is another one; recovery adopt takes the data over\ntokens +held: the deployment is another one; recovery adopt takes the data over\n/,
+    /^publishing +held: the data belongs to another deployment; postrider recovery adopt takes it over\ntokens +held: the data belongs to another deployment; postrider recovery adopt takes it over\n/,
   );
 
   const adopted = { ...marked, dataUntil: INSTANT };
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: false, ...adopted });
   expect((await run("recovery", "status")).printed).toMatch(
-    /^publishing +goes on\ntokens +are renewed\n/,
+    /^publishing +active\ntokens +active\n/,
   );
 
-  // One of the two had it done already, the other not.
+  // Only the data of accounts is held: the command adopts it although the data of delivery is adopted already.
   await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
 });

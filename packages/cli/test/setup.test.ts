@@ -1,18 +1,15 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
-
-const MAIN = join(import.meta.dirname, "../src/main.ts");
-const MIGRATIONS = join(import.meta.dirname, "../../../services/accounts/migrations");
+import { createServiceDatabase, MAIN } from "./tool.ts";
 
 let database: TestDatabase;
 
 beforeAll(async () => {
-  database = await createTestDatabase({ service: "accounts", migrationsFolder: MIGRATIONS });
+  database = await createServiceDatabase("accounts");
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
@@ -23,7 +20,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** The tool as a container runs it: nothing but its own variables. */
+/** Runs the tool as a process with these environment variables only, as a container does. */
 async function postrider(env: Record<string, string>, ...words: string[]): Promise<Ended> {
   try {
     const ended = await promisify(execFile)(process.execPath, [MAIN, ...words, "--json"], { env });
@@ -33,7 +30,7 @@ async function postrider(env: Record<string, string>, ...words: string[]): Promi
   }
 }
 
-// Roles belong to the cluster and other tests use them, so they are given the password that they have.
+// Other tests use the same roles of the cluster, so the test sets the password that they have already.
 const PASSWORD = "postrider-test";
 const PASSWORDS = {
   ACCOUNTS_DATABASE_PASSWORD: PASSWORD,
@@ -42,7 +39,7 @@ const PASSWORDS = {
   DELIVERY_DATABASE_PASSWORD: PASSWORD,
 };
 
-/** The schemas of the services, each as the service's own role sees it. */
+/** Lists the schemas in which the role of a service may create tables. */
 async function readSchemas(service: string): Promise<readonly string[]> {
   const url = serviceDatabaseUrl(database.ownerUrl, { service, password: PASSWORD });
   const sql: Sql = openSql({ url, poolSize: 1, applicationName: "test" });
@@ -57,7 +54,7 @@ async function readSchemas(service: string): Promise<readonly string[]> {
   }
 }
 
-test("provisioning gives each service a schema that is its alone, and may be repeated", async () => {
+test("`database provision` gives each service a schema of its own, and can be repeated", async () => {
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   for (let times = 0; times < 2; times += 1) {
@@ -67,7 +64,7 @@ test("provisioning gives each service a schema that is its alone, and may be rep
   for (const service of services) expect(await readSchemas(service)).toEqual([service]);
 });
 
-test("what provisioning lacks is named all at once, and a password is never shown", async () => {
+test("`database provision` names all missing variables at once and shows no password", async () => {
   const env = { DATABASE_URL: database.ownerUrl, POSTS_DATABASE_PASSWORD: "not to be shown" };
   const { code, stderr } = await postrider(env, "database", "provision");
   expect(code).toBe(1);
@@ -77,7 +74,7 @@ test("what provisioning lacks is named all at once, and a password is never show
   expect(stderr).not.toContain(new URL(database.ownerUrl).password);
 });
 
-test("topics are not made without a broker", async () => {
+test("`topics create` fails without KAFKA_BROKERS", async () => {
   const { code, stderr } = await postrider({}, "topics", "create");
   expect(code).toBe(1);
   expect(stderr).toContain("KAFKA_BROKERS is required");

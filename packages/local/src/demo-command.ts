@@ -29,7 +29,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   stdout.write("No stack is running: starting one for the demo …\n");
   await using stack = await startStack({
     ...options,
-    // Nobody types this address, so any port will do when the usual one is taken.
+    // The demo opens this address itself, so any port will do when the usual one is taken.
     port: port ?? (await probePort(8080)) ?? 0,
     dataDir: defaultDataDir,
     env: environment,

@@ -18,12 +18,12 @@ test("each account gets what its platform takes", () => {
   ]);
 });
 
-test("what nobody takes is not published", () => {
+test("a piece that no platform accepts is not published", () => {
   expect(demoPieces([account("youtube")], NOW).map(({ kind }) => kind)).toEqual(["video"]);
   expect(demoPieces([], NOW)).toEqual([]);
 });
 
 test("platforms are told what they demand, and others are not spoken of", () => {
   const options = demoPieces(["x", "youtube"].map(account), NOW).map((piece) => piece.options);
-  expect(options).toEqual([{}, {}, { youtube: { title: "A film from Postrider" } }]);
+  expect(options).toEqual([{}, {}, { youtube: { title: "A video from Postrider" } }]);
 });

@@ -18,11 +18,11 @@ export interface DemoPiece {
 
 /** What a platform demands of every post. */
 const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
-  youtube: { title: "A film from Postrider" },
+  youtube: { title: "A video from Postrider" },
   tiktok: { privacy: "public" },
 };
 
-/** Only of platforms that the post goes to: an option that nobody uses is refused. */
+/** Only of platforms that the post goes to: an option without a target is refused. */
 function demandsOf(
   accounts: readonly LocalAccount[],
   accountIds: readonly string[],
@@ -49,11 +49,11 @@ export function demoPieces(accounts: readonly LocalAccount[], now: Date): readon
   const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
   // TikTok takes no smaller one.
   const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });
-  const film = { fileName: "film.mp4", contentType: "video/mp4", bytes };
+  const video = { fileName: "video.mp4", contentType: "video/mp4", bytes };
   const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [
     { kind: "text", content: `Hello ${from}` },
     { kind: "image", content: `A picture ${from}`, file: picture },
-    { kind: "video", content: `A film ${from}`, file: film },
+    { kind: "video", content: `A video ${from}`, file: video },
   ];
   return pieces
     .map((piece) => {

@@ -15,7 +15,7 @@ const failed = {
   platform: "telegram",
   status: "failed",
   permalink: null,
-  error: { code: "outcome_unknown", message: "Nobody can tell." },
+  error: { code: "outcome_unknown", message: "The outcome is unknown." },
 };
 
 test("a line of progress says where a target stands, since when and why it failed", () => {

@@ -10,7 +10,7 @@ import { serviceNames } from "#src/services.ts";
 
 const service = serviceNames.find((name) => name === basename(process.cwd()));
 if (service === undefined) {
-  throw new Error(`${process.cwd()} is no service`);
+  throw new Error(`${process.cwd()} is not a service`);
 }
 try {
   Object.assign(environment, await takePlace(service, environment));

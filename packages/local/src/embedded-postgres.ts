@@ -23,7 +23,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves when the server has ended, whoever ended it, with how. */
+  /** Resolves, with how, when the server has ended for any reason. */
   readonly exited: Promise<string>;
 }
 
@@ -33,7 +33,7 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   /** A free one is chosen when absent. */
   readonly port?: number;
-  /** The owner's password; the same for the life of the cluster. The default is for throw-away clusters only. */
+  /** The owner's password; the same for the life of the cluster. The default is for clusters of tests only. */
   readonly password?: string;
   /** Where the server's messages go; `<dataDir>.log` when absent. */
   readonly logFile?: string;
@@ -69,7 +69,7 @@ const settings = {
 const startTimeoutMs = 60_000;
 
 /**
- * Starts Postgres on the loopback address, making the cluster first where there is none.
+ * Starts Postgres on the loopback address, and makes the cluster first unless it exists.
  *
  * As root it runs as `nobody`. A server that was killed is recovered by the next start.
  *

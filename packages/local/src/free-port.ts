@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { reservePort } from "#src/port-reservation.ts";
 
 /**
  * Answers whether a TCP port of an IPv4 address can be listened on right now.
@@ -23,6 +24,7 @@ export function probePort(port: number, host = "127.0.0.1"): Promise<number | un
 /**
  * Finds distinct ports that stay ours over restarts: they lie below the range from which the kernel takes the local end
  * of outgoing connections. In that range a client that keeps trying a dead server may be given the server's own port.
+ * Each is reserved until this process ends, so that several launchers on one machine never choose the same one.
  */
 export async function findStablePorts(count: number): Promise<number[]> {
   const highest = Math.min(lowestEphemeralPort(), 32_000) - 1;
@@ -30,7 +32,7 @@ export async function findStablePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   for (let attempt = 0; found.size < count && attempt < 1_000; attempt++) {
     const port = await probePort(randomInt(lowest, highest));
-    if (port !== undefined) {
+    if (port !== undefined && reservePort(port)) {
       found.add(port);
     }
   }

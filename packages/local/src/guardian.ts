@@ -49,8 +49,8 @@ export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void
 }
 
 /**
- * Forgets a process that has ended or is somebody else's from now on. With the last one the guardian itself ends,
- * and this resolves when it has: it would be left as a zombie where nobody adopts orphans.
+ * Forgets a process that has ended or that another guardian guards from now on. With the last one the guardian itself ends,
+ * and this resolves when it has: where no process adopts orphans it would stay as a zombie.
  */
 export async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);

@@ -5,7 +5,7 @@ import { identifyProcess, type ProcessIdentity, stillRuns } from "#src/process-i
 
 /**
  * Keeps a part of the stack down for as long as a process lives: the file names its holder.
- * A file that names nobody, for example an empty one, holds until somebody removes it.
+ * A file that names no process, for example an empty one, holds until it is removed.
  */
 export function holdPart(holdDir: string, name: string, holderPid: number): void {
   mkdirSync(holdDir, { recursive: true });

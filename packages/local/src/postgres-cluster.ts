@@ -56,7 +56,7 @@ async function initdb(
   folder: string,
   passwordFile: string,
 ): Promise<void> {
-  // Without an explicit encoding initdb follows LANG and makes a SQL_ASCII cluster where there is none.
+  // Without an explicit encoding initdb follows LANG and makes a SQL_ASCII cluster where LANG is not set.
   const settings = [
     "--username=postgres",
     "--auth=scram-sha-256",
@@ -87,7 +87,7 @@ function requireReachable({ dataDir, binaries, user }: ClusterOptions): void {
     firstClosedFolder(dirname(dataDir), user);
   if (closed !== undefined) {
     throw new Error(
-      `Postgres does not run as root, so it runs as uid ${user.uid} (nobody), who cannot enter ${closed}: move the checkout out of it, or chmod o+x ${closed}`,
+      `Postgres does not run as root, so it runs as uid ${user.uid} ('nobody'), who cannot enter ${closed}: move the checkout out of it, or chmod o+x ${closed}`,
     );
   }
 }
@@ -106,7 +106,7 @@ export interface PostmasterPid {
   readonly ready: boolean;
 }
 
-/** Reads the cluster's pid file; undefined when there is none. */
+/** Reads the cluster's pid file; undefined when it does not exist. */
 export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   const file = join(dataDir, "postmaster.pid");
   if (!existsSync(file)) {

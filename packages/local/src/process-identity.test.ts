@@ -15,6 +15,6 @@ test("a command name with spaces and parentheses does not shift the fields", () 
   expect(parseProcStat(`42 (a) b (c) S ${rest}`)).toEqual({ state: "S", startTicks: 22 });
 });
 
-test("a line that is no process state identifies nothing", () => {
+test("a line that is not a process state identifies no process", () => {
   expect(parseProcStat("")).toBeUndefined();
 });

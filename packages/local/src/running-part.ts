@@ -1,7 +1,7 @@
 /** A process of the stack while it runs. Disposing of it ends it. */
 export interface RunningPart extends AsyncDisposable {
   readonly pid: number;
-  /** Resolves when it has ended, whoever ended it, with how. */
+  /** Resolves, with how, when the process has ended for any reason. */
   readonly exited: Promise<string>;
 }
 

@@ -42,7 +42,7 @@ export function goMinorVersion(text: string): number | undefined {
 }
 
 async function findGo(env: GoEnvironment): Promise<string> {
-  // Where Go's own archive puts it, which is not on everybody's PATH.
+  // Go's own archive installs it here, which PATH need not name.
   const places = [
     "go",
     ...(env.GOROOT ? [join(env.GOROOT, "bin/go")] : []),

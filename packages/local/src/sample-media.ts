@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-export { sampleMp4, type SampleFilm } from "./sample-mp4.ts";
+export { sampleMp4, type SampleVideo } from "./sample-mp4.ts";
 
 /** A size in pixels. */
 export interface SampleSize {

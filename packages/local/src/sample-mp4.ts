@@ -1,5 +1,5 @@
-/** What a made film is like. */
-export interface SampleFilm {
+/** Properties of a sample video. */
+export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
   /** Pixels, multiples of 16. A picture has 1.5 bytes a pixel. */
@@ -22,9 +22,9 @@ const PICTURE = Buffer.from("68ce3880", "hex");
 const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
-/** A short valid film: H.264 of 128 x 96 pixels unless asked for others, 10 pictures a second, no sound, `moov` in front. */
-export function sampleMp4(options: Partial<SampleFilm> = {}): Uint8Array<ArrayBuffer> {
-  const film: SampleFilm = {
+/** A short valid video: H.264 of 128 x 96 pixels unless asked for others, 10 pictures a second, no sound, `moov` in front. */
+export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayBuffer> {
+  const video: SampleVideo = {
     brand: "isom",
     seconds: 1,
     width: 128,
@@ -35,14 +35,14 @@ export function sampleMp4(options: Partial<SampleFilm> = {}): Uint8Array<ArrayBu
     behind: [],
     ...options,
   };
-  const count = Math.max(1, Math.round(film.seconds * FRAMES_PER_SECOND));
-  const frames = Array.from({ length: count }, (_, index) => frame(film, index));
-  const type = box("ftyp", ascii(film.brand), u32(512), ascii(film.brand));
+  const count = Math.max(1, Math.round(video.seconds * FRAMES_PER_SECOND));
+  const frames = Array.from({ length: count }, (_, index) => frame(video, index));
+  const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
   // The offset of the pictures has the same length whatever it is.
-  const movieBytes = movie(film, frames, 0).length;
+  const movieBytes = movie(video, frames, 0).length;
   const data = type.length + movieBytes + 8;
   return Uint8Array.from(
-    Buffer.concat([type, movie(film, frames, data), box("mdat", ...frames), ...film.behind]),
+    Buffer.concat([type, movie(video, frames, data), box("mdat", ...frames), ...video.behind]),
   );
 }
 
@@ -75,7 +75,7 @@ function exponentialGolomb(value: number): string {
 }
 
 /** Every picture is an IDR of uncompressed macroblocks: no encoder is needed to make one. */
-function sequence({ width, height }: SampleFilm): Buffer {
+function sequence({ width, height }: SampleVideo): Buffer {
   const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
   // Before: five zero numbers and no gaps. After: whole frames, no cropping, no usability information, and the end.
   const bits = `111110${sides.join("")}10001`;
@@ -84,7 +84,7 @@ function sequence({ width, height }: SampleFilm): Buffer {
 }
 
 /** A picture with its length in front. Samples are never 0, so that no start code appears among them. */
-function frame({ width, height }: SampleFilm, index: number): Buffer {
+function frame({ width, height }: SampleVideo, index: number): Buffer {
   const count = (width / SIDE) * (height / SIDE);
   const macroblocks = Array.from({ length: count }, (_, at) => {
     const luma = Buffer.alloc(256, 32 + ((at * 4 + index * 8) % 200));
@@ -96,7 +96,7 @@ function frame({ width, height }: SampleFilm, index: number): Buffer {
   return Buffer.concat([u32(unit.length), unit]);
 }
 
-function movie(film: SampleFilm, frames: readonly Buffer[], dataAt: number): Buffer {
+function movie(video: SampleVideo, frames: readonly Buffer[], dataAt: number): Buffer {
   const duration = frames.length * (1000 / FRAMES_PER_SECOND);
   const header = box(
     "mvhd",
@@ -107,31 +107,31 @@ function movie(film: SampleFilm, frames: readonly Buffer[], dataAt: number): Buf
     zeros(24),
     u32(2),
   );
-  return box("moov", header, track(film, frames, dataAt, duration), ...film.inMovie);
+  return box("moov", header, track(video, frames, dataAt, duration), ...video.inMovie);
 }
 
 function track(
-  film: SampleFilm,
+  video: SampleVideo,
   frames: readonly Buffer[],
   dataAt: number,
   duration: number,
 ): Buffer {
-  const size = u32(film.width << 16, film.height << 16);
-  const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(film.rotation), size);
+  const size = u32(video.width << 16, video.height << 16);
+  const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(video.rotation), size);
   const mediaHeader = box("mdhd", u32(0, 0, 0, 1000, duration), u16(0x55c4, 0));
-  const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Film\0"));
+  const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Video\0"));
   const place = box("dinf", box("dref", u32(0, 1), box("url ", u32(1))));
   const information = box(
     "minf",
     box("vmhd", u32(1), zeros(8)),
     place,
-    sampleTable(film, frames, dataAt),
+    sampleTable(video, frames, dataAt),
   );
-  return box("trak", header, box("mdia", mediaHeader, handler, information), ...film.inTrack);
+  return box("trak", header, box("mdia", mediaHeader, handler, information), ...video.inTrack);
 }
 
-function sampleTable(film: SampleFilm, frames: readonly Buffer[], dataAt: number): Buffer {
-  const parameters = sequence(film);
+function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: number): Buffer {
+  const parameters = sequence(video);
   const configuration = box(
     "avcC",
     Buffer.from([1, ...SEQUENCE_HEAD.subarray(1), 0xff, 0xe1]),
@@ -146,7 +146,7 @@ function sampleTable(film: SampleFilm, frames: readonly Buffer[], dataAt: number
     zeros(6),
     u16(1),
     zeros(16),
-    u16(film.width, film.height),
+    u16(video.width, video.height),
     u32(0x480000, 0x480000, 0),
     u16(1),
     zeros(32),

@@ -36,7 +36,7 @@ test("a service connects with its own role and never sees another's password", (
 
 test("the gateway has no database, also when the caller's environment names one", () => {
   expect(
-    environmentOf("gateway", { DATABASE_URL: "postgres://owner@elsewhere/x" }),
+    environmentOf("gateway", { DATABASE_URL: "postgres://owner@other-host/x" }),
   ).not.toHaveProperty("DATABASE_URL");
 });
 

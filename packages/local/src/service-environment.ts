@@ -93,18 +93,7 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   ]);
   return {
     ...Object.fromEntries(baseUrls),
-    INSTAGRAM_UPLOAD_BASE_URL: `${plan.simulatorUrl}/instagram/rupload`,
-    FACEBOOK_UPLOAD_BASE_URL: `${plan.simulatorUrl}/facebook/rupload`,
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
-    YOUTUBE_OAUTH_BASE_URL: `${plan.simulatorUrl}/youtube`,
-    INSTAGRAM_LOGIN_BASE_URL: `${plan.simulatorUrl}/instagram/login`,
-    INSTAGRAM_LOGIN_OAUTH_BASE_URL: `${plan.simulatorUrl}/instagram/login`,
-    INSTAGRAM_LOGIN_AUTHORIZE_URL: `${plan.simulatorUrl}/instagram/login/oauth/authorize`,
-    INSTAGRAM_AUTHORIZE_URL: `${plan.simulatorUrl}/instagram/v25.0/dialog/oauth`,
-    X_AUTHORIZE_URL: `${plan.simulatorUrl}/x/i/oauth2/authorize`,
-    FACEBOOK_AUTHORIZE_URL: `${plan.simulatorUrl}/facebook/v25.0/dialog/oauth`,
-    TIKTOK_AUTHORIZE_URL: `${plan.simulatorUrl}/tiktok/v2/auth/authorize/`,
-    YOUTUBE_AUTHORIZE_URL: `${plan.simulatorUrl}/youtube/o/oauth2/v2/auth`,
   };
 }
 

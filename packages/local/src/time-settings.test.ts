@@ -12,7 +12,7 @@ test("a time that is set replaces the default, as a number or as a list", () => 
   });
 });
 
-test("every value that is no time is named at once", () => {
+test("an error names every value that is not a time", () => {
   expect(() => readTimeSettings({ LEASE_SECONDS: "soon", PUBLISH_RETRY_SECONDS: "1,x" })).toThrow(
     /PUBLISH_RETRY_SECONDS[\s\S]*LEASE_SECONDS/,
   );

@@ -28,7 +28,7 @@ export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
 /**
  * Reads the times from an environment.
  *
- * @throws ConfigError that lists every value that is no number (or no comma-separated list where one is meant).
+ * @throws ConfigError that lists every value that is not a number (or no comma-separated list where one is meant).
  */
 export function readTimeSettings(env: Readonly<Record<string, string | undefined>>): TimeSettings {
   return loadConfig(env, (read) =>

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import { mayEnter, nobody } from "#src/unprivileged-user.ts";
+import { mayEnter, readNobody } from "#src/unprivileged-user.ts";
 
-test("nobody is read from the system's own list of users", () => {
-  const passwd = "root:x:0:0:root:/root:/bin/bash\nnobody:x:99:98:nobody:/:/sbin/nologin\n";
+test("uid and gid of `nobody` are read from the users of the system", () => {
+  const user = "nobody";
+  const passwd = `root:x:0:0:root:/root:/bin/bash\n${user}:x:99:98:${user}:/:/sbin/nologin\n`;
 
-  expect(nobody(passwd)).toEqual({ uid: 99, gid: 98 });
+  expect(readNobody(passwd)).toEqual({ uid: 99, gid: 98 });
 });
 
-test("a system without an entry for nobody uses the conventional number", () => {
-  expect(nobody("root:x:0:0:root:/root:/bin/bash\n")).toEqual({ uid: 65_534, gid: 65_534 });
+test("uid and gid of `nobody` are 65534 on a system that does not list this user", () => {
+  expect(readNobody("root:x:0:0:root:/root:/bin/bash\n")).toEqual({ uid: 65_534, gid: 65_534 });
 });
 
 test.each([

@@ -11,18 +11,18 @@ export interface ProcessUser {
  * Whom Postgres must be started as: it refuses to run as root.
  *
  * @param dataDir An existing folder keeps its owner; a new one belongs to `nobody`.
- * @returns undefined when this process is no root and simply starts it as itself.
+ * @returns undefined when this process is not root and starts Postgres as itself.
  */
 export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   if (process.getuid?.() !== 0) {
     return undefined;
   }
   const owner = statSync(dataDir, { throwIfNoEntry: false });
-  return owner === undefined || owner.uid === 0 ? nobody() : { uid: owner.uid, gid: owner.gid };
+  return owner === undefined || owner.uid === 0 ? readNobody() : { uid: owner.uid, gid: owner.gid };
 }
 
 /** Reads uid and gid of `nobody` from `/etc/passwd`; 65534 where it is not listed. */
-export function nobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
+export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
   const fields = passwd
     .split("\n")
     .find((line) => line.startsWith("nobody:"))

@@ -81,7 +81,7 @@ test("a taken port is named together with what the server said", async () => {
 });
 
 test.runIf(process.getuid?.() === 0)(
-  "as root, a folder that nobody cannot enter is named",
+  "the start as root names a folder that the user `nobody` cannot enter",
   async () => {
     chmodSync(folder, 0o700);
 

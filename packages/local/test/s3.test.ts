@@ -17,7 +17,7 @@ function connects(port: number): Promise<boolean> {
   });
 }
 
-test("the S3 server answers on loopback, refuses strangers, comes back after a kill and leaves nothing", async () => {
+test("the S3 server answers on loopback, refuses unauthenticated requests, starts again after a kill and leaves no process", async () => {
   const folder = mkdtempSync(join(tmpdir(), "postrider-s3-test-"));
   const options = { dataDir: join(folder, "data") };
   let s3 = await startS3(options);

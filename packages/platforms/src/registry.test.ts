@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isPlatformId, PLATFORM_IDS, PLATFORMS } from "./registry.ts";
 
-test("the platforms are listed in the order of the contract", () => {
+test("PLATFORM_IDS lists the platforms in the order of the REST contract", () => {
   expect(PLATFORM_IDS).toEqual([
     "instagram",
     "x",
@@ -13,24 +13,27 @@ test("the platforms are listed in the order of the contract", () => {
   ]);
 });
 
-test("a platform id is recognised only as it is written", () => {
+test("isPlatformId accepts only the exact spelling of a platform id", () => {
   expect(PLATFORM_IDS.every(isPlatformId)).toBe(true);
   for (const text of ["X", " x", "x ", "", "threads", "toString"]) {
     expect(isPlatformId(text), text).toBe(false);
   }
 });
 
-test.each(PLATFORM_IDS)("the rules of %s carry its own id and agree with each other", (id) => {
-  const rules = PLATFORMS[id];
-  expect(rules.id).toBe(id);
-  expect(rules.media.required).toBe(rules.media.min > 0);
-  expect(rules.media.maxVideos).toBeLessThanOrEqual(rules.media.max);
-  expect(rules.metrics.supported).toBe(rules.metrics.names.length > 0);
-  expect(rules.kinds.includes("text")).toBe(!rules.media.required);
-  expect(rules.privacy).toContain("public");
-});
+test.each(PLATFORM_IDS)(
+  "the rules of %s have its own id and do not contradict each other",
+  (id) => {
+    const rules = PLATFORMS[id];
+    expect(rules.id).toBe(id);
+    expect(rules.media.required).toBe(rules.media.min > 0);
+    expect(rules.media.maxVideos).toBeLessThanOrEqual(rules.media.max);
+    expect(rules.metrics.supported).toBe(rules.metrics.names.length > 0);
+    expect(rules.kinds.includes("text")).toBe(!rules.media.required);
+    expect(rules.privacy).toContain("public");
+  },
+);
 
-test.each(PLATFORM_IDS)("every weakly sourced value named for %s exists", (id) => {
+test.each(PLATFORM_IDS)("every path in verifyLive of %s leads to a value of its rules", (id) => {
   for (const path of PLATFORMS[id].verifyLive) {
     let value: unknown = PLATFORMS[id];
     for (const key of path.split(".")) {

@@ -18,15 +18,15 @@ export const PLATFORM_IDS = [
   "bluesky",
 ] as const;
 
-/** The word that names a platform in the API, in messages and in columns. */
+/** The id of a platform in the REST API, in messages and in columns. */
 export type PlatformId = (typeof PLATFORM_IDS)[number];
 
-/** Whether a text from outside names a platform; capitals and white space are not forgiven. */
+/** Whether a text is the id of a platform, spelled exactly. */
 export function isPlatformId(text: string): text is PlatformId {
   return PLATFORM_IDS.some((id) => id === text);
 }
 
-/** What each platform accepts. A platform that is listed but has no rules does not compile. */
+/** The rules of each platform. A listed platform without rules does not compile. */
 export const PLATFORMS = {
   instagram,
   x,

@@ -1,7 +1,7 @@
-/** How a platform counts the length of a text; what each unit means is in text.ts. */
+/** The unit in which a platform counts the length of a text (`countText` defines each unit). */
 export type TextUnit = "utf16" | "weighted" | "utf8_bytes" | "graphemes";
 
-/** What a post can be on a platform. */
+/** The kinds of posts of a platform. */
 export type PostKind =
   | "text"
   | "link"
@@ -17,36 +17,36 @@ export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
-  /** The limit that takes the place of `max` when media is attached. */
+  /** The limit that replaces `max` when media is attached. */
   readonly maxWithMedia?: number;
-  /** A second limit that holds beside `max`. */
+  /** A second limit, which applies together with `max`. */
   readonly maxUtf8Bytes?: number;
-  /** What the platform takes with photos: a title and a longer text. */
+  /** The limits of a post with photos, which has a title and a longer text. */
   readonly photo?: { readonly titleMax: number; readonly descriptionMax: number };
   readonly maxHashtags?: number;
   readonly maxMentions?: number;
-  /** The length that every URL counts, however long it is. */
+  /** The length that every URL counts, whatever its own length. */
   readonly urlWeight?: number;
-  /** Characters that may not occur. */
+  /** Characters that are not allowed. */
   readonly forbidden?: readonly string[];
-  /** The platform counts what is left after markup became formatting. */
+  /** The platform counts the text that remains after it has converted markup to formatting. */
   readonly countedAfterEntityParsing?: boolean;
   readonly linksClickable: boolean;
 }
 
-/** How many media a post carries and which go together. */
+/** How many files a post may have, and which may be combined. */
 export interface MediaRules {
   readonly required: boolean;
   readonly min: number;
   readonly max: number;
-  /** The larger number that the platform's newer gallery record takes. */
+  /** The higher maximum of the platform's newer gallery record. */
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Length of an alternative text in UTF-16 units. */
+  /** Maximum length of an alternative text in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
-  /** Whether the platform fetches the bytes itself from an address that all may read. */
+  /** Whether the platform fetches the bytes itself from a public URL. */
   readonly needsPublicUrl: { readonly image: boolean; readonly video: boolean };
 }
 
@@ -62,7 +62,7 @@ export interface ImageRules {
   readonly maxWidthPlusHeight?: number;
   /** The longer side divided by the shorter one. */
   readonly maxAspect?: number;
-  /** Set when an image is never the post itself. */
+  /** Set when an image only accompanies a post and is never the post itself. */
   readonly role?: "thumbnail";
 }
 
@@ -72,14 +72,15 @@ export interface VideoRules {
   readonly maxBytes: number;
   readonly minSeconds?: number;
   readonly maxSeconds?: number;
-  /** Where the limit of a single account can be asked for. */
+  /** Source of the limit of a single account. */
   readonly maxSecondsSource?: string;
-  /** The limit of accounts that the platform has not verified. */
+  /** The limit for accounts that the platform has not verified. */
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
-  /** Both sides lie between these. */
+  /** Minimum of the width and of the height. */
   readonly minPixels?: number;
+  /** Maximum of the width and of the height. */
   readonly maxPixels?: number;
   readonly reel?: {
     readonly minSeconds: number;
@@ -91,7 +92,7 @@ export interface VideoRules {
   };
 }
 
-/** Whether a post has a title of its own, and for which kinds. */
+/** Whether a post has a title, and for which kinds. */
 export interface TitleRules {
   readonly rule: "none" | "optional" | "required";
   readonly max?: number;
@@ -100,19 +101,19 @@ export interface TitleRules {
   readonly appliesTo?: readonly PostKind[];
 }
 
-/** Tags are either words in the text or a field of the post. */
+/** Whether tags are hashtags in the text or a field of the post, and their limits. */
 export interface TagRules {
   readonly mode: "in_text" | "field";
-  /** All tags together, with the commas between them. */
+  /** Maximum length of all tags together, including the commas between them. */
   readonly maxTotal?: number;
-  /** A tag with a space is sent in quotes, which count. */
+  /** Whether a tag with a space is sent in quotes, which count as characters. */
   readonly quotesCountForSpaces?: boolean;
   readonly extraMax?: number;
   readonly extraMaxGraphemes?: number;
   readonly extraMaxUtf8Bytes?: number;
 }
 
-/** How much a platform takes in a day: a count, or points that each creation uses up. */
+/** The daily limit of a platform: a count of posts, or points that each post uses. */
 export interface DailyLimitRules {
   readonly count?: number | null;
   readonly windowHours?: number;
@@ -131,7 +132,7 @@ export interface DailyLimitRules {
   };
 }
 
-/** What can be done with comments under a post. */
+/** What the platform allows with the comments of a post. */
 export interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;
@@ -140,7 +141,7 @@ export interface CommentRules {
   readonly delete: boolean;
 }
 
-/** What the platform offers against publishing twice. */
+/** The mechanism of the platform that prevents publishing twice. */
 export type IdempotencyClass =
   | "publish_once_container"
   | "reconcile_by_timeline"
@@ -150,11 +151,11 @@ export type IdempotencyClass =
   | "at_most_once"
   | "client_record_key";
 
-/** Everything a platform accepts and offers. Reference data: it says nothing of accounts or posts. */
+/** Everything that a platform accepts and offers. This is reference data, independent of accounts and posts. */
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** What sort of network it is, in words. */
+  /** What kind of network it is, as a phrase. */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;
@@ -164,7 +165,7 @@ export interface PlatformRules {
   readonly title: TitleRules;
   readonly privacy: readonly string[];
   readonly privacySource?: string;
-  /** The person who posts must choose: a missing privacy is refused. */
+  /** The person who posts must choose the privacy; a post without one is refused. */
   readonly privacyNoDefault?: boolean;
   readonly tags: TagRules;
   readonly dailyLimit: DailyLimitRules;
@@ -181,6 +182,6 @@ export interface PlatformRules {
     readonly perComment?: number;
   };
   readonly idempotency: IdempotencyClass;
-  /** Paths of the values that rest on weak sources and deserve a look on the first live run. */
+  /** Paths of values with weak sources, which should be checked on the first run against the real platform. */
   readonly verifyLive: readonly string[];
 }

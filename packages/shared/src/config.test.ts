@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { ConfigError, describeSettings, loadConfig } from "./config.ts";
+import { describeSettings, loadConfig } from "./config.ts";
+import { ConfigError } from "./config/config-error.ts";
 
-test("loading a configuration reports all faults of the environment together", () => {
+test("loadConfig names every fault of an environment at once", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };
   const load = () =>
     loadConfig(env, (read) => ({
@@ -23,7 +24,7 @@ test("loading a configuration reports all faults of the environment together", (
   );
 });
 
-test("seconds are converted to milliseconds, and empty values count as absent", () => {
+test("EnvReader returns seconds as milliseconds and treats empty values as absent", () => {
   const config = loadConfig({ A: "0.25", B: "1, 2.5", C: "" }, (read) => ({
     a: read.seconds("A", 1),
     b: read.secondsList("B", []),
@@ -33,13 +34,18 @@ test("seconds are converted to milliseconds, and empty values count as absent", 
   expect(config).toEqual({ a: 250, b: [1000, 2500], c: 7000, d: true });
 });
 
-test("every setting that is read is described, also those that do not apply", () => {
+test("describeSettings lists every setting with its description, also settings that are not in use", () => {
   const settings = describeSettings((read) => ({
-    port: read.about("Where it listens.").integer("PORT", { default: 1, min: 0, max: 9 }),
-    secrets: read.secret("What services show each other.").secrets("SECRETS", 32),
+    port: read
+      .about("Port that the process listens on.")
+      .integer("PORT", { default: 1, min: 0, max: 9 }),
+    secrets: read.secret("Authenticates services.", { level: "needed" }).secrets("SECRETS", 32),
     isBucket: read.optionalString("BUCKET") !== undefined,
-    region: read.when(false).about("Where it is.", "the store's own").string("REGION"),
-    bucket: read.about("What it is called.").optionalString("BUCKET"),
+    region: read
+      .when(false)
+      .about("Region of the store.", { default: "of the store", level: "advanced" })
+      .string("REGION"),
+    bucket: read.about("Name of the bucket.").optionalString("BUCKET"),
   }));
   expect(settings).toEqual([
     {
@@ -47,42 +53,46 @@ test("every setting that is read is described, also those that do not apply", ()
       type: "whole number, 0 to 9",
       default: "`1`",
       isSecret: false,
-      about: "Where it listens.",
+      about: "Port that the process listens on.",
+      level: "usual",
     },
     {
       name: "SECRETS",
       type: "list of texts, at least 32 characters each",
       default: "required",
       isSecret: true,
-      about: "What services show each other.",
+      about: "Authenticates services.",
+      level: "needed",
     },
     {
       name: "BUCKET",
       type: "text",
       default: "",
       isSecret: false,
-      about: "What it is called.",
+      about: "Name of the bucket.",
+      level: "usual",
     },
     {
       name: "REGION",
       type: "text",
-      default: "the store's own",
+      default: "of the store",
       isSecret: false,
-      about: "Where it is.",
+      about: "Region of the store.",
+      level: "advanced",
     },
   ]);
 });
 
-test("faults of settings that do not apply are not reported", () => {
+test("faults of settings that are not in use are ignored", () => {
   const load = (isUsed: boolean) =>
     loadConfig({}, (read) => ({
-      region: read.when(isUsed).about("Where it is.").string("REGION"),
+      region: read.when(isUsed).about("Region of the store.").string("REGION"),
     }));
   expect(load(false)).toEqual({ region: "" });
   expect(() => load(true)).toThrow("REGION is required");
 });
 
-test("each secret of a list must have the minimum length", () => {
+test("every secret of a list must have the minimum length", () => {
   const load = (value: string) =>
     loadConfig({ SECRETS: value }, (read) => ({ secrets: read.secrets("SECRETS", 4) })).secrets;
   expect(load("newer, older")).toEqual(["newer", "older"]);

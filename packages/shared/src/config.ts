@@ -1,24 +1,13 @@
+import { ConfigError } from "#src/config/config-error.ts";
 import {
   describeChoice,
   describeRange,
   REQUIRED,
   SettingList,
   type Setting,
+  type SettingLevel,
   type SettingNote,
 } from "#src/config/settings.ts";
-
-/** Every fault of an environment at once, so that an operator mends it in one go. */
-export class ConfigError extends Error {
-  override name = "ConfigError";
-  readonly faults: readonly string[];
-
-  constructor(faults: readonly string[]) {
-    super(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`,
-    );
-    this.faults = faults;
-  }
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -33,11 +22,19 @@ interface NumberRule {
   readonly max?: number;
 }
 
-const SILENCE: SettingNote = { about: "", isSecret: false };
+/** What the reference says of a setting besides its description. */
+interface SettingDetails {
+  /** Default: `usual`. */
+  readonly level?: SettingLevel;
+  /** Shown as the default, where that depends on the machine or on other settings. */
+  readonly default?: string;
+}
+
+const NOT_DESCRIBED: SettingNote = { about: "", isSecret: false, level: "usual" };
 
 /**
- * Reads typed values from an environment. A fault is recorded, never thrown, and the read goes on with a harmless value;
- * `loadConfig` throws once at the end. What is read is recorded too, for the reference.
+ * Reads typed values from an environment. A fault is recorded instead of thrown, and reading continues with a harmless
+ * value; `loadConfig` throws once at the end. Each setting that is read is recorded for `docs/configuration.md`.
  */
 export class EnvReader {
   readonly #env: Environment;
@@ -55,30 +52,31 @@ export class EnvReader {
   ) {
     this.#env = env;
     this.#settings = shared.settings ?? new SettingList();
-    this.#note = shared.note ?? SILENCE;
+    this.#note = shared.note ?? NOT_DESCRIBED;
     this.faults = shared.faults ?? [];
   }
 
-  /** Everything read so far, in that order. */
+  /** Every setting read so far, in that order. */
   get settings(): readonly Setting[] {
     return this.#settings.all;
   }
 
-  /**
-   * Says what the setting does that is read from the answer: `read.about("Where posts answers.").url("POSTS_URL")`.
-   *
-   * @param defaultText Shown as its default, where that depends on the machine or on other settings.
-   */
-  about(about: string, defaultText?: string): EnvReader {
-    return this.#derive({ note: { about, isSecret: false, defaultText } });
+  /** Describes the setting that is read next: `read.about("Address of posts.").url("POSTS_URL")`. */
+  about(about: string, details: SettingDetails = {}): EnvReader {
+    return this.#describe(about, false, details);
   }
 
-  /** The same for a setting that nobody else may know. */
-  secret(about: string, defaultText?: string): EnvReader {
-    return this.#derive({ note: { about, isSecret: true, defaultText } });
+  /** Describes a setting that belongs in a secret store. */
+  secret(about: string, details: SettingDetails = {}): EnvReader {
+    return this.#describe(about, true, details);
   }
 
-  /** For settings that matter only when `isUsed`: else they are recorded, and nobody hears of their faults. */
+  #describe(about: string, isSecret: boolean, details: SettingDetails): EnvReader {
+    const { level = "usual", default: shownDefault } = details;
+    return this.#derive({ note: { about, isSecret, level, shownDefault } });
+  }
+
+  /** For settings that matter only when `isUsed`: otherwise they are recorded and their faults are ignored. */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
   }
@@ -101,7 +99,7 @@ export class EnvReader {
     this.faults.push(`${name} ${message}`);
   }
 
-  /** Whether there is a value. Asking makes it no setting of the process. */
+  /** Whether there is a value. This does not record a setting. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
@@ -140,7 +138,7 @@ export class EnvReader {
     }
     const value = Number(text);
     if (!Number.isFinite(value)) {
-      this.fail(name, `is no number: ${text}`);
+      this.fail(name, `is not a number: ${text}`);
       return rule.default ?? 0;
     }
     this.#checkRange(name, value, rule);
@@ -157,11 +155,11 @@ export class EnvReader {
   integer(name: string, rule: NumberRule = {}): number {
     this.#record(name, describeRange("whole number", rule), rule.default);
     const value = this.number(name, rule);
-    if (!Number.isInteger(value)) this.fail(name, `is no whole number: ${value}`);
+    if (!Number.isInteger(value)) this.fail(name, `is not a whole number: ${value}`);
     return value;
   }
 
-  /** A variable in seconds (fractions allowed, from `minSeconds` to `maxSeconds`), returned in milliseconds. */
+  /** Reads seconds (fractions allowed, from `minSeconds` to `maxSeconds`) and returns milliseconds. */
   seconds(name: string, defaultSeconds: number, minSeconds = 0, maxSeconds?: number): number {
     const limits = maxSeconds === undefined ? {} : { max: maxSeconds };
     const rule = { default: defaultSeconds, min: minSeconds, ...limits };
@@ -169,14 +167,14 @@ export class EnvReader {
     return Math.round(this.number(name, rule) * 1000);
   }
 
-  /** A comma-separated variable in seconds, returned in milliseconds. */
+  /** Reads comma-separated seconds and returns milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
     this.#record(name, "list of seconds", defaultSeconds.join(","));
     const text = this.#find(name);
     const parts =
       text === undefined ? defaultSeconds : text.split(",").map((part) => Number(part.trim()));
     if (parts.length === 0 || parts.some((part) => !Number.isFinite(part) || part < 0)) {
-      this.fail(name, `is no list of seconds: ${text ?? ""}`);
+      this.fail(name, `is not a list of seconds: ${text ?? ""}`);
       return defaultSeconds.map((part) => part * 1000);
     }
     return parts.map((part) => Math.round(part * 1000));
@@ -199,17 +197,17 @@ export class EnvReader {
     this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
     if (text !== "" && !/^https?:\/\/[^/\s]+/.test(text))
-      this.fail(name, `is no http address: ${text}`);
+      this.fail(name, `is not an http address: ${text}`);
     return text.replace(/\/+$/, "");
   }
 
-  /** Comma-separated, blanks dropped; absent = empty. */
+  /** Reads a comma-separated list without empty entries; absent = empty. */
   list(name: string): readonly string[] {
     this.#record(name, "list", "");
     return splitList(this.#find(name) ?? "");
   }
 
-  /** The same, where at least one is needed, and each has at least `minLength` characters. */
+  /** Reads a comma-separated list of at least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
     const [first, ...others] = splitList(this.#find(name) ?? "");
@@ -238,7 +236,7 @@ export function loadConfig<T extends object>(
   return Object.freeze(config);
 }
 
-/** What `read` would read, whatever the environment says. */
+/** Every setting that `read` reads, whatever the environment says. */
 export function describeSettings(read: (reader: EnvReader) => object): readonly Setting[] {
   const reader = new EnvReader({});
   read(reader);

@@ -14,21 +14,25 @@ export const settings = [
     type: "text",
     default: "`127.0.0.1`",
     isSecret: false,
-    about: "Address on which it listens.",
+    about: "Address that the simulator listens on.",
+    level: "usual",
   },
   {
     name: "PORT",
     type: `whole number, 0 to ${HIGHEST_PORT}`,
     default: "`0`",
     isSecret: false,
-    about: "Port of all platforms and of `/_control`; 0 takes a free one.",
+    about: "Port of all platforms and of `/_control`; 0 = any free port.",
+    level: "usual",
   },
   {
     name: "SIMULATOR_DATA_DIR",
     type: "text",
     default: "",
     isSecret: false,
-    about: "Folder in which it keeps what it knows; without one everything ends with the process.",
+    about:
+      "Folder in which the simulator keeps its state; without one, the state ends with the process.",
+    level: "usual",
   },
 ] as const;
 

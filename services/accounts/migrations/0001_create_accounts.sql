@@ -2,7 +2,7 @@ create table workspaces (
   id uuid primary key,
   name text not null,
   verified boolean not null,
-  -- Null = the default holds.
+  -- Null = the default applies.
   requests_per_minute int check (requests_per_minute > 0),
   monthly_quota int check (monthly_quota >= 0),
   daily_quota int check (daily_quota >= 0),
@@ -11,7 +11,7 @@ create table workspaces (
 
 create table api_keys (
   id uuid primary key,
-  -- SHA-256 of the key; the key itself is nowhere.
+  -- SHA-256 of the key; the key itself is not stored.
   hash bytea not null unique check (octet_length(hash) = 32),
   prefix text not null,
   name text not null,
@@ -31,8 +31,8 @@ create table api_key_workspaces (
 
 create index api_key_workspaces_workspace on api_key_workspaces (workspace_id);
 
--- Token buckets. Unlogged: a crash of Postgres empties the table, and every bucket is full again. No foreign key, for
--- it would lock the workspace's row; free space in each page keeps the updates off the index.
+-- Token buckets. Unlogged: a crash of Postgres empties the table, and every bucket is full again. Without a foreign key,
+-- which would lock the row of the workspace. Free space in each page lets updates skip the index.
 create unlogged table request_budgets (
   workspace_id uuid primary key,
   tokens double precision not null,
@@ -51,24 +51,24 @@ create table accounts (
   version bigint not null default 1,
   connected_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
-  -- The same external account comes back under the same id.
+  -- An external account that is connected again keeps its id.
   unique (workspace_id, platform, external_id)
 );
 
 create table credentials (
   account_id uuid primary key references accounts,
   workspace_id uuid not null,
-  -- Raised with every write of the tokens and whenever they are given up; never falls.
+  -- Raised by every change of the tokens; never falls.
   version bigint not null default 1,
-  -- Both encrypted: v1.<key id>.<nonce>.<ciphertext>.<tag>.
+  -- Both tokens are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>.
   access_token text not null,
   refresh_token text,
-  -- Further data that the connector needs, nothing secret.
+  -- Further data that the connector needs; not secret.
   attributes jsonb not null default '{}',
   issued_at timestamptz not null,
-  -- Null = the access token does not end.
+  -- Null = the access token does not expire.
   expires_at timestamptz,
-  -- Until then one process is asking the platform for new tokens, or nobody should ask it again.
+  -- Until then one process refreshes the tokens, or a failed refresh must not be tried again.
   refresh_lease_until timestamptz
 );
 
@@ -84,7 +84,7 @@ create table outbox (
 
 create table parked_events (
   id uuid primary key,
-  -- 'in': our handler failed; 'out': the broker refused it for good.
+  -- 'in': the handler of an event failed; 'out': the broker refused an event for good.
   direction text not null check (direction in ('in', 'out')),
   topic text not null,
   event_id text not null,

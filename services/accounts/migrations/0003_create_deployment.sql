@@ -1,5 +1,5 @@
--- Where the data belongs: one row, made by the first process that starts. It belongs to the installation, not to a
--- workspace. Data that wakes up elsewhere is a copy: its refresh tokens are the original's, and most work only once.
+-- The deployment that the data belongs to: one row, inserted by the first process that starts. Data that is used elsewhere
+-- is a copy: its refresh tokens belong to the original deployment, and most work only once.
 create table deployment (
   only_row boolean primary key default true check (only_row),
   system_identifier text not null,

@@ -8,24 +8,27 @@ const ENV = {
   CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
 };
 
-test("the credential keys are read newest first", () => {
+test("CREDENTIAL_KEYS is read as a list with the newest key first", () => {
   expect(readConfig(ENV).credentialKeys).toEqual([
     { id: "k2", secret: Buffer.alloc(32, 7) },
     { id: "k1", secret: Buffer.alloc(32, 7) },
   ]);
 });
 
-test("the service does not start without a credential key", () => {
+test("an empty CREDENTIAL_KEYS is rejected", () => {
   expect(() => readConfig({ ...ENV, CREDENTIAL_KEYS: "" })).toThrow("CREDENTIAL_KEYS is required");
 });
 
 test.each([
-  ["k1:short", "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
-  [`k1:${SECRET},${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 2 is invalid"],
-  [`k.1:${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
-  [`k1:${SECRET},k1:${SECRET}`, "contains the same key id twice"],
-])("credential keys %j are refused without being repeated", (keys, message) => {
-  const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
-  expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);
-  expect(read).not.toThrow(SECRET);
-});
+  ["k1:short", "has no kid:base64 of 32 bytes at place 1"],
+  [`k1:${SECRET},${SECRET}`, "has no kid:base64 of 32 bytes at place 2"],
+  [`k.1:${SECRET}`, "has no kid:base64 of 32 bytes at place 1"],
+  [`k1:${SECRET},k1:${SECRET}`, "names two keys alike"],
+])(
+  "CREDENTIAL_KEYS with the value %j is rejected with an error that does not contain the key",
+  (keys, message) => {
+    const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
+    expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);
+    expect(read).not.toThrow(SECRET);
+  },
+);

@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
-import type { PlatformSettings } from "@postrider/platforms/authorization/registry";
+import { readPlatformAddresses } from "@postrider/platforms/addresses";
+import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import {
@@ -11,114 +13,132 @@ import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-const API = "Where the API of the platform answers.";
-const DIALOG = "The page on which people approve.";
-const CLIENT_ID = "Id of your app on the platform; without it the platform is not available.";
-const CLIENT_SECRET = "Secret of your app on the platform.";
-
-/** Both of Meta's platforms stand on the Graph API and on Facebook Login, each with an app of its own. */
-function readMetaApp(read: EnvReader, name: "INSTAGRAM" | "FACEBOOK") {
-  const version = read
-    .about("Version of the Graph API.")
-    .string(`${name}_API_VERSION`, { default: "v25.0" });
-  const dialog = `https://www.facebook.com/${version}/dialog/oauth`;
+function readApp(read: EnvReader, platform: PlatformId) {
+  const prefix = platform.toUpperCase();
   return {
-    baseUrl: read.about(API).url(`${name}_BASE_URL`, "https://graph.facebook.com"),
-    version,
-    authorizeUrl: read.about(DIALOG).url(`${name}_AUTHORIZE_URL`, dialog),
-    ...readOAuthApp(read, name),
+    clientId: read
+      .about(
+        `Client id of your app on ${platform}; without it accounts on ${platform} cannot be connected.`,
+      )
+      .optionalString(`${prefix}_CLIENT_ID`),
+    clientSecret: read
+      .secret(`Client secret of your app on ${platform}.`)
+      .optionalString(`${prefix}_CLIENT_SECRET`),
   };
 }
 
-function readInstagram(read: EnvReader): PlatformSettings["instagram"] {
-  const page = "https://www.instagram.com/oauth/authorize";
+interface SimulatorAddresses {
+  readonly simulatorUrl: string | undefined;
+  readonly simulatorPublicUrl: string | undefined;
+}
+
+function readSimulator(read: EnvReader): SimulatorAddresses {
   return {
-    ...readMetaApp(read, "INSTAGRAM"),
-    login: read
-      .about("How people connect: by their Page, or with Instagram itself, which deletes nothing.")
-      .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
-    instagramLogin: {
-      baseUrl: read.about(API).url("INSTAGRAM_LOGIN_BASE_URL", "https://graph.instagram.com"),
-      oauthBaseUrl: read
-        .about("Where Instagram gives out tokens.")
-        .url("INSTAGRAM_LOGIN_OAUTH_BASE_URL", "https://api.instagram.com"),
-      authorizeUrl: read.about(DIALOG).url("INSTAGRAM_LOGIN_AUTHORIZE_URL", page),
+    simulatorUrl: read
+      .about("Address of the simulator, for accounts connected with `--simulated`.", {
+        level: "tests",
+      })
+      .optionalString("SIMULATOR_URL")
+      ?.replace(/\/+$/, ""),
+    simulatorPublicUrl: read
+      .about("Address of the simulator for browsers, whose pages stand in for the platforms'.", {
+        level: "tests",
+        default: "`SIMULATOR_URL`",
+      })
+      .optionalString("SIMULATOR_PUBLIC_URL")
+      ?.replace(/\/+$/, ""),
+  };
+}
+
+/** A page of the simulator gets the address at which browsers reach it; other pages stay as they are. */
+function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAddresses): string {
+  if (simulatorUrl === undefined || simulatorPublicUrl === undefined) return page;
+  return page.startsWith(`${simulatorUrl}/`)
+    ? simulatorPublicUrl + page.slice(simulatorUrl.length)
+    : page;
+}
+
+/** Each address under the name that the platform's connector has for it. */
+function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): AuthorizationSettings {
+  const { graphVersion: version, ...at } = readPlatformAddresses(read);
+  const { login } = at.instagram;
+  return {
+    instagram: {
+      baseUrl: at.instagram.api,
+      version,
+      authorizeUrl: toPage(at.instagram.authorize, simulator),
+      ...readApp(read, "instagram"),
+      login: read
+        .about(
+          "Which account people approve with: the Facebook account of their Page, or Instagram itself, where posts cannot be deleted.",
+        )
+        .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
+      instagramLogin: {
+        baseUrl: login.api,
+        oauthBaseUrl: login.oauth,
+        authorizeUrl: toPage(login.authorize, simulator),
+      },
     },
-  };
-}
-
-function readOAuthApp(read: EnvReader, name: string) {
-  return {
-    clientId: read.about(CLIENT_ID).optionalString(`${name}_CLIENT_ID`),
-    clientSecret: read.secret(CLIENT_SECRET).optionalString(`${name}_CLIENT_SECRET`),
-  };
-}
-
-function readTiktok(read: EnvReader): PlatformSettings["tiktok"] {
-  const dialog = read
-    .about(DIALOG)
-    .url("TIKTOK_AUTHORIZE_URL", "https://www.tiktok.com/v2/auth/authorize");
-  return {
-    baseUrl: read.about(API).url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
-    // TikTok knows the page with a slash at the end only.
-    authorizeUrl: `${dialog}/`,
-    clientKey: read.about(CLIENT_ID).optionalString("TIKTOK_CLIENT_KEY"),
-    clientSecret: read.secret(CLIENT_SECRET).optionalString("TIKTOK_CLIENT_SECRET"),
-  };
-}
-
-function readPlatforms(read: EnvReader): PlatformSettings {
-  return {
-    instagram: readInstagram(read),
     x: {
-      baseUrl: read.about(API).url("X_BASE_URL", "https://api.x.com"),
-      authorizeUrl: read.about(DIALOG).url("X_AUTHORIZE_URL", "https://x.com/i/oauth2/authorize"),
-      ...readOAuthApp(read, "X"),
+      baseUrl: at.x.api,
+      authorizeUrl: toPage(at.x.authorize, simulator),
+      ...readApp(read, "x"),
     },
-    facebook: readMetaApp(read, "FACEBOOK"),
+    facebook: {
+      baseUrl: at.facebook.api,
+      version,
+      authorizeUrl: toPage(at.facebook.authorize, simulator),
+      ...readApp(read, "facebook"),
+    },
     youtube: {
-      baseUrl: read.about(API).url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
-      oauthBaseUrl: read
-        .about("Where Google gives out tokens.")
-        .url("YOUTUBE_OAUTH_BASE_URL", "https://oauth2.googleapis.com"),
-      authorizeUrl: read
-        .about(DIALOG)
-        .url("YOUTUBE_AUTHORIZE_URL", "https://accounts.google.com/o/oauth2/v2/auth"),
-      ...readOAuthApp(read, "YOUTUBE"),
+      baseUrl: at.youtube.api,
+      oauthBaseUrl: at.youtube.oauth,
+      authorizeUrl: toPage(at.youtube.authorize, simulator),
+      ...readApp(read, "youtube"),
     },
-    tiktok: readTiktok(read),
+    tiktok: {
+      baseUrl: at.tiktok.api,
+      authorizeUrl: toPage(at.tiktok.authorize, simulator),
+      clientKey: read
+        .about(
+          "Client key of your app on tiktok; without it accounts on tiktok cannot be connected.",
+        )
+        .optionalString("TIKTOK_CLIENT_KEY"),
+      clientSecret: read
+        .secret("Client secret of your app on tiktok.")
+        .optionalString("TIKTOK_CLIENT_SECRET"),
+    },
     telegram: {
-      baseUrl: read.about(API).url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
+      baseUrl: at.telegram.api,
       botToken: read
-        .secret("Makes telegram available; which bot publishes is said with each account.")
+        .secret("Token of your telegram bot; without one accounts on telegram cannot be connected.")
         .optionalString("TELEGRAM_BOT_TOKEN"),
     },
-    bluesky: { baseUrl: read.about(API).url("BLUESKY_BASE_URL", "https://bsky.social") },
+    bluesky: { baseUrl: at.bluesky.api },
   };
 }
 
 export function readSettings(read: EnvReader) {
+  const simulator = readSimulator(read);
   return {
     ...readProcessConfig(read, "accounts", 8081),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(
       read.secret(
-        "Seal the tokens of connected accounts: `kid:base64-of-32-bytes`, newest first. The newest seals, all open.",
+        "Keys that encrypt the tokens of connected accounts, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
+        { level: "needed" },
       ),
       "CREDENTIAL_KEYS",
     ),
     deploymentId: read
       .about(
-        "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",
+        "Name of this deployment. If it differs from the name in the database, the data is a copy: nothing is published until `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     publicUrl: readPublicUrl(read),
-    simulatorUrl: read
-      .about("The simulator; without it no account can be connected as a simulated one.")
-      .optionalString("SIMULATOR_URL")
-      ?.replace(/\/+$/, ""),
-    platforms: readPlatforms(read),
+    simulatorUrl: simulator.simulatorUrl,
+    platforms: readPlatforms(read, simulator),
   };
 }
 
@@ -126,7 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return loadConfig(env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** The configuration of the migration command: only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -8,7 +8,7 @@ import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "accounts.events.v1";
 
-/** What every event about an account says. */
+/** The content that all events about an account have. */
 interface AccountChange {
   readonly workspaceId: string;
   readonly accountId: string;

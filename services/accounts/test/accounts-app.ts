@@ -7,21 +7,21 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { createConnectors } from "@postrider/platforms/authorization/registry";
+import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
+import { insertDeployment } from "@postrider/shared/deployment/table";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { insertDeployment } from "#src/db/deployment.ts";
-import { startKeyUse, type KeyUse } from "#src/jobs/write-key-use.ts";
-import { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
+import { startWriteApiKeyUse, type ApiKeyUse } from "#src/jobs/write-api-key-use.ts";
+import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
-/** To which the data of tests belongs. */
+/** Name of the deployment that the data of tests belongs to. */
 export const DEPLOYMENT = "default";
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -46,7 +46,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly recovery: ReturnType<typeof openClients>["recovery"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
-  readonly keyUse: KeyUse;
+  readonly apiKeyUse: ApiKeyUse;
 }
 
 function openClients(peer: ReturnType<typeof createTestPeer>) {
@@ -64,19 +64,19 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
 
 export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
+/** How a replica differs from the default. */
+export interface AppOptions {
+  readonly simulatorUrl?: string;
+  readonly telegramUrl?: string;
+  readonly keys?: readonly SealingKey[];
+  /** Default true. */
+  readonly isXConfigured?: boolean;
+  readonly deploymentId?: string;
+  readonly instagramLogin?: "facebook" | "instagram";
+}
+
 /** A replica of the service with its real handlers; several may share a database. */
-export function createApp(
-  database: TestDatabase,
-  options: {
-    readonly simulatorUrl?: string;
-    readonly telegramUrl?: string;
-    readonly keys?: readonly SealingKey[];
-    /** False = the app of x is not there. */
-    readonly configured?: boolean;
-    readonly deploymentId?: string;
-    readonly instagramLogin?: "facebook" | "instagram";
-  } = {},
-): AccountsApp {
+export function createApp(database: TestDatabase, options: AppOptions = {}): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
@@ -96,7 +96,7 @@ export function createApp(
     x: {
       baseUrl: at("x"),
       authorizeUrl: `${at("x")}/i/oauth2/authorize`,
-      clientId: options.configured === false ? undefined : "app",
+      clientId: options.isXConfigured === false ? undefined : "app",
       clientSecret: "secret",
     },
     facebook: {
@@ -122,32 +122,37 @@ export function createApp(
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
     bluesky: { baseUrl: at("bluesky") },
   };
-  const keyUse = startKeyUse({ sql: database.sql, logger });
+  const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {
     sql: database.sql,
     logger,
-    connectors: createConnectors(settings, simulatorUrl),
-    simulatorUrl,
-    publicUrl: "https://postrider.example",
+    connectors: createAuthorizationConnectors(settings, simulatorUrl),
     credentialKeys: options.keys ?? [KEY],
     deploymentId: options.deploymentId ?? DEPLOYMENT,
     nudge: () => undefined,
-    noteKeyUse: (keyId: string) => keyUse.note(keyId),
   };
   const refresher = new CredentialRefresher(deps);
-  const peer = createTestPeer(createRoutes(deps, refresher));
+  const peer = createTestPeer(
+    createRoutes({
+      ...deps,
+      simulatorUrl,
+      publicUrl: "https://postrider.example",
+      noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+      refreshTokens: (current) => refresher.refresh(current),
+    }),
+  );
   return {
     ...openClients(peer),
     refresher,
-    keyUse,
+    apiKeyUse,
     [Symbol.asyncDispose]: async () => {
       await refresher[Symbol.asyncDispose]();
-      await keyUse[Symbol.asyncDispose]();
+      await apiKeyUse[Symbol.asyncDispose]();
     },
   };
 }
 
-/** A workspace with a key; both are fresh. */
+/** Creates a verified workspace and an API key with all scopes. */
 export async function createTenant(app: AccountsApp, requestsPerMinute?: number) {
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test", verified: true });
   const workspaceId = workspace?.id ?? "";

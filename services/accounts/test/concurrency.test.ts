@@ -2,12 +2,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
 
-/** What one batch of `queries` equal questions of one workspace was granted. */
+/** Sends one batch of equal queries of one workspace; returns how many requests it was granted. */
 type Take = (keyHash: Uint8Array, queries: number, want: number) => Promise<number>;
 
 interface Spending {
   readonly granted: number;
-  /** The most that the bucket may have given in that time. */
+  /** Maximum number of requests that the bucket may grant in that time. */
   readonly limit: number;
 }
 
@@ -31,7 +31,7 @@ const admit: Take = async (keyHash, queries, want) => {
   return grants.reduce((sum, grant) => sum + grant.granted, 0);
 };
 
-/** Sixteen callers ask at once, again and again, for far more than there is. */
+/** Sixteen callers send ten batches each, which ask for far more requests than the bucket has. */
 async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Promise<Spending> {
   await take(tenant.keyHash, 1, 0);
   const startedAt = performance.now();
@@ -44,20 +44,20 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
   };
   await Promise.all(Array.from({ length: 16 }, caller));
   const seconds = (performance.now() - startedAt) / 1000;
-  // The last part of a refill cannot be spent, and the clocks of process and database need not tick alike.
+  // One more request, because the clocks of the test and of the database may differ slightly.
   return { granted, limit: requestsPerMinute * (1 + seconds / 60) + 1 };
 }
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
-test("batches that come at once never spend more than the burst and what was refilled", async () => {
+test("concurrent Admit batches never get more requests than the burst and the refill of the request budget", async () => {
   const tenant = await createTenant(app, 600);
   const { granted, limit } = await spend(admit, tenant, 600);
   expect(granted).toBeLessThanOrEqual(limit);
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("a budget that is read before it is written is overspent: the promise above can fail", async () => {
+test("a request budget that is read before it is written grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -77,7 +77,7 @@ test("a budget that is read before it is written is overspent: the promise above
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("batches about the same workspaces in any order never deadlock", async () => {
+test("concurrent Admit batches that name the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);
@@ -90,7 +90,7 @@ test("batches about the same workspaces in any order never deadlock", async () =
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("a grant is what is wanted, and prepaid requests while the budget is rich", async () => {
+test("Admit grants what a query wants, and up to 8 prepaid requests while the request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({
@@ -98,7 +98,7 @@ test("a grant is what is wanted, and prepaid requests while the budget is rich",
     });
     return grants[0];
   };
-  // No refill during the test: the bucket was filled a moment from now.
+  // `refilled_at` in the future stops the refill during the test.
   const setTokens = async (tokens: number) => {
     await database.sql`
       update request_budgets set tokens = ${tokens}::float8, refilled_at = now() + interval '9 seconds'
@@ -121,7 +121,7 @@ test("a grant is what is wanted, and prepaid requests while the budget is rich",
   expect(await ask(-5, -5)).toMatchObject({ granted: 0, remaining: 600 });
 });
 
-test("a limit that falls takes effect at once, and a bucket that was lost is full again", async () => {
+test("a lowered request limit takes effect at once, and a request budget whose row was deleted is full again", async () => {
   const tenant = await createTenant(app);
   const ask = async () =>
     (await app.admission.admit({ queries: [{ keyHash: tenant.keyHash, want: 600 }] })).grants[0];
@@ -135,7 +135,7 @@ test("a limit that falls takes effect at once, and a bucket that was lost is ful
   expect((await ask())?.granted).toBe(5);
 });
 
-test("a batch of more than 500 questions is refused", async () => {
+test("Admit rejects a batch of more than 500 queries", async () => {
   const queries = Array.from({ length: 501 }, () => ({ keyHash: new Uint8Array(32), want: 1 }));
   await expect(app.admission.admit({ queries })).rejects.toMatchObject({
     reason: "invalid_request",

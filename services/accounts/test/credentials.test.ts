@@ -1,81 +1,26 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createApp, createDatabase, createSimulator, type AccountsApp } from "./accounts-app.ts";
-import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
+import { expect, test } from "vitest";
+import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
-interface Ref {
-  readonly workspaceId: string;
-  readonly accountId: string;
-}
+const fixture = setUpAccounts();
 
-let database: TestDatabase;
-let simulator: Simulator;
-let control: SimulatorControl;
-let app: AccountsApp;
-let workspaceId: string;
-
-beforeAll(async () => {
-  [database, simulator] = await Promise.all([createDatabase(12), createSimulator()]);
-  control = createSimulatorControl(simulator.url);
-  app = createApp(database, { simulatorUrl: simulator.url });
-});
-
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
-});
-
-beforeEach(async () => {
-  await control.reset();
-  workspaceId = (await app.workspaces.createWorkspace({ name: "Test" })).workspace?.id ?? "";
-});
-
-async function connect(platform: string, username?: string): Promise<Ref> {
-  const { accounts } = await app.accounts.connectSimulatedAccounts({
-    workspaceId,
-    platform,
-    count: 1,
-    ...(username === undefined ? {} : { username }),
-  });
-  return { workspaceId, accountId: accounts[0]?.id ?? "" };
-}
-
-async function credentialOf(ref: Ref, from: AccountsApp = app) {
-  const { credentials } = await from.credentials.batchGetCredentials({ refs: [ref] });
-  return credentials[0];
-}
-
-/** As if the tokens had been made so long ago, of a life of two hours. */
-async function age(ref: Ref, minutes: number): Promise<void> {
-  await database.sql`
-    update credentials
-    set issued_at = now() - ${minutes}::int * interval '1 minute',
-      expires_at = now() + ${120 - minutes}::int * interval '1 minute'
-    where account_id = ${ref.accountId}`;
-}
-
-async function eventsOf(ref: Ref): Promise<readonly string[]> {
-  const rows = await database.sql<{ type: string }[]>`
+async function eventsOf(ref: AccountRef): Promise<readonly string[]> {
+  const rows = await fixture.sql<{ type: string }[]>`
     select type from outbox where key = ${ref.accountId} order by id`;
   return rows.map((row) => row.type.replace("postrider.accounts.v1.", ""));
 }
 
-async function isAcceptedByX(accessToken: string | undefined): Promise<boolean> {
-  const headers = { authorization: `Bearer ${accessToken}` };
-  return (await fetch(`${simulator.url}/x/2/users/me`, { headers })).status === 200;
-}
-
 test.each(["x", "tiktok", "youtube", "telegram", "bluesky"])(
-  "an account of %s is connected with a token that delivery can use",
+  "a connected account of %s has a working token, and one AccountConnected event is published",
   async (platform) => {
-    const ref = await connect(platform);
-    const credential = await credentialOf(ref);
+    const ref = await fixture.connect(platform);
+    const credential = await fixture.credentialOf(ref);
     expect(credential).toMatchObject({ ref, accountStatus: "active", version: 1n, attributes: {} });
-    expect(await control.secrets()).toContain(credential?.accessToken);
+    expect(await fixture.control.secrets()).toContain(credential?.accessToken);
     expect(credential?.expiresAt === undefined).toBe(platform === "telegram");
-    const { accounts } = await app.accounts.listAccounts({ workspaceId });
+    const { accounts } = await fixture.app.accounts.listAccounts({
+      workspaceId: fixture.workspaceId,
+    });
     expect(accounts).toHaveLength(1);
     expect(accounts[0]).toMatchObject({
       id: ref.accountId,
@@ -89,29 +34,30 @@ test.each(["x", "tiktok", "youtube", "telegram", "bluesky"])(
   },
 );
 
-test("no secret of a platform is anywhere in the database", async () => {
-  const refs = [await connect("x"), await connect("telegram"), await connect("bluesky")];
-  await age(refs[0] ?? { workspaceId, accountId: "" }, 119);
-  await app.credentials.batchGetCredentials({ refs });
-  const [row] = await database.sql<{ everything: string }[]>`
+test("the database contains no token of a platform in plain text", async () => {
+  const x = await fixture.connect("x");
+  const refs = [x, await fixture.connect("telegram"), await fixture.connect("bluesky")];
+  await fixture.ageTokens([x], 119);
+  await fixture.app.credentials.batchGetCredentials({ refs });
+  const [row] = await fixture.sql<{ everything: string }[]>`
     select concat(
       (select json_agg(a) from accounts a), (select json_agg(c) from credentials c), (select json_agg(o) from outbox o)
     ) as everything`;
-  const secrets = await control.secrets();
+  const secrets = await fixture.control.secrets();
   expect(secrets.length).toBeGreaterThan(6);
   expect(secrets.filter((secret) => row?.everything.includes(secret))).toEqual([]);
 });
 
-test("the same external account connected again keeps its id, gets new tokens and works again", async () => {
-  const ref = await connect("x", "returning");
-  const before = await credentialOf(ref);
-  await app.accounts.requireReconnect({ ref, credentialVersion: 1n });
-  expect(await connect("x", "returning")).toEqual(ref);
-  const after = await credentialOf(ref);
+test("an external account that is connected again keeps its id, gets new tokens and is active again", async () => {
+  const ref = await fixture.connect("x", "returning");
+  const before = await fixture.credentialOf(ref);
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+  expect(await fixture.connect("x", "returning")).toEqual(ref);
+  const after = await fixture.credentialOf(ref);
   expect(after).toMatchObject({ accountStatus: "active", externalId: before?.externalId });
   expect(after?.version).toBeGreaterThan(before?.version ?? 0n);
   expect(after?.accessToken).not.toBe(before?.accessToken);
-  const { accounts } = await app.accounts.batchGetAccounts({ refs: [ref] });
+  const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [ref] });
   expect(accounts[0]).toMatchObject({ status: "active", version: 3n });
   expect(await eventsOf(ref)).toEqual([
     "AccountConnected",
@@ -120,50 +66,47 @@ test("the same external account connected again keeps its id, gets new tokens an
   ]);
 });
 
-test("a token past half of its life is renewed without anybody waiting for it", async () => {
-  const ref = await connect("x");
-  const old = await credentialOf(ref);
-  await age(ref, 61);
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 1500 });
-  const startedAt = performance.now();
-  expect((await credentialOf(ref))?.accessToken).toBe(old?.accessToken);
-  expect(performance.now() - startedAt).toBeLessThan(1000);
-  const renewed = await eventually(async () => {
-    const credential = await credentialOf(ref);
+test("an access token past half of its lifetime is refreshed in the background", async () => {
+  const ref = await fixture.connect("x");
+  const old = await fixture.credentialOf(ref);
+  await fixture.ageTokens([ref], 61);
+  await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
+  // While the platform delays its answer, the caller gets the old token.
+  expect((await fixture.credentialOf(ref))?.accessToken).toBe(old?.accessToken);
+  const refreshed = await eventually(async () => {
+    const credential = await fixture.credentialOf(ref);
     return credential?.version === 2n && credential;
   });
-  expect(await isAcceptedByX(renewed.accessToken)).toBe(true);
-  expect(await control.countCalls("x", "refresh")).toBe(1);
+  expect(await fixture.isTokenAcceptedByX(refreshed.accessToken)).toBe(true);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(1);
 });
 
-test("a token in the first half of its life is left alone", async () => {
-  const ref = await connect("bluesky");
-  await age(ref, 59);
-  await credentialOf(ref);
-  await app.refresher.settled();
-  expect(await control.countCalls("bluesky", "refresh")).toBe(0);
+test("an access token in the first half of its lifetime is not refreshed", async () => {
+  const ref = await fixture.connect("bluesky");
+  await fixture.ageTokens([ref], 59);
+  await fixture.credentialOf(ref);
+  await fixture.app.refresher.settled();
+  expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(0);
 });
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "a token of %s that has ended is renewed first",
+  "an expired access token of %s is refreshed before it is returned",
   async (platform) => {
-    const ref = await connect(platform);
-    const old = await credentialOf(ref);
-    await age(ref, 121);
-    const renewed = await credentialOf(ref);
-    expect(renewed).toMatchObject({ accountStatus: "active", version: 2n });
-    expect(renewed?.accessToken).not.toBe(old?.accessToken);
-    expect(Number(renewed?.expiresAt?.seconds)).toBeGreaterThan(Date.now() / 1000 + 3500);
+    const ref = await fixture.connect(platform);
+    const old = await fixture.credentialOf(ref);
+    await fixture.expireTokens([ref]);
+    const refreshed = await fixture.credentialOf(ref);
+    expect(refreshed).toMatchObject({ accountStatus: "active", version: 2n });
+    expect(refreshed?.accessToken).not.toBe(old?.accessToken);
+    expect(Number(refreshed?.expiresAt?.seconds)).toBeGreaterThan(Date.now() / 1000 + 3500);
   },
 );
 
-test("many replicas asking at once renew a token once", async () => {
-  const ref = await connect("x");
-  await age(ref, 121);
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
-  const replicas = Array.from({ length: 6 }, () =>
-    createApp(database, { simulatorUrl: simulator.url }),
-  );
+test("twelve requests to six replicas at the same time refresh a token once", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.expireTokens([ref]);
+  await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
+  const replicas = Array.from({ length: 6 }, () => fixture.createReplica());
   const answers = await Promise.all(
     [...replicas, ...replicas].map((replica) =>
       replica.credentials.refreshCredential({ ref, refusedVersion: 1n }),
@@ -172,40 +115,48 @@ test("many replicas asking at once renew a token once", async () => {
   const [first] = answers;
   expect(first?.credential?.version).toBe(2n);
   for (const answer of answers) expect(answer).toEqual(first);
-  expect(await control.countCalls("x", "refresh")).toBe(1);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(1);
   await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
 });
 
-test("a token newer than the refused one is returned as it is", async () => {
-  const ref = await connect("x");
-  const { credential } = await app.credentials.refreshCredential({ ref, refusedVersion: 0n });
+test("RefreshCredential returns a token that is newer than the refused one without a refresh", async () => {
+  const ref = await fixture.connect("x");
+  const { credential } = await fixture.app.credentials.refreshCredential({
+    ref,
+    refusedVersion: 0n,
+  });
   expect(credential?.version).toBe(1n);
-  expect(await control.countCalls("x", "refresh")).toBe(0);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(0);
 });
 
 test.each([
-  { mode: "status", status: 500 },
-  { mode: "status", status: 503 },
-  { mode: "status", status: 429 },
-  { mode: "status", status: 401 },
-  { mode: "drop_before" },
-  { mode: "garbage_body" },
-])("a token endpoint in trouble ($mode $status) never disconnects an account", async (fault) => {
-  const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "refresh", ...fault });
+  ["answers 500", { mode: "status", status: 500 }],
+  ["answers 503", { mode: "status", status: 503 }],
+  ["answers 429", { mode: "status", status: 429 }],
+  ["answers 401", { mode: "status", status: 401 }],
+  ["closes the connection", { mode: "drop_before" }],
+  ["answers with a page instead of JSON", { mode: "garbage_body" }],
+])("an account of x stays active when the token endpoint %s", async (_name, fault) => {
+  const ref = await fixture.connect("x");
+  await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
   await expect(
-    app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
+    fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
   ).rejects.toMatchObject({ reason: "unavailable" });
-  expect(await credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
+  expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
-test("an account with a failing token endpoint does not hold up the others of a batch", async () => {
-  const [slow, fast] = [await connect("x"), await connect("bluesky")];
-  await age(slow, 121);
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 5000 });
+test("BatchGetCredentials waits at most 3 s for a slow token endpoint and returns the other accounts of the batch", async () => {
+  const [slow, fast] = [await fixture.connect("x"), await fixture.connect("bluesky")];
+  await fixture.expireTokens([slow]);
+  await fixture.control.fault({
+    platform: "x",
+    operation: "refresh",
+    mode: "delay",
+    delayMs: 5000,
+  });
   const startedAt = performance.now();
-  const { credentials } = await app.credentials.batchGetCredentials({ refs: [slow, fast] });
+  const { credentials } = await fixture.app.credentials.batchGetCredentials({ refs: [slow, fast] });
   expect(performance.now() - startedAt).toBeLessThan(4500);
   expect(credentials.map((credential) => credential.ref?.accountId)).toEqual([
     slow.accountId,
@@ -215,76 +166,95 @@ test("an account with a failing token endpoint does not hold up the others of a 
 });
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "a refresh token that %s refuses for good means reconnecting",
+  "an account of %s needs a reconnect when the platform refuses its refresh token",
   async (platform) => {
-    const ref = await connect(platform);
-    const row = await credentialOf(ref);
-    await control.fault({ platform, operation: "refresh", mode: "refuse" });
-    const { credential } = await app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+    const ref = await fixture.connect(platform);
+    const row = await fixture.credentialOf(ref);
+    await fixture.control.fault({ platform, operation: "refresh", mode: "refuse" });
+    const { credential } = await fixture.app.credentials.refreshCredential({
+      ref,
+      refusedVersion: 1n,
+    });
     expect(credential).toMatchObject({ accountStatus: "reconnect_required", accessToken: "" });
     expect(credential?.externalId).toBe(row?.externalId);
     expect(await eventsOf(ref)).toEqual(["AccountConnected", "AccountReconnectRequired"]);
-    expect((await credentialOf(ref))?.accessToken).toBe("");
-    const { accounts } = await app.accounts.listAccounts({ workspaceId });
+    expect((await fixture.credentialOf(ref))?.accessToken).toBe("");
+    const { accounts } = await fixture.app.accounts.listAccounts({
+      workspaceId: fixture.workspaceId,
+    });
     expect(accounts[0]).toMatchObject({ status: "reconnect_required", version: 2n });
   },
 );
 
-test("a refused token that nothing can renew means reconnecting", async () => {
-  const ref = await connect("telegram");
-  const { credential } = await app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+test("an account needs a reconnect when the platform refuses a token that cannot be refreshed", async () => {
+  const ref = await fixture.connect("telegram");
+  const { credential } = await fixture.app.credentials.refreshCredential({
+    ref,
+    refusedVersion: 1n,
+  });
   expect(credential).toMatchObject({ accountStatus: "reconnect_required", accessToken: "" });
 });
 
-test("requiring a reconnect twice says so once, and never for a token that was renewed since", async () => {
-  const ref = await connect("x");
-  await app.accounts.requireReconnect({ ref, credentialVersion: 0n });
-  expect((await credentialOf(ref))?.accountStatus).toBe("active");
-  await app.accounts.requireReconnect({ ref, credentialVersion: 1n });
-  await app.accounts.requireReconnect({ ref, credentialVersion: 1n });
-  expect((await credentialOf(ref))?.accountStatus).toBe("reconnect_required");
+test("RequireReconnect publishes one event when it is called twice, and ignores a token that was refreshed since", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 0n });
+  expect((await fixture.credentialOf(ref))?.accountStatus).toBe("active");
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+  expect((await fixture.credentialOf(ref))?.accountStatus).toBe("reconnect_required");
   expect(await eventsOf(ref)).toEqual(["AccountConnected", "AccountReconnectRequired"]);
 });
 
-test("connecting again wins over a refresh that was under way", async () => {
-  const ref = await connect("bluesky", "winner.sim.example");
-  await control.fault({ platform: "bluesky", operation: "refresh", mode: "delay", delayMs: 800 });
-  const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
-  await eventually(async () => (await control.countCalls("bluesky", "refresh")) === 1);
-  await connect("bluesky", "winner.sim.example");
-  const reconnected = await credentialOf(ref);
+test("connecting an account again wins over a refresh in progress", async () => {
+  const ref = await fixture.connect("bluesky", "winner.sim.example");
+  await fixture.control.fault({
+    platform: "bluesky",
+    operation: "refresh",
+    mode: "delay",
+    delayMs: 500,
+  });
+  const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+  await eventually(async () => (await fixture.control.countCalls("bluesky", "refresh")) === 1);
+  await fixture.connect("bluesky", "winner.sim.example");
+  const reconnected = await fixture.credentialOf(ref);
   expect(reconnected?.version).toBe(2n);
   expect((await refresh).credential).toEqual(reconnected);
-  await app.refresher.settled();
-  expect(await credentialOf(ref)).toEqual(reconnected);
+  await fixture.app.refresher.settled();
+  expect(await fixture.credentialOf(ref)).toEqual(reconnected);
 });
 
-test("giving an account up wins over a refresh that was under way", async () => {
-  const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
-  const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
-  await eventually(async () => (await control.countCalls("x", "refresh")) === 1);
-  await app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+test("RequireReconnect wins over a refresh in progress", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
+  const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+  await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
   expect((await refresh).credential?.accountStatus).toBe("reconnect_required");
-  expect((await credentialOf(ref))?.version).toBe(2n);
+  expect((await fixture.credentialOf(ref))?.version).toBe(2n);
 });
 
-test("new tokens are written even if the database connection breaks just then", async () => {
-  const ref = await connect("x");
-  // Long enough for the lock below to be there before the answer, on a slow machine too.
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 3_000 });
-  const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
-  await eventually(async () => (await control.countCalls("x", "refresh")) === 1);
-  await database.ownerSql.begin(async (tx) => {
-    await tx`select 1 from accounts.credentials where account_id = ${ref.accountId} for update`;
+test("refreshed tokens are stored although the database connection breaks during the write", async () => {
+  const ref = await fixture.connect("x");
+  const { ownerSql } = fixture.database;
+  // Every write of new tokens waits for the advisory lock that the transaction below holds.
+  await ownerSql.unsafe(`
+    create function accounts.wait_for_lock() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(1); return new; end';
+    create trigger wait_for_lock before update on accounts.credentials for each row
+      when (new.version > old.version) execute function accounts.wait_for_lock()`);
+  const refresh = await ownerSql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(1)`;
+    const answer = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });
     await eventually(async () => {
       const killed = await tx`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;
       expect(killed.length).toBeGreaterThan(0);
     });
+    return { answer };
   });
-  const { credential } = await refresh;
+  const { credential } = await refresh.answer;
+  await ownerSql`drop function accounts.wait_for_lock() cascade`;
   expect(credential).toMatchObject({ accountStatus: "active", version: 2n });
-  expect(await isAcceptedByX(credential?.accessToken)).toBe(true);
+  expect(await fixture.isTokenAcceptedByX(credential?.accessToken)).toBe(true);
 });

@@ -1,59 +1,23 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import type { Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createApp, createDatabase, createSimulator, type AccountsApp } from "./accounts-app.ts";
-import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
+import { expect, test } from "vitest";
+import type { AccountsApp } from "./accounts-app.ts";
+import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
-let database: TestDatabase;
-let simulator: Simulator;
-let control: SimulatorControl;
-let app: AccountsApp;
-let workspaceId: string;
+const fixture = setUpAccounts();
 
-beforeAll(async () => {
-  [database, simulator] = await Promise.all([createDatabase(12), createSimulator()]);
-  control = createSimulatorControl(simulator.url);
-  app = createApp(database, { simulatorUrl: simulator.url });
-});
-beforeEach(async () => {
-  await control.reset();
-  workspaceId = await createWorkspace();
-});
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
-});
-
-async function createWorkspace(): Promise<string> {
-  return (await app.workspaces.createWorkspace({ name: "Test" })).workspace?.id ?? "";
-}
-
-async function connect(platform: string, username?: string, workspace = workspaceId) {
-  const { accounts } = await app.accounts.connectSimulatedAccounts({
-    workspaceId: workspace,
-    platform,
-    count: 1,
-    ...(username === undefined ? {} : { username }),
-  });
-  return { workspaceId: workspace, accountId: accounts[0]?.id ?? "" };
-}
-
-type Ref = Awaited<ReturnType<typeof connect>>;
-
-async function disconnect(ref: Ref, from: AccountsApp = app) {
+async function disconnect(ref: AccountRef, from: AccountsApp = fixture.app) {
   const { revocation, reason } = await from.accounts.disconnectAccount({ ref });
   return [revocation, reason];
 }
 
-async function tokensOf({ accountId }: Ref) {
-  const rows = await database.sql`
+async function tokensOf({ accountId }: AccountRef) {
+  const rows = await fixture.sql`
     select access_token, refresh_token, attributes, expires_at, renew_at
     from credentials where account_id = ${accountId}`;
   return rows[0];
 }
 
-const NOTHING = {
+const NO_TOKENS = {
   accessToken: null,
   refreshToken: null,
   attributes: {},
@@ -62,130 +26,133 @@ const NOTHING = {
 };
 
 test.each([
-  ["x", "unconfirmed", undefined],
-  ["tiktok", "unconfirmed", undefined],
-  ["youtube", "unconfirmed", undefined],
-  ["bluesky", "unconfirmed", undefined],
-  ["instagram", "not_attempted", "app_wide_grant"],
-  ["facebook", "not_attempted", "app_wide_grant"],
-  ["telegram", "not_attempted", "not_verified"],
-])("%s: the tokens are gone here, and the platform was %s, %s", async (platform, outcome, why) => {
-  const ref = await connect(platform);
-  expect(await disconnect(ref)).toEqual([outcome, why]);
-  expect(await tokensOf(ref)).toEqual(NOTHING);
-  expect(await control.countCalls(platform, "revoke")).toBe(
-    outcome === "unconfirmed" ? (platform === "x" ? 2 : 1) : 0,
-  );
-  expect((await app.accounts.listAccounts({ workspaceId })).accounts).toEqual([]);
-  const { credentials } = await app.credentials.batchGetCredentials({ refs: [ref] });
-  expect(credentials[0]).toMatchObject({ accountStatus: "disconnected", accessToken: "" });
-  const events = await database.sql`
+  ["x", 2, "unconfirmed", undefined],
+  ["tiktok", 1, "unconfirmed", undefined],
+  ["youtube", 1, "unconfirmed", undefined],
+  ["bluesky", 1, "unconfirmed", undefined],
+  ["instagram", 0, "not_attempted", "app_wide_grant"],
+  ["facebook", 0, "not_attempted", "app_wide_grant"],
+  ["telegram", 0, "not_attempted", "not_verified"],
+])(
+  "disconnecting an account of %s deletes its tokens and calls the platform %i times to revoke them",
+  async (platform, calls, outcome, why) => {
+    const ref = await fixture.connect(platform);
+    expect(await disconnect(ref)).toEqual([outcome, why]);
+    expect(await tokensOf(ref)).toEqual(NO_TOKENS);
+    expect(await fixture.control.countCalls(platform, "revoke")).toBe(calls);
+    expect(
+      (await fixture.app.accounts.listAccounts({ workspaceId: fixture.workspaceId })).accounts,
+    ).toEqual([]);
+    expect(await fixture.credentialOf(ref)).toMatchObject({
+      accountStatus: "disconnected",
+      accessToken: "",
+    });
+    const events = await fixture.sql`
     select type, payload::jsonb ->> 'version' as version from outbox
     where key = ${ref.accountId} order by id`;
-  expect(events).toEqual([
-    { type: "postrider.accounts.v1.AccountConnected", version: "1" },
-    { type: "postrider.accounts.v1.AccountDisconnected", version: "2" },
-  ]);
-  expect(await disconnect(ref)).toEqual(["not_attempted", "already_disconnected"]);
-});
+    expect(events).toEqual([
+      { type: "postrider.accounts.v1.AccountConnected", version: "1" },
+      { type: "postrider.accounts.v1.AccountDisconnected", version: "2" },
+    ]);
+    expect(await disconnect(ref)).toEqual(["not_attempted", "already_disconnected"]);
+  },
+);
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "%s accepts every call of the revocation",
+  "%s accepts all calls that revoke the tokens of a disconnected account",
   async (platform) => {
-    await disconnect(await connect(platform));
-    expect(new Set(await control.outcomes(platform, "revoke"))).toEqual(new Set(["done"]));
+    await disconnect(await fixture.connect(platform));
+    expect(new Set(await fixture.control.outcomes(platform, "revoke"))).toEqual(new Set(["done"]));
   },
 );
 
 test.each([
-  { mode: "status", status: 500 },
-  { mode: "drop_before" },
-  { mode: "garbage_body" },
-  { mode: "refuse" },
-])("a platform in trouble ($mode) does not keep an account connected", async (fault) => {
-  const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "revoke", times: 2, ...fault });
+  ["answers 500", { mode: "status", status: 500 }],
+  ["closes the connection", { mode: "drop_before" }],
+  ["answers with a page instead of JSON", { mode: "garbage_body" }],
+  ["refuses", { mode: "refuse" }],
+])("an account of x is disconnected when the revocation endpoint %s", async (_name, fault) => {
+  const ref = await fixture.connect("x");
+  await fixture.control.fault({ platform: "x", operation: "revoke", times: 2, ...fault });
   expect(await disconnect(ref)).toEqual(["unconfirmed", undefined]);
-  expect(await tokensOf(ref)).toEqual(NOTHING);
+  expect(await tokensOf(ref)).toEqual(NO_TOKENS);
 });
 
-test("tokens are gone before the platform is asked", async () => {
-  const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "revoke", mode: "delay", delayMs: 1500 });
+test("disconnecting an account deletes its tokens before the platform answers the revocation", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.control.fault({ platform: "x", operation: "revoke", mode: "delay", delayMs: 500 });
   const disconnected = disconnect(ref);
-  await eventually(async () => (await control.countCalls("x", "revoke")) === 1);
-  expect(await tokensOf(ref)).toEqual(NOTHING);
+  await eventually(async () => (await fixture.control.countCalls("x", "revoke")) === 1);
+  expect(await tokensOf(ref)).toEqual(NO_TOKENS);
   expect(await disconnect(ref)).toEqual(["not_attempted", "already_disconnected"]);
   expect(await disconnected).toEqual(["unconfirmed", undefined]);
 });
 
-test("without the app's credentials, or the key of the tokens, nobody is asked", async () => {
-  const [first, second] = [await connect("x"), await connect("x")];
-  await using unconfigured = createApp(database, {
-    simulatorUrl: simulator.url,
-    configured: false,
-  });
+test("disconnecting deletes tokens without calling the platform when its app or the sealing key is missing", async () => {
+  const [first, second] = [await fixture.connect("x"), await fixture.connect("x")];
+  await using unconfigured = fixture.createReplica({ isXConfigured: false });
   expect(await disconnect(first, unconfigured)).toEqual(["not_attempted", "not_configured"]);
-  await using keyless = createApp(database, {
-    simulatorUrl: simulator.url,
+  await using keyless = fixture.createReplica({
     keys: [{ id: "other", secret: Buffer.alloc(32) }],
   });
   expect(await disconnect(second, keyless)).toEqual(["not_attempted", "not_configured"]);
-  expect([await tokensOf(first), await tokensOf(second)]).toEqual([NOTHING, NOTHING]);
-  expect(await control.countCalls("x", "revoke")).toBe(0);
+  expect([await tokensOf(first), await tokensOf(second)]).toEqual([NO_TOKENS, NO_TOKENS]);
+  expect(await fixture.control.countCalls("x", "revoke")).toBe(0);
 });
 
-test("a grant on which another workspace's connection stands is not taken away", async () => {
-  const other = await connect("youtube", "shared", await createWorkspace());
-  const ref = await connect("youtube", "shared");
+test("a grant that another workspace uses is not revoked when an account is disconnected", async () => {
+  const other = await fixture.connect("youtube", "shared", await fixture.createWorkspace());
+  const ref = await fixture.connect("youtube", "shared");
   expect(await disconnect(ref)).toEqual(["not_attempted", "app_wide_grant"]);
   expect(await disconnect(other)).toEqual(["unconfirmed", undefined]);
 });
 
-test("of a foreign workspace's account nobody learns anything", async () => {
-  const ref = await connect("x");
-  const foreign = { ...ref, workspaceId: await createWorkspace() };
+test("DisconnectAccount answers not_found for an account of another workspace and leaves it active", async () => {
+  const ref = await fixture.connect("x");
+  const foreign = { ...ref, workspaceId: await fixture.createWorkspace() };
   await expect(disconnect(foreign)).rejects.toMatchObject({ reason: "not_found" });
   await expect(disconnect({ ...ref, accountId: "x" })).rejects.toMatchObject({
     reason: "not_found",
   });
-  const { credentials } = await app.credentials.batchGetCredentials({ refs: [ref] });
+  const { credentials } = await fixture.app.credentials.batchGetCredentials({ refs: [ref] });
   expect(credentials[0]?.accountStatus).toBe("active");
 });
 
-test("ten disconnects at once are one", async () => {
-  const ref = await connect("bluesky");
+test("ten disconnects of an account at once revoke its tokens once", async () => {
+  const ref = await fixture.connect("bluesky");
   const answers = await Promise.all(Array.from({ length: 10 }, () => disconnect(ref)));
   expect(answers.filter(([outcome]) => outcome === "unconfirmed")).toHaveLength(1);
-  expect(await control.countCalls("bluesky", "revoke")).toBe(1);
+  expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(1);
 });
 
-test("a disconnect wins over a refresh that is under way, and what it still brings is revoked", async () => {
-  const ref = await connect("x");
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 800 });
-  const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
-  await eventually(async () => (await control.countCalls("x", "refresh")) === 1);
+test("a disconnect wins over a refresh in progress, and the tokens of the refresh are revoked", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
+  const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+  await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
   expect(await disconnect(ref)).toEqual(["unconfirmed", undefined]);
   expect((await refresh).credential).toMatchObject({
     accountStatus: "disconnected",
     accessToken: "",
   });
-  await app.refresher.settled();
-  expect(await tokensOf(ref)).toEqual(NOTHING);
-  expect(await control.countCalls("x", "revoke")).toBe(4);
+  await fixture.app.refresher.settled();
+  expect(await tokensOf(ref)).toEqual(NO_TOKENS);
+  expect(await fixture.control.countCalls("x", "revoke")).toBe(4);
 });
 
-test("tokens of a refresh that began before a disconnect are never written over those of a reconnect", async () => {
-  const ref = await connect("x", "again");
-  await control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 800 });
-  const refresh = app.credentials.refreshCredential({ ref, refusedVersion: 1n });
-  await eventually(async () => (await control.countCalls("x", "refresh")) === 1);
+test("a refresh that began before a disconnect does not overwrite the tokens of a later reconnect", async () => {
+  const ref = await fixture.connect("x", "again");
+  await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
+  const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+  await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
   await disconnect(ref);
-  expect(await connect("x", "again")).toEqual(ref);
-  const { credentials: before } = await app.credentials.batchGetCredentials({ refs: [ref] });
+  expect(await fixture.connect("x", "again")).toEqual(ref);
+  const { credentials: before } = await fixture.app.credentials.batchGetCredentials({
+    refs: [ref],
+  });
   expect((await refresh).credential).toEqual(before[0]);
-  await app.refresher.settled();
-  const { credentials: after } = await app.credentials.batchGetCredentials({ refs: [ref] });
+  await fixture.app.refresher.settled();
+  const { credentials: after } = await fixture.app.credentials.batchGetCredentials({ refs: [ref] });
   expect(after[0]).toEqual(before[0]);
   expect(after[0]).toMatchObject({ accountStatus: "active", version: 3n });
 });

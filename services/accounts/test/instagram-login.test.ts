@@ -1,65 +1,45 @@
-import { createInstagramConnector } from "@postrider/platforms/instagram/authorization";
+import { createInstagramAuthorizationConnector } from "@postrider/platforms/instagram/authorization";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import type { Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { renewIdleBatch } from "#src/jobs/renew-idle-credentials.ts";
-import {
-  createApp,
-  createDatabase,
-  createSimulator,
-  DEPLOYMENT,
-  type AccountsApp,
-} from "./accounts-app.ts";
-import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
+import { expect, test } from "vitest";
+import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import { DEPLOYMENT } from "./accounts-app.ts";
+import { setUpAccounts } from "./accounts-fixture.ts";
 
 const DAY_MS = 86_400_000;
 const signal = AbortSignal.timeout(120_000);
 const logger = createLogger({ service: "test", level: "silent" });
 const REDIRECT = "https://postrider.example/connect/callback";
 
-let database: TestDatabase;
-let simulator: Simulator;
-let control: SimulatorControl;
-let app: AccountsApp;
+const fixture = setUpAccounts({ instagramLogin: "instagram" });
 
-beforeAll(async () => {
-  [database, simulator] = await Promise.all([createDatabase(), createSimulator()]);
-  control = createSimulatorControl(simulator.url);
-  app = createApp(database, { simulatorUrl: simulator.url, instagramLogin: "instagram" });
-});
-beforeEach(() => control.reset());
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
-});
-
-const base = () => `${simulator.url}/instagram/login`;
+const base = () => `${fixture.simulatorUrl}/instagram/login`;
 const createConnector = () =>
-  createInstagramConnector(
-    {
-      baseUrl: `${simulator.url}/instagram`,
-      version: "v25.0",
-      authorizeUrl: `${simulator.url}/instagram/v25.0/dialog/oauth`,
-      clientId: "app",
-      clientSecret: "secret",
+  createInstagramAuthorizationConnector({
+    baseUrl: `${fixture.simulatorUrl}/instagram`,
+    version: "v25.0",
+    authorizeUrl: `${fixture.simulatorUrl}/instagram/v25.0/dialog/oauth`,
+    clientId: "app",
+    clientSecret: "secret",
+    login: "instagram",
+    instagramLogin: {
+      baseUrl: base(),
+      oauthBaseUrl: base(),
+      authorizeUrl: `${base()}/oauth/authorize`,
     },
-    "instagram",
-    { baseUrl: base(), oauthBaseUrl: base(), authorizeUrl: `${base()}/oauth/authorize` },
-  );
+  });
 
 async function advance(advanceMs: number): Promise<void> {
-  await fetch(`${simulator.url}/_control/clock`, {
+  await fetch(`${fixture.simulatorUrl}/_control/clock`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ advanceMs }),
   });
 }
 
-/** The code with which the platform sends a person back who approved. */
+/** Approves on the authorization page and returns the code with which the platform sends the browser back. */
 async function approve(): Promise<string> {
-  await control.settings({ authorize: "approve" });
-  const authorization = createConnector().authorization;
+  await fixture.control.settings({ authorize: "approve" });
+  const authorization = createConnector().codeFlow;
   const page = authorization?.authorizeUrl({
     redirectUri: REDIRECT,
     state: "s".repeat(32),
@@ -71,12 +51,12 @@ async function approve(): Promise<string> {
 
 async function exchange(code: string, redirectUri = REDIRECT) {
   const grant = { code, redirectUri, codeVerifier: "unused" };
-  return await createConnector().authorization?.exchange(grant, signal);
+  return await createConnector().codeFlow?.exchange(grant, signal);
 }
 
-test("a code brings the account itself and a token of 60 days, once", async () => {
+test("an authorization code of Instagram Login is exchanged once, for the account and a token of 60 days", async () => {
   const code = await approve();
-  // As it stands in the address that Instagram sends people back to.
+  // Instagram appends #_ to the address to which it sends the browser back.
   const granted = await exchange(`${code}#_`);
   expect(granted).toMatchObject({
     kind: "granted",
@@ -98,25 +78,29 @@ test("a code brings the account itself and a token of 60 days, once", async () =
   });
 });
 
-test("a token endpoint that does not answer disconnects nobody", async () => {
+test("a code exchange of Instagram Login is reported as unavailable when the token endpoint fails", async () => {
   for (const fault of [
     { mode: "drop_before" },
     { mode: "garbage_body" },
     { mode: "status", status: 503 },
   ]) {
     const code = await approve();
-    await control.fault({ platform: "instagram", operation: "POST /login/oauth/*", ...fault });
+    await fixture.control.fault({
+      platform: "instagram",
+      operation: "POST /login/oauth/*",
+      ...fault,
+    });
     expect(await exchange(code)).toMatchObject({ kind: "unavailable" });
   }
 });
 
-test("a token is renewed when it is a day old, and never when it has ended", async () => {
+test("a token of Instagram Login can be refreshed once it is a day old, and not after it expired", async () => {
   const granted = await exchange(await approve());
   if (granted?.kind !== "granted") throw new Error("nothing was granted");
   const first = granted.connections[0]?.tokens.accessToken ?? "";
   const refresh = (refreshToken: string) =>
     createConnector().refresh?.({ refreshToken, attributes: {} }, signal);
-  // Too young is no reason to give the account up.
+  // A token that is too young is not refused: the account stays connected.
   expect(await refresh(first)).toMatchObject({ kind: "unavailable" });
   await advance(DAY_MS);
   const renewed = await refresh(first);
@@ -127,25 +111,20 @@ test("a token is renewed when it is a day old, and never when it has ended", asy
   expect(await refresh(renewed.tokens.accessToken)).toMatchObject({ kind: "refused" });
 });
 
-test("the tokens of an account that nobody uses are renewed after 30 days, whichever login is set up", async () => {
-  const workspaceId = (await app.workspaces.createWorkspace({ name: "Test" })).workspace?.id ?? "";
-  const request = { workspaceId, platform: "instagram", count: 1 };
-  const [account] = (await app.accounts.connectSimulatedAccounts(request)).accounts;
-  const ref = { workspaceId, accountId: account?.id ?? "" };
-  const read = async () =>
-    (await app.credentials.batchGetCredentials({ refs: [ref] })).credentials[0];
-  const before = await read();
+test("unused tokens of Instagram Login are refreshed after 30 days, also when the service is configured for Facebook Login", async () => {
+  const ref = await fixture.connect("instagram");
+  const before = await fixture.credentialOf(ref);
   expect(before).toMatchObject({ attributes: { login: "instagram" }, version: 1n });
-  const [row] = await database.sql<{ days: number }[]>`
+  const [row] = await fixture.sql<{ days: number }[]>`
     select round(extract(epoch from renew_at - now()) / 86400)::int as days
     from credentials where account_id = ${ref.accountId}`;
   expect(row).toEqual({ days: 30 });
   await advance(30 * DAY_MS);
-  await database.sql`update credentials set renew_at = now() where account_id = ${ref.accountId}`;
-  await using later = createApp(database, { simulatorUrl: simulator.url });
-  const renew = later.refresher.refresh.bind(later.refresher);
-  await renewIdleBatch({ sql: database.sql, logger, deploymentId: DEPLOYMENT, refresh: renew });
-  const after = await read();
+  await fixture.sql`update credentials set renew_at = now() where account_id = ${ref.accountId}`;
+  await using later = fixture.createReplica();
+  const refreshTokens = later.refresher.refresh.bind(later.refresher);
+  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId: DEPLOYMENT, refreshTokens });
+  const after = await fixture.credentialOf(ref);
   expect(after).toMatchObject({ attributes: { login: "instagram" }, version: 2n });
   expect(after?.accessToken).not.toBe(before?.accessToken);
 });

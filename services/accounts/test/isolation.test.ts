@@ -1,33 +1,19 @@
 import { newId } from "@postrider/shared/ids";
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import type { Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApp, createDatabase, createSimulator, type AccountsApp } from "./accounts-app.ts";
+import { beforeAll, expect, test } from "vitest";
+import { createApp } from "./accounts-app.ts";
+import { setUpAccounts } from "./accounts-fixture.ts";
 
-let database: TestDatabase;
-let simulator: Simulator;
-let app: AccountsApp;
+const fixture = setUpAccounts();
 let mine: string;
 let theirs: string;
 
 beforeAll(async () => {
-  [database, simulator] = await Promise.all([createDatabase(), createSimulator()]);
-  app = createApp(database, { simulatorUrl: simulator.url });
-  mine = await createWorkspaceId();
-  theirs = await createWorkspaceId();
+  mine = await fixture.createWorkspace();
+  theirs = await fixture.createWorkspace();
 });
-
-afterAll(async () => {
-  await app[Symbol.asyncDispose]();
-  await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
-});
-
-async function createWorkspaceId(): Promise<string> {
-  return (await app.workspaces.createWorkspace({ name: "Test" })).workspace?.id ?? "";
-}
 
 async function connect(workspaceId: string, platform: string, username?: string, count = 1) {
-  const { accounts } = await app.accounts.connectSimulatedAccounts({
+  const { accounts } = await fixture.app.accounts.connectSimulatedAccounts({
     workspaceId,
     platform,
     count,
@@ -36,36 +22,36 @@ async function connect(workspaceId: string, platform: string, username?: string,
   return accounts;
 }
 
-test("accounts are listed in their own workspace only, newest first", async () => {
-  const workspaceId = await createWorkspaceId();
+test("ListAccounts lists the accounts of its workspace only, newest first", async () => {
+  const workspaceId = await fixture.createWorkspace();
   const many = await connect(workspaceId, "bluesky", undefined, 12);
   const [last] = await connect(workspaceId, "telegram");
-  await connect(await createWorkspaceId(), "x");
-  const { accounts } = await app.accounts.listAccounts({ workspaceId });
+  await connect(await fixture.createWorkspace(), "x");
+  const { accounts } = await fixture.app.accounts.listAccounts({ workspaceId });
   expect(accounts).toHaveLength(13);
   expect(accounts[0]).toEqual(last);
   expect(new Set(accounts.map((account) => account.id))).toEqual(
     new Set([last, ...many].map((account) => account?.id)),
   );
-  expect((await app.accounts.listAccounts({ workspaceId: newId() })).accounts).toEqual([]);
+  expect((await fixture.app.accounts.listAccounts({ workspaceId: newId() })).accounts).toEqual([]);
 });
 
-test("the same external account in two workspaces is two accounts", async () => {
+test("an external account that is connected in two workspaces becomes two accounts", async () => {
   const [one] = await connect(mine, "x", "shared");
   const [other] = await connect(theirs, "x", "shared");
   expect(other?.externalId).toBe(one?.externalId);
   expect(other?.id).not.toBe(one?.id);
 });
 
-test("an account of another workspace looks like one that does not exist", async () => {
+test("RPCs answer alike for an account of another workspace, an unknown account and a malformed id", async () => {
   const [account] = await connect(theirs, "x");
   const foreign = { workspaceId: mine, accountId: account?.id ?? "" };
   const unknown = { workspaceId: mine, accountId: newId() };
   const malformed = { workspaceId: "mine", accountId: "account" };
   const refs = [foreign, unknown, malformed];
 
-  expect((await app.accounts.batchGetAccounts({ refs })).accounts).toEqual([]);
-  const { credentials } = await app.credentials.batchGetCredentials({ refs });
+  expect((await fixture.app.accounts.batchGetAccounts({ refs })).accounts).toEqual([]);
+  const { credentials } = await fixture.app.credentials.batchGetCredentials({ refs });
   expect(credentials).toHaveLength(3);
   credentials.forEach((credential, index) => {
     expect(credential).toMatchObject({
@@ -77,27 +63,27 @@ test("an account of another workspace looks like one that does not exist", async
     });
   });
   for (const ref of refs) {
-    const { credential } = await app.credentials.refreshCredential({ ref, refusedVersion: 9n });
+    const { credential } = await fixture.app.credentials.refreshCredential({
+      ref,
+      refusedVersion: 9n,
+    });
     expect(credential).toMatchObject({ accountStatus: "unknown", accessToken: "" });
     await expect(
-      app.accounts.requireReconnect({ ref, credentialVersion: 9n }),
+      fixture.app.accounts.requireReconnect({ ref, credentialVersion: 9n }),
     ).rejects.toMatchObject({ reason: "not_found" });
   }
   const own = { workspaceId: theirs, accountId: account?.id ?? "" };
-  const { accounts } = await app.accounts.batchGetAccounts({ refs: [own, own, foreign] });
+  const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [own, own, foreign] });
   expect(accounts).toHaveLength(1);
   expect(accounts[0]).toMatchObject({ id: own.accountId, status: "active" });
 });
 
-test("simulated accounts are connected only to a workspace that exists and a platform that is simulated", async () => {
+test("ConnectSimulatedAccounts rejects an unknown workspace, an unknown platform, a real platform and invalid values", async () => {
   const request = { workspaceId: mine, platform: "x", count: 1 };
-  await using real = createApp(database);
-  await using mixed = createApp(database, {
-    simulatorUrl: simulator.url,
-    telegramUrl: "https://api.telegram.org",
-  });
+  await using real = createApp(fixture.database);
+  await using mixed = fixture.createReplica({ telegramUrl: "https://api.telegram.org" });
   const invalid = { reason: "invalid_request" };
-  const { accounts } = app;
+  const { accounts } = fixture.app;
   await expect(
     accounts.connectSimulatedAccounts({ ...request, workspaceId: newId() }),
   ).rejects.toMatchObject({ reason: "not_found" });
@@ -115,8 +101,8 @@ test("simulated accounts are connected only to a workspace that exists and a pla
   ).rejects.toMatchObject(invalid);
 });
 
-test("all platforms are listed in the contract's order, those that are configured as available", async () => {
-  const { platforms } = await app.platforms.listPlatforms({});
+test("ListPlatforms lists all platforms in the order of the contract, and says which are configured", async () => {
+  const { platforms } = await fixture.app.platforms.listPlatforms({});
   expect(platforms.map((each) => [each.platform, each.available, each.unavailableReason])).toEqual([
     ["instagram", true, undefined],
     ["x", true, undefined],
@@ -126,7 +112,7 @@ test("all platforms are listed in the contract's order, those that are configure
     ["telegram", true, undefined],
     ["bluesky", true, undefined],
   ]);
-  await using real = createApp(database);
+  await using real = createApp(fixture.database);
   const found = (await real.platforms.listPlatforms({})).platforms;
   expect(found.find((each) => each.platform === "telegram")).toMatchObject({
     available: false,
@@ -134,10 +120,10 @@ test("all platforms are listed in the contract's order, those that are configure
   });
 });
 
-test("a workspace's limits are set one by one and stay apart from another's", async () => {
-  const id = await createWorkspaceId();
+test("SetWorkspaceLimits changes only the given limits of one workspace and rejects limits out of range", async () => {
+  const id = await fixture.createWorkspace();
   const set = async (limits: object) =>
-    (await app.workspaces.setWorkspaceLimits({ id, limits })).workspace?.limits;
+    (await fixture.app.workspaces.setWorkspaceLimits({ id, limits })).workspace?.limits;
   expect(await set({ monthlyQuota: 0 })).toMatchObject({ monthlyQuota: 0 });
   expect(await set({ requestsPerMinute: 60, dailyQuota: 7 })).toMatchObject({
     requestsPerMinute: 60,
@@ -149,28 +135,30 @@ test("a workspace's limits are set one by one and stay apart from another's", as
     violations: [{ path: "/limits/requestsPerMinute" }, { path: "/limits/dailyQuota" }],
   });
   await expect(
-    app.workspaces.setWorkspaceLimits({ id: newId(), limits: {} }),
+    fixture.app.workspaces.setWorkspaceLimits({ id: newId(), limits: {} }),
   ).rejects.toMatchObject({ reason: "not_found" });
-  const { workspaces } = await app.workspaces.batchGetWorkspaces({ ids: [id, mine, newId(), "?"] });
+  const { workspaces } = await fixture.app.workspaces.batchGetWorkspaces({
+    ids: [id, mine, newId(), "?"],
+  });
   expect(workspaces).toHaveLength(2);
   expect(workspaces.find((each) => each.id === mine)?.limits?.dailyQuota).toBeUndefined();
 });
 
-test("a workspace is made unverified, verified once and for all, and needs a name", async () => {
-  const id = await createWorkspaceId();
+test("a workspace is created unverified, stays verified once it is verified, and needs a valid name", async () => {
+  const id = await fixture.createWorkspace();
   const find = async () =>
-    (await app.workspaces.listWorkspaces({})).workspaces.find((each) => each.id === id);
+    (await fixture.app.workspaces.listWorkspaces({})).workspaces.find((each) => each.id === id);
   expect((await find())?.verified).toBe(false);
-  await app.workspaces.verifyWorkspace({ id });
-  expect((await app.workspaces.verifyWorkspace({ id })).workspace?.verified).toBe(true);
+  await fixture.app.workspaces.verifyWorkspace({ id });
+  expect((await fixture.app.workspaces.verifyWorkspace({ id })).workspace?.verified).toBe(true);
   expect((await find())?.verified).toBe(true);
   for (const name of ["", "  ", "x".repeat(201)]) {
-    await expect(app.workspaces.createWorkspace({ name })).rejects.toMatchObject({
+    await expect(fixture.app.workspaces.createWorkspace({ name })).rejects.toMatchObject({
       reason: "invalid_request",
     });
   }
   for (const unknown of [newId(), "?"]) {
-    await expect(app.workspaces.verifyWorkspace({ id: unknown })).rejects.toMatchObject({
+    await expect(fixture.app.workspaces.verifyWorkspace({ id: unknown })).rejects.toMatchObject({
       reason: "not_found",
     });
   }

@@ -17,7 +17,7 @@ function configFor(databaseUrl: string) {
   });
 }
 
-test("what a transaction appended is published, and a stopped service leaves nothing open", async () => {
+test("a running service publishes the events in its outbox, and closes all database connections when it stops", async () => {
   await using database = await createDatabase(2);
   const { sql, ownerSql } = database;
   const app = await startApp(configFor(database.url));
@@ -38,7 +38,7 @@ test("what a transaction appended is published, and a stopped service leaves not
   });
 });
 
-test("the service does not start without the key that tokens are sealed with", async () => {
+test("a service without the sealing key of its stored tokens does not start and names the missing key", async () => {
   await using database = await createDatabase(4);
   await using simulator = await createSimulator();
   await using app = createApp(database, { simulatorUrl: simulator.url });

@@ -1,4 +1,4 @@
-/** The part of the simulator's control that these tests need. */
+/** The part of the simulator's control API that these tests use. */
 export interface SimulatorControl {
   fault(rule: {
     readonly platform: string;
@@ -8,10 +8,11 @@ export interface SimulatorControl {
     readonly status?: number;
     readonly delayMs?: number;
   }): Promise<void>;
+  /** All secrets that the simulated platforms issued. */
   secrets(): Promise<readonly string[]>;
-  /** How many calls of that operation the platform has seen, waiting ones too. */
+  /** Number of calls of the operation that the platform received, including unanswered ones. */
   countCalls(platform: string, operation: string): Promise<number>;
-  /** What became of those calls, in their order. */
+  /** How the platform answered those calls, in order. */
   outcomes(platform: string, operation: string): Promise<readonly string[]>;
   settings(part: { readonly authorize?: "ask" | "approve" | "deny" }): Promise<void>;
   reset(): Promise<void>;

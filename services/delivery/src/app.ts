@@ -1,7 +1,7 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import { createConnectors } from "@postrider/platforms/publishing/registry";
+import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -25,7 +25,8 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
-import { OriginGuard, startWatchOrigin } from "#src/publishing/jobs/watch-origin.ts";
+import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
@@ -112,14 +113,14 @@ function startClaims(
   },
 ): TaskClaims {
   const { sql, logger, peers, onEvents } = options;
-  const origin = new OriginGuard({ sql, logger, deploymentId: config.deploymentId });
+  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
   const deps = {
     sql,
     logger,
-    origin,
+    guard,
     onEvents,
     owner: newId(),
-    connectors: createConnectors(config.platforms),
+    connectors: createPublishingConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: {
       credentials: peers.accounts.client(CredentialService),
@@ -135,7 +136,7 @@ function startClaims(
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
   const details = startAskForDetails(deps);
-  const watch = startWatchOrigin(origin, logger);
+  const watch = startWatchDeployment({ guard, sql, logger });
   const counts = startCountTasks(sql, logger);
   watchDisk("spool", config.spool.folder);
   return {

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/upload-time";
+import { readPlatformAddresses } from "@postrider/platforms/addresses";
+import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/publishing/visible-call-time";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
@@ -13,79 +14,84 @@ import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** Where the platforms answer; only tests and the simulator move them. */
 function readPlatforms(read: EnvReader) {
-  const api = read.about("Where the API of the platform answers.");
-  const uploads = read.about("Where the platform takes uploads.");
-  const version = read.about("Version of the Graph API.");
+  const { graphVersion: version, ...at } = readPlatformAddresses(read);
   return {
-    xBaseUrl: api.url("X_BASE_URL", "https://api.x.com"),
-    tiktokBaseUrl: api.url("TIKTOK_BASE_URL", "https://open.tiktokapis.com"),
-    telegramBaseUrl: api.url("TELEGRAM_BASE_URL", "https://api.telegram.org"),
-    blueskyBaseUrl: api.url("BLUESKY_BASE_URL", "https://bsky.social"),
-    outboundAllow: readOutboundAllow(
-      read.about(
-        "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
-      ),
-    ),
-    blueskyVideoBaseUrl: uploads.url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
-    // The API and the uploads answer on one host.
-    youtubeBaseUrl: api.url("YOUTUBE_BASE_URL", "https://www.googleapis.com"),
+    x: {
+      baseUrl: at.x.api,
+      mayResend:
+        read
+          .about(
+            "Whether a post on x whose answer was lost is sent once more after the account's timeline did not show it; `off` leaves it as `outcome_unknown`.",
+            { level: "advanced" },
+          )
+          .oneOf("X_RESEND", ["on", "off"], "on") === "on",
+    },
+    tiktok: { baseUrl: at.tiktok.api },
+    telegram: { baseUrl: at.telegram.api },
+    bluesky: {
+      baseUrl: at.bluesky.api,
+      outboundAllow: readOutboundAllow(read),
+      videoBaseUrl: read
+        .about("Address of Bluesky's video service; accounts on every server use the same one.", {
+          level: "advanced",
+        })
+        .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    },
+    youtube: { baseUrl: at.youtube.api },
     instagram: {
-      baseUrl: api.url("INSTAGRAM_BASE_URL", "https://graph.facebook.com"),
-      loginBaseUrl: api.url("INSTAGRAM_LOGIN_BASE_URL", "https://graph.instagram.com"),
-      uploadBaseUrl: uploads.url("INSTAGRAM_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
-      version: version.string("INSTAGRAM_API_VERSION", { default: "v25.0" }),
+      baseUrl: at.instagram.api,
+      loginBaseUrl: at.instagram.login.api,
+      uploadBaseUrl: at.instagram.upload,
+      version,
     },
     facebook: {
-      baseUrl: api.url("FACEBOOK_BASE_URL", "https://graph.facebook.com"),
-      uploadBaseUrl: uploads.url("FACEBOOK_UPLOAD_BASE_URL", "https://rupload.facebook.com"),
-      version: version.string("FACEBOOK_API_VERSION", { default: "v25.0" }),
+      baseUrl: at.facebook.api,
+      uploadBaseUrl: at.facebook.upload,
+      version,
       isTwoPhase:
         read
           .about(
-            "Whether Page posts are made unpublished first, which makes a lost answer harmless; `off` for Pages that cannot publish them.",
+            "Whether Page posts are created unpublished first, so that a lost answer cannot cause a second post; `off` for Pages that do not allow it.",
+            { level: "advanced" },
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
     },
-    xMayResend:
-      read
-        .about(
-          "Whether a post on x whose answer was lost is sent once more when the account's timeline does not show it; `off` leaves it as `outcome_unknown`.",
-        )
-        .oneOf("X_RESEND", ["on", "off"], "on") === "on",
   };
 }
 
 function readPublishing(read: EnvReader) {
+  const maxPerPlatform = read
+    .about(
+      "Maximum number of targets of one platform in work at a time, in all processes together; at most half of them belong to one workspace.",
+      { level: "advanced" },
+    )
+    .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
-      .about(
-        "How long the call may last that makes a post visible; uploads get more by their size.",
-      )
+      .about("Deadline of the call that makes a post visible; uploads get more, by their size.", {
+        level: "advanced",
+      })
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
-      .about("How long work of a process that died is left to it.")
+      .about("How long work of a crashed process stays reserved before another process takes it.", {
+        level: "advanced",
+      })
       .seconds("LEASE_SECONDS", 60, 0.1),
     retryMs: read
-      .about("Waits between tries after failures that may pass.")
+      .about("Waits between attempts after failures that may be temporary.")
       .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
     accountPauseMs: read
       .about(
-        "How long an account rests after five such failures in a row, and after the next five.",
+        "How long an account is paused after five temporary failures in a row, and after the next five.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
-    maxPerPlatform: read
-      .about(
-        "Targets of one platform that are worked on at a time, over all processes, so that one that hangs keeps nobody else waiting.",
-      )
-      .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 }),
-    maxPerWorkspace: read
-      .about("How many of those may belong to one workspace.")
-      .integer("MAX_TARGETS_PER_WORKSPACE", { default: 32, min: 1 }),
+    maxPerPlatform,
+    maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read
       .about(
-        "Stretches all waits of looking for lost answers. Tests only: the promises hold with 1.",
+        "Factor for the waits before a platform is searched for a post whose answer was lost; the guarantees hold with 1.",
+        { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
   };
@@ -97,11 +103,12 @@ function readMedia(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKey: read
       .secret(
-        "Signs the addresses of media; gateway and delivery have the same. The first signs, all are accepted, so that it can be changed while everything runs.",
+        "Signs the addresses of media; the same in gateway and delivery. The first signs and all are accepted, so that it can be rotated without downtime.",
+        { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32)[0],
     urlMs: read
-      .about("How long an address of media is good.")
+      .about("How long a signed address of media is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
   };
 }
@@ -109,10 +116,15 @@ function readMedia(read: EnvReader) {
 function readSpool(read: EnvReader) {
   return {
     folder: read
-      .about("Where files are on their way to a platform.", "the system's folder")
+      .about("Folder for files on their way to a platform.", {
+        level: "advanced",
+        default: "the system's temporary folder",
+      })
       .string("SPOOL_DIR", { default: tmpdir() }),
     maxBytes: read
-      .about("Bytes in it at a time, at most; further posts with files wait.")
+      .about("Maximum number of bytes in `SPOOL_DIR`; further posts with files wait.", {
+        level: "advanced",
+      })
       .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
   };
 }
@@ -126,20 +138,17 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     deploymentId: read
       .about(
-        "Name of this deployment. Another one than the data's makes it a copy, which publishes nothing until it is adopted.",
+        "Name of this deployment. If it differs from the name in the database, the data is a copy: nothing is published until `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     handles: {
       keys: readSealingKeys(
         read.secret(
-          "Seal what platforms returned on the way to a post, upload addresses above all: `kid:base64-of-32-bytes`, newest first.",
+          "Keys that encrypt what platforms return while a post is prepared, such as upload addresses, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
+          { level: "needed" },
         ),
         "HANDLE_KEYS",
       ),
-      isOn:
-        read
-          .about("`off` while a release that cannot open sealed handles works beside this one.")
-          .oneOf("HANDLE_SEALING", ["on", "off"], "on") === "on",
     },
     media: readMedia(read),
     spool: readSpool(read),
@@ -152,7 +161,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** The configuration of the migration command: only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -5,7 +5,7 @@ import {
   TargetUpdatedSchema,
   type AttemptRecordSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import type { TargetErrorCode } from "@postrider/platforms/publishing/connector";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { isRetryable } from "#src/publishing/domain/retry-policy.ts";

@@ -1,4 +1,4 @@
-import type { PrepareStep } from "@postrider/platforms/publishing/connector";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";

@@ -1,4 +1,4 @@
-import type { PrepareStep } from "@postrider/platforms/publishing/connector";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";

@@ -1,4 +1,4 @@
-import type { DeletionOutcome } from "@postrider/platforms/publishing/connector";
+import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import type { Publication } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -26,19 +26,17 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
 import type {
   AccountAccess,
-  Connector,
-  DeletionOutcome,
-  Handles,
-  Outcome,
-  PrepareStep,
   Publication,
   PublicationMedia,
-  SendGuard,
-  UnknownCall,
-  Verdict,
-} from "@postrider/platforms/publishing/connector";
+} from "@postrider/platforms/publishing/publication";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
@@ -57,7 +55,7 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import type { PublishingDeps, PublishingSettings } from "#src/publishing/jobs/publishing/deps.ts";
 import { createHandleSeals } from "#src/publishing/jobs/publishing/handle-seals.ts";
-import { OriginGuard } from "#src/publishing/jobs/watch-origin.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
@@ -70,7 +68,6 @@ export const logger = createLogger({
 /** What seals handles in tests. */
 export const SEALS = createHandleSeals({
   keys: [{ id: "k1", secret: Buffer.alloc(32, 7) }],
-  isOn: true,
 });
 
 /** To which the data of tests belongs: that of a process that is told nothing else. */
@@ -201,7 +198,7 @@ export class World {
     return { kind: "published", externalId: id, permalink: `https://example.test/${id}` };
   }
 
-  connector(platform: PlatformId = "x"): Connector {
+  connector(platform: PlatformId = "x"): PublishingConnector {
     return {
       platform,
       maxResends: this.maxResends,
@@ -361,7 +358,7 @@ export function publishingDeps(
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),
     },
-    origin: new OriginGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
+    guard: createPublishingGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
     media: {
       describe: ({ id }) => {
         const all = [...world.targets.values()].flatMap(({ media }) => media);

@@ -1,4 +1,4 @@
-import type { Outcome } from "@postrider/platforms/publishing/connector";
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";

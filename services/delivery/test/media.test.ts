@@ -1,10 +1,8 @@
 import { once } from "node:events";
-import type {
-  Connector,
-  Handles,
-  PrepareStep,
-  StepResult,
-} from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { PrepareStep, StepResult } from "@postrider/platforms/publishing/steps";
+import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -17,7 +15,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, pngMedia, type TestMedia } from "./media-fixture.ts";
 
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 300, visibleCallMs: 600 };
@@ -49,7 +46,7 @@ function uploadStep(): PrepareStep {
 }
 
 /** A platform whose visible call carries the post's media, and what it got. */
-function carrying(world: World, received: string[]): Connector {
+function carrying(world: World, received: string[]): PublishingConnector {
   return {
     ...world.connector(),
     visibleParts: ({ media }) => media.map((one) => ({ media: one, start: 0, length: one.bytes })),
@@ -183,7 +180,7 @@ test("media that does not answer delays a target and costs no attempt", async ()
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
-  image.failures = ["away", "away"];
+  image.failures = ["unavailable", "unavailable"];
   world.prepare = [uploadStep()];
   const target = world.addTarget({ media: [image] });
   await using _worker = startWorker(database, world);
@@ -276,7 +273,7 @@ test("a stop waits for a call that carries media for as long as the call may tak
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
   const target = world.addTarget({ media: [film] });
-  const x: Connector = {
+  const x: PublishingConnector = {
     ...carrying(world, []),
     publish: async (publication) => {
       isCalled = true;

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { mp4Media, TestMedia } from "@postrider/platforms/test/test-media";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
@@ -22,7 +23,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, TestMedia } from "./media-fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const SECRET = "a secret between services that is long enough";

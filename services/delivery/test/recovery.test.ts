@@ -1,9 +1,9 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { adoptDeployment, insertDeployment, noteRestore } from "#src/publishing/db/deployment.ts";
-import { OriginGuard } from "#src/publishing/jobs/watch-origin.ts";
+import { adoptDeployment, insertDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import {
   consume,
   createRpcClients,
@@ -26,9 +26,9 @@ const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
 /** A worker on a platform that lists what is on it. */
 function startSeeing(database: TestDatabase, world: World, options: WorkerOptions = {}) {
   const looks: Date[] = [];
-  const connector: Connector = {
+  const connector: PublishingConnector = {
     ...world.connector(),
-    findTwin: (publication, _handles, call) => {
+    findMatchingPost: (publication, _handles, call) => {
       looks.push(call.calledAt);
       const twin = world.visible.find(({ text }) => text === publication.text);
       return Promise.resolve(
@@ -259,7 +259,7 @@ test("a worker that dies between the look and the call doubles nothing", async (
     connectors: {
       x: {
         ...world.connector(),
-        findTwin: async () => {
+        findMatchingPost: async () => {
           await dying.crash();
           return { kind: "absent" };
         },
@@ -278,11 +278,11 @@ test("a worker that dies between the look and the call doubles nothing", async (
 
 test("data that goes back under a running process is noticed by what the process has seen", async () => {
   await using database = await openDatabase();
-  const guard = new OriginGuard({ sql: database.sql, logger, deploymentId: DEPLOYMENT });
-  expect(await guard.mayPublish()).toBe(true);
+  const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: DEPLOYMENT });
+  expect(await guard.isOwn()).toBe(true);
   await database.sql`update deployment set seen_at = now() - interval '1 hour'`;
 
-  expect([await guard.mayPublish(), await guard.mayPublish()]).toEqual([false, true]);
+  expect([await guard.isOwn(), await guard.isOwn()]).toEqual([false, true]);
   const [row] = await database.sql<{ isMarked: boolean; untilMs: number }[]>`
     select restored_at is not null as is_marked,
       extract(epoch from now() - data_until)::float8 * 1000 as until_ms
@@ -296,7 +296,7 @@ test("restores of one day count as one: the oldest backup says how far back a lo
   const { sql } = database;
   await adoptElsewhere(database);
   await sql`update deployment set timeline = 99`;
-  await noteRestore(sql, DEPLOYMENT, undefined);
+  await recordRestore(sql, DEPLOYMENT, undefined);
   const [row] = await sql<{ untilMs: number }[]>`
     select extract(epoch from now() - data_until)::float8 * 1000 as until_ms from deployment`;
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
@@ -305,6 +305,6 @@ test("restores of one day count as one: the oldest backup says how far back a lo
 test("the first process says where the data belongs, and one with another name is held", async () => {
   await using database = await openDatabase();
   await insertDeployment(database.sql, "another");
-  const guard = new OriginGuard({ sql: database.sql, logger, deploymentId: "another" });
-  expect(await guard.mayPublish()).toBe(false);
+  const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: "another" });
+  expect(await guard.isOwn()).toBe(false);
 });

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Handles, PrepareStep } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -105,17 +106,6 @@ test("what an older release stored is read, and sealed when it is stored again",
   expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
 });
 
-test("a previous release beside this one reads what is stored while sealing is off", async () => {
-  const world = new World();
-  const target = world.addTarget();
-  await request(database.sql, target);
-  world.prepare = [uploadStep([])];
-  const seals = createHandleSeals({ keys: [KEY], isOn: false });
-  await using _worker = startWorker(database, world, { seals });
-  await eventually(async () => (await readStored(target)) !== undefined);
-  expect(await readStored(target)).toEqual(MADE);
-});
-
 test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
   ["another task's", (_own, other) => other],
   ["another name's", ({ uri = "" }) => ({ token: uri })],
@@ -148,7 +138,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
 test("a newer key seals, and what the older one sealed still opens", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
-  const both = createHandleSeals({ keys: [newer, KEY], isOn: true });
+  const both = createHandleSeals({ keys: [newer, KEY] });
   expect(both.open(task, SEALS.seal(task, MADE))).toEqual(MADE);
   expect(() => SEALS.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });

@@ -1,9 +1,13 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
-import { createTiktokConnector } from "@postrider/platforms/tiktok/publishing/tiktok";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
+import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
+import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { createTiktokPublishingConnector } from "@postrider/platforms/tiktok/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
+import { addTargetOf } from "./add-target-of.ts";
 import {
   lastUpdate,
   listUpdates,
@@ -16,9 +20,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, type TestMedia } from "./media-fixture.ts";
-import { addTargetOf, TestPlatform } from "./platform-fixture.ts";
-import { jpegMedia, MediaServer } from "./served-media.ts";
 
 const MIB = 1024 * 1024;
 /** The last look for lost photos comes after 5.4 s. */
@@ -26,7 +27,7 @@ const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 let platform: TestPlatform;
 let server: MediaServer;
-let tiktok: Connector;
+let tiktok: PublishingConnector;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -35,7 +36,7 @@ beforeAll(async () => {
     MediaServer.start(),
     openDatabase(),
   ]);
-  tiktok = createTiktokConnector({ baseUrl: platform.url });
+  tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();
@@ -153,8 +154,8 @@ describe("photos whose publish meets", () => {
 
   test("no connection are sent when there is one", { timeout: 30_000 }, async () => {
     const scene = await photoScene();
-    const dead = createTiktokConnector({ baseUrl: "http://127.0.0.1:1" });
-    const halfDead: Connector = {
+    const dead = createTiktokPublishingConnector({ baseUrl: "http://127.0.0.1:1" });
+    const halfDead: PublishingConnector = {
       ...tiktok,
       publish: (publication, handles, guard) =>
         isUp

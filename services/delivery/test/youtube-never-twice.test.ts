@@ -1,8 +1,12 @@
-import type { Connector, Publication } from "@postrider/platforms/publishing/connector";
-import { createYoutubeConnector } from "@postrider/platforms/youtube/publishing/youtube";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
+import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { createYoutubePublishingConnector } from "@postrider/platforms/youtube/publishing/connector";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
   lastDeletion,
@@ -15,19 +19,17 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-import { mp4Media, type TestMedia } from "./media-fixture.ts";
-import { addTargetOf, TestPlatform } from "./platform-fixture.ts";
 
 const KB = 1024;
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };
 
 let platform: TestPlatform;
-let youtube: Connector;
+let youtube: PublishingConnector;
 let database: TestDatabase;
 
 beforeAll(async () => {
   [platform, database] = await Promise.all([TestPlatform.start("youtube"), openDatabase()]);
-  youtube = createYoutubeConnector({ baseUrl: platform.url, chunkBytes: 256 * KB });
+  youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: 256 * KB });
 });
 afterAll(async () => {
   await platform[Symbol.asyncDispose]();

@@ -3,11 +3,12 @@ import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
-/** Origins as browsers write them, because they are compared as texts. */
+/** Origins exactly as browsers send them, because they are compared as text. */
 function readOrigins(read: EnvReader, name: string): readonly string[] {
   const origins = read.list(name);
   for (const origin of origins) {
-    if (URL.parse(origin)?.origin !== origin) read.fail(name, `has what is no origin: ${origin}`);
+    if (URL.parse(origin)?.origin !== origin)
+      read.fail(name, `has an entry that is not an origin: ${origin}`);
   }
   return origins;
 }
@@ -21,32 +22,26 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest);
 }
 
-/** Whose word is taken for where a request comes from. All of the internet at once is nobody's proxy. */
+/** Proxies whose word about the client's address is trusted. The whole internet (`0.0.0.0/0`) is refused. */
 function readProxies(read: EnvReader, name: string): readonly string[] {
   const proxies = read.list(name);
   for (const proxy of proxies) {
     if (!NAMED_NETWORKS.has(proxy) && !isNetwork(proxy))
-      read.fail(name, `has what is no address and no network: ${proxy}`);
+      read.fail(name, `has an entry that is neither an address nor a network: ${proxy}`);
   }
   return proxies;
 }
 
-function readPatience(read: EnvReader) {
-  return {
-    headersMs: read
-      .about("How long the headers of a request may take to arrive.")
-      .seconds("HEADERS_TIMEOUT_SECONDS", 15, 0.05),
-    requestMs: read
-      .about("How long a request may take to arrive, with its body; uploads may take longer.")
-      .seconds("RECEIVE_TIMEOUT_SECONDS", 30, 0.05),
-    stallMs: read
-      .about("An upload of which nothing comes for so long has ended.")
-      .seconds("UPLOAD_STALL_SECONDS", 30, 0.05),
-    minBytesPerSecond: read
-      .about("An upload that is slower than this, on average over that time, has ended too.")
-      .integer("UPLOAD_MIN_BYTES_PER_SECOND", { default: 1000, min: 0 }),
-  };
-}
+/** How long a request may take to arrive. Tests of slow senders use shorter times. */
+const RECEIVE_LIMITS = {
+  headersMs: 15_000,
+  /** The whole request with its body; uploads may take longer. */
+  requestMs: 30_000,
+  /** An upload that sends nothing for this long is ended. */
+  stallMs: 30_000,
+  /** Minimum average rate of an upload; a slower one is ended. */
+  minBytesPerSecond: 1000,
+};
 
 export function readSettings(read: EnvReader) {
   return {
@@ -57,26 +52,29 @@ export function readSettings(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(
-        "Signs the addresses of media; gateway and delivery have the same. The first signs, all are accepted, so that it can be changed while everything runs.",
+        "Signs the addresses of media; the same in gateway and delivery. The first signs and all are accepted, so that it can be rotated without downtime.",
+        { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32),
     mediaUrlMs: read
-      .about("How long an address of media is good.")
+      .about("How long a signed address of media is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
     uploadOrigins: readOrigins(
-      read.about("Web origins whose pages may upload, for example `https://app.example.com`."),
+      read.about(
+        "Web origins whose pages may upload media from a browser, for example `https://app.example.com`.",
+      ),
       "UPLOAD_ORIGINS",
     ),
     defaultLocale: read
-      .about("Language of messages for clients that prefer none.")
+      .about("Language of error messages for clients that do not ask for one.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
     trustedProxies: readProxies(
       read.about(
-        "Proxies whose `X-Forwarded-For` is believed: addresses, networks like `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
+        "Proxies whose `X-Forwarded-For` header is trusted: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
       ),
       "TRUSTED_PROXIES",
     ),
-    patience: readPatience(read),
+    patience: RECEIVE_LIMITS,
   };
 }
 

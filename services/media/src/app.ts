@@ -13,13 +13,13 @@ import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { TOPIC } from "#src/events.ts";
+import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
-import { createMediaChecker } from "#src/operations/check-media.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
@@ -27,16 +27,16 @@ import { createRoutes } from "#src/rpc/routes.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore } from "#src/storage/open-object-store.ts";
 
-/** How long a request waits for a check that goes on without it. */
-const COMPLETE_MS = 115_000;
-/** How long a download from an address that a customer named may take. */
-const IMPORT_MS = 60_000;
-/** How long bytes may go on coming and going while the process stops; whoever is cut off begins again. */
-const STOPPING_MS = 20_000;
-/** A client waits for it when a process died in a check. */
+/** How long CompleteUpload waits for a check. The check continues after that. */
+const COMPLETE_TIMEOUT_MS = 115_000;
+/** Time limit of a download from a URL that a customer provided. */
+const DOWNLOAD_TIMEOUT_MS = 60_000;
+/** How long uploads and downloads may continue while the process stops. Clients repeat what is cut off. */
+const TRANSFER_GRACE_MS = 20_000;
+/** Maximum lease of a check: after a process died in a check, a client waits this long for the next one. */
 const MAX_CHECK_LEASE_MS = 30_000;
 
-/** Builds the media service and starts it; disposing stops it in the order that loses nothing. */
+/** Builds and starts the media service. Disposal stops its parts in an order that loses no work. */
 export async function startApp(config: Config): Promise<App> {
   const { service, internalSecret } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
@@ -48,11 +48,11 @@ export async function startApp(config: Config): Promise<App> {
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const { maxImageBytes, maxVideoBytes, tempDir } = config;
-  const checker = createMediaChecker({ limits: { maxImageBytes, maxVideoBytes }, logger });
-  const { check } = checker;
+  const inspector = createFileInspector({ limits: { maxImageBytes, maxVideoBytes }, logger });
   const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
-  const checks = new UploadChecks({ sql, store, check, tempDir, leaseMs, logger, nudgeRelay });
-  const imports = createImports(config, check);
+  const { inspect } = inspector;
+  const checks = new UploadChecks({ sql, store, inspect, tempDir, leaseMs, logger, nudgeRelay });
+  const imports = createImports(config, inspect);
   const stopping = new AbortController();
   const server = await listenService({
     config,
@@ -70,19 +70,19 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      setTimeout(() => stopping.abort(), STOPPING_MS).unref();
-      // Requests that wait for a check are answered when it ends.
-      const edges = together([checker, imports, checks, server, ...jobs]);
+      setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
+      // All at once: the server answers its last requests when their checks and imports end.
+      const edges = together([inspector, imports, checks, server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
   };
 }
 
-function createImports(config: Config, check: CheckMedia): Imports {
+function createImports(config: Config, inspect: InspectFile): Imports {
   const { outboundAllow, maxImageBytes, maxVideoBytes, tempDir } = config;
   const client = new OutboundClient({ allow: outboundAllow });
   const limits = { maxImageBytes, maxVideoBytes };
-  return new Imports({ client, check, limits, totalMs: IMPORT_MS, tempDir });
+  return new Imports({ client, inspect, limits, totalMs: DOWNLOAD_TIMEOUT_MS, tempDir });
 }
 
 function createAppRoutes(options: {
@@ -101,7 +101,7 @@ function createAppRoutes(options: {
     posts: posts.client(MediaUseService),
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
-    completeMs: COMPLETE_MS,
+    completeMs: COMPLETE_TIMEOUT_MS,
     assertRoom: createOutboxCapacityCheck(deps.sql),
   });
 }

@@ -19,38 +19,37 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),
-    // What one user makes another cannot write to.
+    // The user id is part of the name because a folder of another user cannot be written to.
     tempDir: read
       .about(
-        "Where files are while they are checked; needs room for the largest files, four at a time.",
-        "`postrider-media-<uid>` in the system's folder",
+        "Folder for files while they are checked or imported; needs space for four of the largest files.",
+        { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
     maxImageBytes: read
-      .about("Bytes of an image, at most.")
+      .about("Maximum size of an image in bytes.")
       .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 }),
     maxVideoBytes: read
-      .about("Bytes of a video, at most.")
+      .about("Maximum size of a video in bytes.")
       .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
     grantMs: read
-      .about("How long an upload may be begun after `POST /media/presign`.")
+      .about("How long after `POST /media/presign` an upload may begin.", { level: "advanced" })
       .seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read
-      .about("How long media that were never completed are kept.")
+      .about("How long media without a completed upload are kept.", { level: "advanced" })
       .seconds("MEDIA_PENDING_SECONDS", 86_400),
     leaseMs: read
-      .about("How long work of a process that died is left to it.")
+      .about("How long work of a crashed process stays reserved before another process takes it.", {
+        level: "advanced",
+      })
       .seconds("LEASE_SECONDS", 60, 0.1),
     orphanMs: read
       .about(
-        "Age from which files that no row names are removed; longer than a check or an import takes.",
+        "Age at which stored files without a database row are removed; must be longer than any check or import.",
+        { level: "tests" },
       )
       .seconds("MEDIA_ORPHAN_SECONDS", 7_200),
-    outboundAllow: readOutboundAllow(
-      read.about(
-        "Private addresses that imports and the cards of links may reach all the same, as `ip:port` or `ip:port-port`.",
-      ),
-    ),
+    outboundAllow: readOutboundAllow(read),
     postsUrl: readPeerUrl(read, "posts"),
   };
 }
@@ -59,7 +58,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** The configuration of the migration command: only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -7,7 +7,7 @@ import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "media.events.v1";
 
-/** What every event about media says. */
+/** What every event about media contains. */
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
@@ -25,12 +25,12 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
   };
 }
 
-/** Says that posts may use the media. */
+/** Announces that posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
 }
 
-/** Says that the media's addresses answer no more. */
+/** Announces that the media were deleted: their URLs answer 404. */
 export function mediaDeleted(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
 }

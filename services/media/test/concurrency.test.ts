@@ -1,24 +1,24 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload } from "./uploading.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload } from "./upload-client.ts";
 
-/** What the next checks do before the real one; counted. */
-const checking = { count: 0, before: (): Promise<unknown> => Promise.resolve() };
+/** Counts the inspections and delays them. */
+const inspections = { count: 0, before: (): Promise<unknown> => Promise.resolve() };
 const counted =
-  (real: CheckMedia): CheckMedia =>
+  (real: InspectFile): InspectFile =>
   async (path, declared) => {
-    checking.count += 1;
-    await checking.before();
+    inspections.count += 1;
+    await inspections.before();
     return await real(path, declared);
   };
 
 let service: TestMedia;
 let replica: Awaited<ReturnType<TestMedia["startReplica"]>>;
 beforeAll(async () => {
-  service = await startMedia({ check: counted });
+  service = await startMedia({ inspect: counted });
   replica = await service.startReplica();
 });
 afterAll(async () => {
@@ -26,8 +26,8 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  checking.count = 0;
-  checking.before = () => Promise.resolve();
+  inspections.count = 0;
+  inspections.before = () => Promise.resolve();
   await service.sql`delete from outbox`;
 });
 
@@ -38,28 +38,28 @@ async function uploaded(body?: Buffer) {
   return grant;
 }
 
-/** Holds checks back until `open` is called. */
-function holdChecks() {
+/** Delays inspections until `open` is called. */
+function holdInspections() {
   const { promise, resolve } = Promise.withResolvers<void>();
-  checking.before = () => promise;
+  inspections.before = () => promise;
   return { open: resolve };
 }
 
-test("requests to complete at the same moment, in any replica, share one check", async () => {
+test("concurrent CompleteUpload calls on two replicas share one inspection", async () => {
   const grant = await uploaded();
-  const gate = holdChecks();
+  const gate = holdInspections();
 
   const asked = [service, replica, service, replica, service].map((it) => it.complete(grant));
-  await eventually(() => checking.count === 1);
+  await eventually(() => inspections.count === 1);
   gate.open();
 
   const answers = await Promise.all(asked);
   for (const answer of answers) expect(answer).toEqual(answers[0]);
-  expect(checking.count).toBe(1);
+  expect(inspections.count).toBe(1);
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("requests to complete what is rejected, in any replica, all say so after one check", async () => {
+test("concurrent CompleteUpload calls on two replicas are all rejected after one inspection", async () => {
   const before = await service.listStored();
   const grant = await uploaded(noise(100));
 
@@ -67,14 +67,14 @@ test("requests to complete what is rejected, in any replica, all say so after on
 
   for (const answer of await Promise.allSettled(asked))
     expect(answer).toMatchObject({ status: "rejected", reason: { reason: "media_rejected" } });
-  expect(checking.count).toBe(1);
+  expect(inspections.count).toBe(1);
   expect(await service.listStored()).toEqual(before);
 });
 
-test("a check that takes longer than a request waits goes on, and the next request finds it done", async () => {
+test("a check continues after CompleteUpload timed out, and a later call returns its result", async () => {
   await using hurried = await service.startReplica({ completeMs: 200 });
   const grant = await uploaded();
-  const gate = holdChecks();
+  const gate = holdInspections();
 
   await expect(hurried.complete(grant)).rejects.toMatchObject({ kind: "unavailable" });
   await expect(hurried.complete(grant)).rejects.toMatchObject({ kind: "unavailable" });
@@ -83,12 +83,12 @@ test("a check that takes longer than a request waits goes on, and the next reque
   await eventually(async () =>
     expect(await hurried.complete(grant)).toMatchObject({ status: "ready" }),
   );
-  expect(checking.count).toBe(1);
+  expect(inspections.count).toBe(1);
 });
 
-test("a check without room is unavailable, and can be repeated at once", async () => {
+test("CompleteUpload is unavailable when no inspection can run, and another call succeeds at once", async () => {
   await using crowded = await service.startReplica({
-    check: () => () => Promise.resolve({ kind: "unavailable" }),
+    inspect: () => () => Promise.resolve({ kind: "unavailable" }),
   });
   const grant = await uploaded();
 
@@ -96,13 +96,13 @@ test("a check without room is unavailable, and can be repeated at once", async (
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("media that are deleted while they are checked stay deleted, and nothing of them remains", async () => {
+test("media that are deleted during their check stay deleted and leave no object", async () => {
   const before = await service.listStored();
   const grant = await uploaded();
-  const gate = holdChecks();
+  const gate = holdInspections();
   const asked = service.complete(grant);
   asked.catch(() => undefined);
-  await eventually(() => checking.count === 1);
+  await eventually(() => inspections.count === 1);
 
   const { workspaceId, id } = grant;
   expect(await replica.media.deleteMedia({ workspaceId, id })).toMatchObject({ gone: true });
@@ -113,7 +113,7 @@ test("media that are deleted while they are checked stay deleted, and nothing of
   expect(await service.events()).toEqual([]);
 });
 
-test("media whose check died with its process are checked again when the lease has ended", async () => {
+test("media are checked again after the lease of a dead process has expired", async () => {
   const grant = await uploaded();
   await service.sql`
     update media
@@ -121,14 +121,14 @@ test("media whose check died with its process are checked again when the lease h
     where id = ${grant.id}`;
 
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
-  expect(checking.count).toBe(1);
+  expect(inspections.count).toBe(1);
 });
 
-test("a check that was taken for dead changes nothing", async () => {
+test("a check that lost its lease does not write its result", async () => {
   const grant = await uploaded();
-  const gate = holdChecks();
+  const gate = holdInspections();
   const asked = service.complete(grant);
-  await eventually(() => checking.count === 1);
+  await eventually(() => inspections.count === 1);
   await service.sql`
     update media
     set lease_token = ${newId()}, lease_until = now() + interval '1 second'
@@ -136,17 +136,17 @@ test("a check that was taken for dead changes nothing", async () => {
   gate.open();
 
   expect(await asked).toMatchObject({ status: "ready" });
-  expect(checking.count).toBe(2);
+  expect(inspections.count).toBe(2);
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("a process that stops gives its checks up, and another one takes them over", async () => {
+test("a stopping process abandons its checks, and another replica completes the upload", async () => {
   const stopping = await service.startReplica();
   const grant = await uploaded();
-  const gate = holdChecks();
+  const gate = holdInspections();
   const asked = stopping.complete(grant);
   asked.catch(() => undefined);
-  await eventually(() => checking.count === 1);
+  await eventually(() => inspections.count === 1);
   const stopped = stopping[Symbol.asyncDispose]();
   gate.open();
   await stopped;

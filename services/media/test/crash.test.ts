@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noise, png } from "./fixture.ts";
-import { startStage, type Stage } from "./process.ts";
-import { createGrant, openUpload, upload, type Grant } from "./uploading.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { noise, png } from "./media-fixture.ts";
+import { startStage, type Stage } from "./media-process.ts";
+import { createGrant, openUpload, upload, type Grant } from "./upload-client.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -27,17 +27,17 @@ async function uploaded(body: Buffer): Promise<Grant> {
   return grant;
 }
 
-/** How many objects rows name. */
+/** Number of objects that rows name. */
 async function countNamed(): Promise<number> {
   const [row] = await stage.sql<{ count: number }[]>`
     select (count(object_key) + count(delivery_key))::int as count from media`;
   return row?.count ?? 0;
 }
 
-/** After a crash and one round of the jobs there is a file for each object that is named, and no other. */
+/** Runs the jobs once and expects a file for each object that a row names, and no other file. */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
-  // The process that was started again has jobs of its own, one of which may be between a file and its row.
+  // The restarted process runs the same jobs, which may just have deleted a file and not yet its row.
   await eventually(async () => (await stage.listFiles()).length === (await countNamed()));
 }
 
@@ -50,123 +50,121 @@ async function countEvents(grant: Grant): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe("a process killed", () => {
-  test("in the middle of an upload leaves the grant open and nothing else", async () => {
-    const body = noise(500_000);
-    const grant = await createGrant(stage, body.length);
-    const cut = openUpload(stage.url, grant.uploadPath, {
-      "x-upload-token": grant.uploadToken,
-      "content-length": body.length,
-    });
-    cut.on("error", () => {});
-    cut.write(body.subarray(0, 300_000));
-    await eventually(async () => (await stage.listFiles()).length > (await countNamed()));
-
-    await stage.kill();
-    await stage.start();
-
-    await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-      reason: "media_not_uploaded",
-    });
-    await expectTidy();
-    expect(await upload(stage, grant, body)).toEqual({ status: 204 });
+test("a process killed during an upload leaves the grant open and no file", async () => {
+  const body = noise(500_000);
+  const grant = await createGrant(stage, body.length);
+  const cut = openUpload(stage.url, grant.uploadPath, {
+    "x-upload-token": grant.uploadToken,
+    "content-length": body.length,
   });
+  cut.on("error", () => {});
+  cut.write(body.subarray(0, 300_000));
+  await eventually(async () => (await stage.listFiles()).length > (await countNamed()));
 
-  test("between storing an upload and spending its grant leaves the grant open", async () => {
-    const body = await png();
-    const grant = await createGrant(stage, body.length);
-    await stage.killAt("media.upload-stored");
-    await expect(upload(stage, grant, body)).rejects.toMatchObject({ code: "ECONNRESET" });
-    await stage.revive();
+  await stage.kill();
+  await stage.start();
 
-    await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-      reason: "media_not_uploaded",
-    });
-    await expectTidy();
-    expect(await upload(stage, grant, body)).toEqual({ status: 204 });
-    expect(await stage.media.completeUpload(ref(grant))).toMatchObject({
-      media: { status: "ready" },
-    });
-    await expectTidy();
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    reason: "media_not_uploaded",
   });
+  await expectTidy();
+  expect(await upload(stage, grant, body)).toEqual({ status: 204 });
+});
 
-  test.each(["media.upload-pinned", "media.checked"])(
-    "in a check, at %s, leaves it pending, and it can be completed",
-    async (point) => {
-      const grant = await uploaded(await png());
-      await stage.killAt(point);
-      await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-        kind: "unavailable",
-      });
-      await stage.revive();
+test("a process killed between storing an upload and spending its grant leaves the grant open", async () => {
+  const body = await png();
+  const grant = await createGrant(stage, body.length);
+  await stage.killAt("media.upload-stored");
+  await expect(upload(stage, grant, body)).rejects.toMatchObject({ code: "ECONNRESET" });
+  await stage.revive();
 
-      expect(await statusOf(grant)).toBe("pending");
-      await expectTidy();
-      await stage.sql`update media set lease_until = now() where id = ${grant.id}`;
-      expect(await stage.media.completeUpload(ref(grant))).toMatchObject({
-        media: { status: "ready" },
-      });
-      expect(await countEvents(grant)).toBe(1);
-      await expectTidy();
-    },
-  );
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    reason: "media_not_uploaded",
+  });
+  await expectTidy();
+  expect(await upload(stage, grant, body)).toEqual({ status: 204 });
+  expect(await stage.media.completeUpload(ref(grant))).toMatchObject({
+    media: { status: "ready" },
+  });
+  await expectTidy();
+});
 
-  test("after a check was committed has made it ready, once", async () => {
+test.each(["media.upload-pinned", "media.checked"])(
+  "a process killed during a check at %s leaves the media pending, and another check completes them",
+  async (point) => {
     const grant = await uploaded(await png());
-    await stage.killAt("media.ready-committed");
+    await stage.killAt(point);
     await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
       kind: "unavailable",
     });
     await stage.revive();
 
-    expect(await statusOf(grant)).toBe("ready");
+    expect(await statusOf(grant)).toBe("pending");
+    await expectTidy();
+    await stage.sql`update media set lease_until = now() where id = ${grant.id}`;
     expect(await stage.media.completeUpload(ref(grant))).toMatchObject({
       media: { status: "ready" },
     });
     expect(await countEvents(grant)).toBe(1);
     await expectTidy();
+  },
+);
+
+test("a process killed after the commit of a check has made the media ready and published one event", async () => {
+  const grant = await uploaded(await png());
+  await stage.killAt("media.ready-committed");
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    kind: "unavailable",
   });
+  await stage.revive();
 
-  test("after a rejection was committed has rejected it, and a job removes the object", async () => {
-    const grant = await uploaded(noise(1000));
-    await stage.killAt("media.rejected");
-    await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-      kind: "unavailable",
-    });
-    await stage.revive();
-
-    await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-      reason: "media_rejected",
-    });
-    await expectTidy();
-    await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
-      reason: "media_rejected",
-    });
+  expect(await statusOf(grant)).toBe("ready");
+  expect(await stage.media.completeUpload(ref(grant))).toMatchObject({
+    media: { status: "ready" },
   });
+  expect(await countEvents(grant)).toBe(1);
+  await expectTidy();
+});
 
-  test("while the objects of deleted media are removed leaves rows that are tried again", async () => {
-    const grant = await uploaded(await png());
-    await stage.media.completeUpload(ref(grant));
-    await stage.killAt("media.objects-removed");
-    expect(await stage.media.deleteMedia(ref(grant))).toMatchObject({ gone: false });
-    await stage.revive();
-
-    expect(await statusOf(grant)).toBe("deleting");
-    await stage.sql`update media set lease_until = now() where id = ${grant.id}`;
-    await expectTidy();
-    expect(await statusOf(grant)).toBeUndefined();
+test("a process killed after the commit of a rejection leaves the object to a job", async () => {
+  const grant = await uploaded(noise(1000));
+  await stage.killAt("media.rejected");
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    kind: "unavailable",
   });
+  await stage.revive();
 
-  test("while forgotten uploads are removed leaves no object for long", async () => {
-    const grant = await uploaded(await png());
-    await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
-    // The job runs at the start.
-    await stage.kill();
-    await stage.killAt("media.uploads-forgotten");
-    stage.launch();
-    await stage.revive();
-
-    expect(await statusOf(grant)).toBeUndefined();
-    await expectTidy();
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    reason: "media_rejected",
   });
+  await expectTidy();
+  await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
+    reason: "media_rejected",
+  });
+});
+
+test("a process killed while it deletes the objects of deleted media leaves rows for the next attempt", async () => {
+  const grant = await uploaded(await png());
+  await stage.media.completeUpload(ref(grant));
+  await stage.killAt("media.objects-removed");
+  expect(await stage.media.deleteMedia(ref(grant))).toMatchObject({ gone: false });
+  await stage.revive();
+
+  expect(await statusOf(grant)).toBe("deleting");
+  await stage.sql`update media set lease_until = now() where id = ${grant.id}`;
+  await expectTidy();
+  expect(await statusOf(grant)).toBeUndefined();
+});
+
+test("a process killed while it removes forgotten uploads leaves objects that a job deletes", async () => {
+  const grant = await uploaded(await png());
+  await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
+  // The job runs when the process starts.
+  await stage.kill();
+  await stage.killAt("media.uploads-forgotten");
+  stage.launch();
+  await stage.revive();
+
+  expect(await statusOf(grant)).toBeUndefined();
+  await expectTidy();
 });

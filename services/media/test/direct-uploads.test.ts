@@ -3,8 +3,8 @@ import { loadConfig } from "@postrider/shared/config";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
-import { png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let s3: Awaited<ReturnType<typeof startTestS3>>;
 let store: ObjectStore;
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function putDirectly({ uploadUrl }: Grant, body: Buffer): Promise<number> {
-  if (uploadUrl === undefined) throw new Error("the grant has no address of the store");
+  if (uploadUrl === undefined) throw new Error("the grant has no upload URL");
   const answer = await fetch(uploadUrl, {
     method: "PUT",
     body: new Uint8Array(body),
@@ -38,7 +38,7 @@ async function readObject({ id }: Grant): Promise<Buffer | undefined> {
   return object && Buffer.concat(await Array.fromAsync(object.content));
 }
 
-test("what went to the store itself is pinned: a later write to its address changes nothing and is removed", async () => {
+test("CompleteUpload pins a direct upload: a later write to its URL changes nothing and is deleted", async () => {
   const [first, second] = [await png(1), await png(2)];
   expect(second).toHaveLength(first.length);
   const grant = await createGrant(service, first.length);
@@ -54,7 +54,7 @@ test("what went to the store itself is pinned: a later write to its address chan
   expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
 });
 
-test("the last write before the check counts, and the grant is spent then", async () => {
+test("CompleteUpload takes the last direct upload and spends the grant", async () => {
   const [first, second] = [await png(3), await png(4)];
   const grant = await createGrant(service, first.length);
   await putDirectly(grant, first);
@@ -66,7 +66,7 @@ test("the last write before the check counts, and the grant is spent then", asyn
   expect(await upload(service, grant, first)).toMatchObject({ reason: "upload_already_received" });
 });
 
-test("an upload through us wins over one to the store that nobody has looked at", async () => {
+test("an upload through the service wins over an unchecked direct upload", async () => {
   const [ours, theirs] = [await png(5), await png(6)];
   const grant = await createGrant(service, ours.length);
   await putDirectly(grant, theirs);
@@ -76,7 +76,7 @@ test("an upload through us wins over one to the store that nobody has looked at"
   expect(await readObject(grant)).toEqual(ours);
 });
 
-test("what was uploaded in time can be completed after its grant has ended and is gone", async () => {
+test("a direct upload that ended in time can be completed after its grant has expired and is deleted", async () => {
   const body = await png(7);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);
@@ -89,7 +89,7 @@ test("what was uploaded in time can be completed after its grant has ended and i
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("a check that died between naming an upload and moving it is taken over", async () => {
+test("CompleteUpload finishes the move of a direct upload that a crash interrupted", async () => {
   const body = await png(8);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);
@@ -100,7 +100,7 @@ test("a check that died between naming an upload and moving it is taken over", a
   expect(await readObject(grant)).toEqual(body);
 });
 
-test("uploads to the store that nobody completes are removed with their media", async () => {
+test("a direct upload that is not completed is deleted with its media", async () => {
   const body = await png(9);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);

@@ -5,43 +5,44 @@ import { join } from "node:path";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
-import type { CheckMedia, CheckResult } from "#src/domain/checked-media.ts";
-import { createMediaChecker } from "#src/operations/check-media.ts";
-import { hostileFilms } from "./hostile-media/films.ts";
+import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
+import { createFileInspector } from "#src/inspection/file-inspector.ts";
+import { readProcessUsage } from "#src/inspection/process-usage.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
+import { hostileVideos } from "./hostile-media/videos.ts";
 
-/** What hostile files carry beside the media. */
+/** Content that the hostile files hide beside the media. */
 const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
-const MAX_MS = 5_000;
+const MAX_CPU_MS = 5_000;
 const MAX_MEMORY_BYTES = 256_000_000;
 const MAX_BLOCKED_MS = 200;
 
-test("no hostile file takes 5 s, 256 MB or the service's event loop, and the checker goes on", async () => {
+test("no hostile file takes 5 s of processor time, uses 256 MB or blocks the event loop, and later inspections work", async () => {
   await using folder = await makeFolder();
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
   const limits = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
-  await using checker = createMediaChecker({ limits, logger });
+  await using inspector = createFileInspector({ limits, logger });
   await using memory = watchMemory();
   await using loop = watchEventLoop();
-  const results: (Measured & { readonly result: CheckResult })[] = [];
+  const results: (Measured & { readonly result: InspectionResult })[] = [];
   for (const file of files) {
-    const startedAt = performance.now();
+    const cpuBefore = await inspectionCpuMs();
     const declared = { contentType: file.declared, bytes: file.bytes };
-    const result = await checker.check(file.path, declared);
-    results.push({ ...file, result, ms: performance.now() - startedAt });
+    const result = await inspector.inspect(file.path, declared);
+    results.push({ ...file, result, cpuMs: (await inspectionCpuMs()) - cpuBefore });
   }
 
   const ends = results.map(({ result, ...file }) => ({ file, end: judge(file, result) }));
   expect(files.length).toBeGreaterThanOrEqual(50);
   expect(ends.filter(({ end }) => end !== "as expected")).toEqual([]);
-  expect(results.filter(({ ms }) => ms >= MAX_MS)).toEqual([]);
+  expect(results.filter(({ cpuMs }) => cpuMs >= MAX_CPU_MS)).toEqual([]);
   expect(memory.peakBytes()).toBeGreaterThan(0);
   expect(memory.peakBytes()).toBeLessThan(MAX_MEMORY_BYTES);
   expect(loop.longestMs()).toBeLessThan(MAX_BLOCKED_MS);
-  await expectGoodFilesPass(checker.check, folder.path);
+  await expectGoodFilesPass(inspector.inspect, folder.path);
 }, 240_000);
 
 interface WrittenFile extends Omit<HostileFile, "bytes"> {
@@ -50,7 +51,7 @@ interface WrittenFile extends Omit<HostileFile, "bytes"> {
 }
 
 interface Measured extends WrittenFile {
-  readonly ms: number;
+  readonly cpuMs: number;
 }
 
 async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -58,13 +59,13 @@ async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** On the disk first: what is measured then is the checker, not how the files are made. */
+/** Writes all files before the measurement, so that creating them does not count. */
 async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
   for (const { bytes, ...file } of [
     ...polyglots(),
     ...(await hostileImages()),
-    ...hostileFilms(),
+    ...hostileVideos(),
   ]) {
     const path = join(folder, String(written.length));
     await writeFile(path, bytes);
@@ -73,39 +74,39 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   return written;
 }
 
-/** What is taken must have been read in full; what platforms get must hold nothing that was put in beside the media. */
-function judge(file: WrittenFile, result: CheckResult): string {
+/** A file must end as expected, and an accepted one must be delivered without the hidden content. */
+function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
-  const end = result.kind === "checked" ? "handled" : "rejected";
+  const end = result.kind === "accepted" ? "accepted" : "rejected";
   if (file.ends !== "either" && file.ends !== end) {
     return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
   }
-  return deliversHidden(file, result) ? "delivered with what was hidden" : "as expected";
+  return deliversHidden(file, result) ? "delivered with hidden content" : "as expected";
 }
 
-function deliversHidden(file: WrittenFile, result: CheckResult): boolean {
-  if (result.kind !== "checked" || result.media.delivery.kind === "blanked") return false;
+function deliversHidden(file: WrittenFile, result: InspectionResult): boolean {
+  if (result.kind !== "accepted" || result.media.delivery.kind === "blanked") return false;
   const { delivery } = result.media;
   const delivered = delivery.kind === "same" ? file.path : delivery.path;
   return HIDDEN.some((hidden) => read(delivered, "latin1").includes(hidden));
 }
 
-async function expectGoodFilesPass(check: CheckMedia, folder: string): Promise<void> {
+async function expectGoodFilesPass(inspect: InspectFile, folder: string): Promise<void> {
   const path = join(folder, "good");
   for (const [contentType, bytes] of [
     ["image/jpeg", sampleJpeg()],
     ["video/mp4", sampleMp4()],
   ] as const) {
     await writeFile(path, bytes);
-    expect(await check(path, { contentType, bytes: bytes.length })).toMatchObject({
-      kind: "checked",
+    expect(await inspect(path, { contentType, bytes: bytes.length })).toMatchObject({
+      kind: "accepted",
     });
   }
 }
 
 /**
- * How long the event loop was held at most: the processor time of this thread from one turn to the next. The time on the
- * clock would also count how long other processes of a busy machine had the processor.
+ * Measures the longest turn of the event loop in processor time of this thread, because wall-clock time would include the
+ * time that other processes of a busy machine use.
  */
 function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number } {
   let longestMs = 0;
@@ -121,11 +122,11 @@ function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number 
   };
 }
 
-/** The largest resident memory of any checking process, as the kernel counts it. */
+/** Measures the largest resident memory of any inspection process. */
 function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
   let peak = 0;
   const timer = setInterval(() => {
-    for (const pid of checkingProcesses()) peak = Math.max(peak, peakOf(pid));
+    for (const pid of inspectionProcesses()) peak = Math.max(peak, peakOf(pid));
   }, 50);
   return {
     peakBytes: () => peak,
@@ -133,17 +134,36 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
   };
 }
 
-function checkingProcesses(): string[] {
+/**
+ * Processor time of all inspection processes: of the running ones, and of the ended ones, which the kernel adds up in
+ * fields 16 and 17 of this process's `stat`. Wall-clock time would depend on the load of the machine.
+ */
+async function inspectionCpuMs(): Promise<number> {
+  const running = await Promise.all(
+    inspectionProcesses().map((pid) => readProcessUsage(Number(pid))),
+  );
+  const stat = read("/proc/self/stat");
+  const [userTicks, systemTicks] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(13, 15);
+  const ended = (Number(userTicks) + Number(systemTicks)) * 10;
+  return running.reduce((sum, usage) => sum + (usage?.cpuMs ?? 0), ended);
+}
+
+function inspectionProcesses(): string[] {
   return readdirSync("/proc/self/task")
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
-    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection-child.ts"));
+    .filter(
+      (pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection/child/main.ts"),
+    );
 }
 
 function peakOf(pid: string): number {
   return 1024 * Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Empty when the process has gone. */
+/** Reads a file; the result is empty when its process has ended. */
 function read(path: string, encoding: "utf8" | "latin1" = "utf8"): string {
   try {
     return readFileSync(path, encoding);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => importer[Symbol.asyncDispose]());
 
-/** Imports in a process that is killed at a point, and says how it ended. */
+/** Runs an import in a process that is killed at a failpoint, and returns the signal that ended it. */
 async function importAndDie(point: string, request: object): Promise<string | null> {
   const failpoints = join(importer.tempDir, "..", "failpoints");
   await mkdir(failpoints, { recursive: true });
@@ -32,26 +32,32 @@ test.each([
   ["media.import-downloaded", { rows: 0, files: 1 }],
   ["media.import-stored", { rows: 0, files: 1 }],
   ["media.import-committed", { rows: 1, files: 1 }],
-])("a process that dies at %s leaves nothing half-visible and no orphan", async (point, left) => {
-  await using host = await startHost((_request, response) => response.end("PNG crash"));
-  const url = `http://127.0.0.1:${host.port}/cat.png`;
-  const idempotency = { key: "key", fingerprint: "body" };
-  const request = { workspaceId: newId(), url, idempotency };
+])(
+  "an import whose process is killed at %s leaves no orphan and can be repeated",
+  async (point, left) => {
+    await using host = await startHost((_request, response) => response.end("PNG crash"));
+    const url = `http://127.0.0.1:${host.port}/cat.png`;
+    const idempotency = { key: "key", fingerprint: "body" };
+    const request = { workspaceId: newId(), url, idempotency };
 
-  expect(await importAndDie(point, request)).toBe("SIGKILL");
-  expect(await importer.remains(request.workspaceId)).toMatchObject(left);
+    expect(await importAndDie(point, request)).toBe("SIGKILL");
+    expect(await importer.remains(request.workspaceId)).toMatchObject(left);
 
-  await importer.removeOrphans();
-  const rows = await importer.sql<{ objects: number }[]>`
+    await importer.removeOrphans();
+    const rows = await importer.sql<{ objects: number }[]>`
     select count(object_key)::int as objects from media`;
-  expect(await importer.remains(request.workspaceId)).toEqual({
-    rows: left.rows,
-    objects: rows[0]?.objects,
-    files: 0,
-  });
+    expect(await importer.remains(request.workspaceId)).toEqual({
+      rows: left.rows,
+      objects: rows[0]?.objects,
+      files: 0,
+    });
 
-  // The dead process's claim ends by itself; until then the key is taken.
-  const again = await eventually(() => importer.media.importMedia(request), { timeoutMs: 20_000 });
-  expect(again).toMatchObject({ replayed: left.rows === 1, media: { status: "ready" } });
-  expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1, files: 0 });
-});
+    // The claim of the dead process blocks the key until it expires, here earlier than after its 5 seconds.
+    await importer.sql`update import_claims set lease_until = now()`;
+    const again = await eventually(() => importer.media.importMedia(request), {
+      timeoutMs: 20_000,
+    });
+    expect(again).toMatchObject({ replayed: left.rows === 1, media: { status: "ready" } });
+    expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1, files: 0 });
+  },
+);

@@ -11,16 +11,16 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
-import type { CheckMedia } from "#src/domain/checked-media.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { check, LIMITS } from "./import-checks.ts";
+import { inspectFake, LIMITS } from "./fake-inspection.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** 127.0.0.1 stands for the internet; 127.0.0.2 stands for the private network. */
+/** In these tests 127.0.0.1 counts as a public address and 127.0.0.2 as a private one. */
 const PUBLIC = "127.0.0.1";
 const ALLOW = [parseAllowedAddress(`${PUBLIC}:1-65535`)].filter((entry) => entry !== undefined);
 
@@ -37,11 +37,11 @@ async function resolve(hostname: string): Promise<readonly string[]> {
 }
 
 export interface ImporterOptions {
-  readonly check?: CheckMedia;
+  readonly inspect?: InspectFile;
   readonly totalMs?: number;
 }
 
-/** The part of the media service that imports, on a database and a folder of its own. */
+/** Starts ImportMedia with its own database and folder. */
 export async function startImporter(options: ImporterOptions = {}) {
   const database = await createTestDatabase({
     service: "media",
@@ -54,9 +54,9 @@ export async function startImporter(options: ImporterOptions = {}) {
   const store = await openDiskStore(objects);
   const started: AsyncDisposable[] = [];
   const startReplica = (change: ImporterOptions = {}) => {
-    const { totalMs = 10_000, check: checkMedia = check } = { ...options, ...change };
+    const { totalMs = 10_000, inspect = inspectFake } = { ...options, ...change };
     const client = new OutboundClient({ allow: ALLOW, resolve });
-    const imports = new Imports({ client, check: checkMedia, limits: LIMITS, totalMs, tempDir });
+    const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, tempDir });
     started.push(imports);
     const deps = {
       sql,
@@ -79,7 +79,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
-    /** What stays of an import: rows, events, objects, files of checks. */
+    /** Counts what an import leaves: rows of the workspace, objects, temporary folders. */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];
@@ -99,7 +99,7 @@ export async function startImporter(options: ImporterOptions = {}) {
 
 export type Importer = Awaited<ReturnType<typeof startImporter>>;
 
-/** A host on the internet. */
+/** Starts an HTTP server with a public host name. */
 export async function startHost(listener: RequestListener) {
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -121,7 +121,7 @@ export async function startHost(listener: RequestListener) {
   };
 }
 
-/** A host that says what no decent one does. */
+/** Starts a TCP server with a public host name, for responses that an HTTP server cannot send. */
 export async function startRawHost(talk: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

@@ -1,8 +1,8 @@
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { deleteDeadImportClaims } from "#src/db/import-claims.ts";
-import { check } from "./import-checks.ts";
+import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
+import { inspectFake } from "./fake-inspection.ts";
 import { startHost, startImporter, type Importer } from "./import-fixture.ts";
 
 let importer: Importer;
@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => importer[Symbol.asyncDispose]());
 
-const PNG = Buffer.from("PNG and all that follows");
+const PNG = Buffer.from("PNG and more bytes");
 
 function keyed(url: string, change: { workspaceId?: string; fingerprint?: string } = {}) {
   const { workspaceId = newId(), fingerprint = "body" } = change;
   return { workspaceId, url, idempotency: { key: "key-1", fingerprint } };
 }
 
-/** A host that answers when it is told to. */
+/** A host that answers after `answer` was called. */
 async function startSlowHost() {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const host = await startHost((_request, response) => void told.then(() => response.end(PNG)));
@@ -29,7 +29,7 @@ async function countObjects(): Promise<number> {
   return (await importer.remains(newId())).objects;
 }
 
-test("a repeated import is answered as the first was, and downloads nothing", async () => {
+test("a repeated ImportMedia returns the first answer and downloads nothing", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const first = await importer.media.importMedia(request);
@@ -40,7 +40,7 @@ test("a repeated import is answered as the first was, and downloads nothing", as
   expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1 });
 });
 
-test("the answer stays that of the first import after the media are gone", async () => {
+test("a repeated ImportMedia returns the first answer also after the media were deleted", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const { media } = await importer.media.importMedia(request);
@@ -48,7 +48,7 @@ test("the answer stays that of the first import after the media are gone", async
   expect(await importer.media.importMedia(request)).toMatchObject({ replayed: true, media });
 });
 
-test("a key belongs to its first request", async () => {
+test("an idempotency key cannot be used for another import", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   await importer.media.importMedia(request);
@@ -59,7 +59,7 @@ test("a key belongs to its first request", async () => {
   expect(host.requests).toHaveLength(1);
 });
 
-test("workspaces have their own keys", async () => {
+test("two workspaces can use the same idempotency key for different imports", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const [mine, theirs] = [keyed(host.url), keyed(host.url, { fingerprint: "other" })];
   const [first, second] = [
@@ -70,7 +70,7 @@ test("workspaces have their own keys", async () => {
   expect(second.media?.id).not.toBe(first.media?.id);
 });
 
-test("an import that fails does not use its key up", async () => {
+test("a failed import leaves its idempotency key free", async () => {
   let status = 500;
   await using host = await startHost((_request, response) => response.writeHead(status).end(PNG));
   const request = keyed(host.url);
@@ -81,7 +81,7 @@ test("an import that fails does not use its key up", async () => {
   expect(await importer.media.importMedia(request)).toMatchObject({ replayed: false });
 });
 
-test("a second request waits for the first and is answered the same, on another replica too", async () => {
+test("a concurrent ImportMedia with the same key on another replica waits and returns the same answer", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const first = importer.media.importMedia(request);
@@ -92,7 +92,7 @@ test("a second request waits for the first and is answered the same, on another 
   expect(host.requests).toHaveLength(1);
 });
 
-test("a second request waits 2 seconds for the first, then says so", async () => {
+test("a concurrent ImportMedia with the same key fails with idempotency_conflict after 2 seconds", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const first = importer.media.importMedia(request);
@@ -109,7 +109,7 @@ test("a second request waits 2 seconds for the first, then says so", async () =>
   expect(await first).toMatchObject({ replayed: false });
 });
 
-test("twenty requests at once on three replicas make one media and one event", async () => {
+test("twenty concurrent imports with one key on three replicas create one media and one event", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const before = await countObjects();
@@ -128,7 +128,7 @@ test("twenty requests at once on three replicas make one media and one event", a
   expect(events).toHaveLength(1);
 });
 
-test("who loses the claim while it downloads makes nothing, and leaves no object", async () => {
+test("an import that lost its claim during the download creates nothing and leaves no object", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const before = await countObjects();
@@ -148,12 +148,12 @@ test("who loses the claim while it downloads makes nothing, and leaves no object
   });
 });
 
-test("a claim is held as long as the import takes, and given back with it", async () => {
+test("an import renews its claim until it ends and then releases it", async () => {
   const { promise: checked, resolve: finish } = Promise.withResolvers<void>();
   const replica = importer.startReplica({
-    check: async (path, declared) => {
+    inspect: async (path, declared) => {
       await checked;
-      return await check(path, declared);
+      return await inspectFake(path, declared);
     },
   });
   await using host = await startHost((_request, response) => response.end(PNG));
@@ -171,7 +171,7 @@ test("a claim is held as long as the import takes, and given back with it", asyn
   expect(await leases()).toHaveLength(0);
 });
 
-test("what dead processes claimed is deleted", async () => {
+test("expired claims of imports are deleted and live ones are kept", async () => {
   const [dead, alive] = [newId(), newId()];
   for (const [workspaceId, age] of [
     [dead, "2 minutes"],
@@ -181,7 +181,7 @@ test("what dead processes claimed is deleted", async () => {
       insert into import_claims (workspace_id, key, token, lease_until)
       values (${workspaceId}, 'key', ${newId()}, now() - ${age}::interval)`;
   }
-  expect(await deleteDeadImportClaims(importer.sql, 1000)).toBe(1);
+  expect(await deleteExpiredImportClaims(importer.sql, 1000)).toBe(1);
   const left = await importer.sql<
     { workspaceId: string }[]
   >`select workspace_id from import_claims`;

@@ -7,9 +7,9 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { Imports } from "#src/operations/imports.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { check, LIMITS } from "./import-checks.ts";
+import { inspectFake, LIMITS } from "./fake-inspection.ts";
 
-/** Imports once, in a process that a failpoint can kill: `{databaseUrl, objects, tempDir, failpoints, request}`. */
+/** Runs one import in its own process, which a failpoint can kill. Its argument is a JSON object. */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;
   readonly objects: string;
@@ -24,7 +24,13 @@ const store = await openDiskStore(order.objects);
 const allow = [parseAllowedAddress("127.0.0.1:1-65535")].filter((entry) => entry !== undefined);
 const client = new OutboundClient({ allow });
 const { tempDir } = order;
-await using imports = new Imports({ client, check, limits: LIMITS, totalMs: 10_000, tempDir });
+await using imports = new Imports({
+  client,
+  inspect: inspectFake,
+  limits: LIMITS,
+  totalMs: 10_000,
+  tempDir,
+});
 const deps = {
   sql,
   store,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => service[Symbol.asyncDispose]());
 
-/** Of the future: everything that is stored is older. */
+/** A minimum age in the future, so that every stored object is old enough. */
 const NO_AGE = -60_000;
 
 async function uploaded(): Promise<Grant> {
@@ -28,7 +28,7 @@ async function ready(): Promise<Grant> {
   return grant;
 }
 
-/** Ready without a check. */
+/** Inserts ready media without a check. */
 async function stored(): Promise<Pick<Grant, "workspaceId" | "id">> {
   const ref = { workspaceId: newId(), id: newId() };
   const keys = { objectKey: `objects/${newId()}`, deliveryKey: null };
@@ -65,7 +65,7 @@ async function listIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test("deleted media lose their objects and then their row, whichever replica gets to it", async () => {
+test("remove-objects deletes the objects and then the rows of deleted media, each on one replica", async () => {
   const kept = await ready();
   const deleted = await Promise.all(Array.from({ length: 30 }, stored));
   await Promise.all(deleted.map(remove));
@@ -79,36 +79,36 @@ test("deleted media lose their objects and then their row, whichever replica get
   expect(await service.removeObjects()).toBe(0);
 });
 
-test("while the store is away deleted media keep their row, and it is tried again", async () => {
+test("remove-objects keeps the rows of deleted media while the store is unavailable, and retries", async () => {
   const grant = await ready();
   await remove(grant);
-  const [objects, away] = [join(service.folder, "objects"), join(service.folder, "away")];
-  await rename(objects, away);
+  const [objects, moved] = [join(service.folder, "objects"), join(service.folder, "moved")];
+  await rename(objects, moved);
 
   expect(await service.removeObjects(0)).toBe(1);
   expect(await listIds()).toEqual([grant.id]);
-  await rename(away, objects);
+  await rename(moved, objects);
   expect(await service.removeObjects(0)).toBe(1);
   expect(await listIds()).toEqual([]);
   expect(await service.listStored()).toEqual([]);
 });
 
-test("while the store is away uploads are unavailable, and the grant stays open", async () => {
+test("an upload is unavailable while the store is, and its grant stays open", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
-  const [objects, away] = [join(service.folder, "objects"), join(service.folder, "away")];
-  await rename(objects, away);
+  const [objects, moved] = [join(service.folder, "objects"), join(service.folder, "moved")];
+  await rename(objects, moved);
   expect(await upload(service, grant, body)).toMatchObject({ status: 503, reason: "unavailable" });
-  await rename(away, objects);
+  await rename(moved, objects);
 
   expect(await upload(service, grant, body)).toEqual({ status: 204 });
-  await rename(objects, away);
+  await rename(objects, moved);
   await expect(service.complete(grant)).rejects.toMatchObject({ kind: "unavailable" });
-  await rename(away, objects);
+  await rename(moved, objects);
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("uploads that nobody completed are forgotten when they are old, with their objects", async () => {
+test("remove-forgotten-uploads deletes old uploads that were not completed, with their objects", async () => {
   const [old, young, done] = [await uploaded(), await uploaded(), await ready()];
   await service.sql`
     update media set created_at = now() - interval '25 hours' where id = any(${[old.id, done.id]}::uuid[])`;
@@ -124,7 +124,7 @@ test("uploads that nobody completed are forgotten when they are old, with their 
   expect(await upload(service, old, body)).toMatchObject({ reason: "not_found" });
 });
 
-test("an upload that is being checked is not forgotten", async () => {
+test("remove-forgotten-uploads keeps an old upload that is being checked", async () => {
   const grant = await uploaded();
   await service.sql`
     update media
@@ -136,7 +136,7 @@ test("an upload that is being checked is not forgotten", async () => {
   expect(await listIds()).toEqual([grant.id]);
 });
 
-test("grants that ended unused are removed, used ones stay with their media", async () => {
+test("remove-forgotten-uploads deletes expired unused grants and keeps used ones", async () => {
   const [unused, used] = [await createGrant(service, 10), await uploaded()];
   await service.sql`update upload_grants set expires_at = now() - interval '2 hours'`;
 
@@ -147,7 +147,7 @@ test("grants that ended unused are removed, used ones stay with their media", as
   expect(await listIds()).toContain(unused.id);
 });
 
-test("objects that no row names are removed when they are old, and no others", async () => {
+test("remove-orphans deletes old objects that no row names, and no others", async () => {
   const [pending, done] = [await uploaded(), await ready()];
   const named = await service.listStored();
   const waiting = await createGrant(service, 10);
@@ -164,26 +164,26 @@ test("objects that no row names are removed when they are old, and no others", a
   expect(await listIds()).toEqual([pending.id, done.id, waiting.id].toSorted());
 });
 
-test("many objects are looked through a page at a time", async () => {
+test("remove-orphans deletes more objects than one page holds", async () => {
   const grant = await ready();
   const named = await service.listStored();
-  await Promise.all(Array.from({ length: 1_100 }, () => putOrphan(`objects/${newId()}`)));
+  await Promise.all(Array.from({ length: 600 }, () => putOrphan(`objects/${newId()}`)));
 
-  expect(await service.removeOrphans(NO_AGE)).toBe(1_100);
+  expect(await service.removeOrphans(NO_AGE)).toBe(600);
 
   expect(await service.listStored()).toEqual(named);
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("files that a killed check left are removed, whatever else is in that folder stays", async () => {
+test("remove-orphans deletes the temporary folders of killed checks and keeps other folders", async () => {
   const tempDir = join(service.folder, "temp");
   const left = join(tempDir, `media-check-${newId()}`);
   await mkdir(left, { recursive: true });
   await writeFile(join(left, "upload"), "bytes");
-  await mkdir(join(tempDir, "somebody-elses"));
+  await mkdir(join(tempDir, "another-folder"));
 
   await service.removeOrphans(60_000);
   expect(await service.listStored()).toHaveLength(3);
   await service.removeOrphans(NO_AGE);
-  expect(await service.listStored()).toEqual(["somebody-elses"]);
+  expect(await service.listStored()).toEqual(["another-folder"]);
 });

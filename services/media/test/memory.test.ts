@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { noise } from "./fixture.ts";
-import { startStage } from "./process.ts";
-import { createGrant, uploadChunked } from "./uploading.ts";
+import { noise } from "./media-fixture.ts";
+import { startStage } from "./media-process.ts";
+import { createGrant, uploadChunked } from "./upload-client.ts";
 
 const MB = 1_000_000;
 const BYTES = 256 * MB;
 
-/** The most memory that a process ever had, in bytes. */
+/** Peak resident memory of a process in bytes. */
 function peakMemory(pid: number): number {
   const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(found?.[1]) * 1024;
@@ -18,7 +18,7 @@ function* flood(total: number): Generator<Buffer> {
   for (let sent = 0; sent < total; sent += block.length) yield block;
 }
 
-test("an upload of 256 MB, and reading it back for its check, takes less than 100 MB of memory", async () => {
+test("an upload of 256 MB and its check increase the memory of the process by less than 100 MB", async () => {
   await using stage = await startStage();
   await stage.start();
   const grants = [

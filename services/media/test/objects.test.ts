@@ -5,8 +5,8 @@ import { newId } from "@postrider/shared/ids";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, SECRET, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, upload, type Grant } from "./uploading.ts";
+import { noise, png, SECRET, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function ready(body: Buffer, contentType = "image/png"): Promise<Grant> {
 
 const sha256 = (body: Buffer): string => createHash("sha256").update(body).digest("hex");
 
-test("ready media are served whole, with their type, length and hash", async () => {
+test("GET and HEAD /objects return ready media with their type, length and hash", async () => {
   const body = await png();
   const grant = await ready(body);
 
@@ -64,7 +64,7 @@ test("ready media are served whole, with their type, length and hash", async () 
   expect(head.body).toHaveLength(0);
 });
 
-test("a part is served as a part, and one that is not there as none", async () => {
+test("GET /objects answers a valid range with 206 and one beyond the end with 416", async () => {
   const body = await png();
   const grant = await ready(body);
   const range = (text: string, headers = {}) =>
@@ -91,7 +91,7 @@ test("a part is served as a part, and one that is not there as none", async () =
   expect(head).toMatchObject({ status: 206, headers: { "content-length": "2" } });
 });
 
-test("nothing else is served: media of another workspace, unknown, pending, rejected, deleting", async () => {
+test("GET /objects does not find media that are unknown, of another workspace or not ready", async () => {
   const body = await png();
   const grant = await ready(body);
   const pending = await createGrant(service, body.length);
@@ -118,11 +118,11 @@ test("nothing else is served: media of another workspace, unknown, pending, reje
     expect(await get(ref, { rendition: "delivery" })).toMatchObject({ status: 404 });
   }
   expect(await get(grant, { rendition: "other" })).toMatchObject({ status: 400 });
-  const stranger = { authorization: "Bearer guess" };
-  expect(await get(grant, { headers: stranger })).toMatchObject({ status: 401 });
+  const unauthenticated = { authorization: "Bearer guess" };
+  expect(await get(grant, { headers: unauthenticated })).toMatchObject({ status: 401 });
 });
 
-test("platforms receive an upright picture without metadata, everybody else the original", async () => {
+test("the delivery rendition is upright and without metadata, and the original is unchanged", async () => {
   const body = await sharp({ create: { width: 40, height: 20, channels: 3, background: "red" } })
     .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" } })
     .withMetadata({ orientation: 6 })
@@ -149,7 +149,7 @@ test("platforms receive an upright picture without metadata, everybody else the 
   ]);
 });
 
-test("bytes that platforms must not see are replaced as they pass, in any part", async () => {
+test("the delivery rendition of a video applies its patches to the whole file and to ranges", async () => {
   const [workspaceId, id] = [newId(), newId()];
   const body = noise(600_000);
   const blanked = Buffer.from(body);
@@ -168,7 +168,7 @@ test("bytes that platforms must not see are replaced as they pass, in any part",
   await service.sql.begin((tx) =>
     insertReadyMedia(
       tx,
-      { id, workspaceId, fileName: "film.mp4" },
+      { id, workspaceId, fileName: "video.mp4" },
       {
         kind: "video",
         contentType: "video/mp4",
@@ -199,7 +199,7 @@ test("bytes that platforms must not see are replaced as they pass, in any part",
   expect((await get(ref)).body.equals(body)).toBe(true);
 });
 
-test("a reader that goes away early lets go of the object", async () => {
+test("a client that closes the connection early releases the object", async () => {
   const grant = await ready(
     await sharp({
       create: {

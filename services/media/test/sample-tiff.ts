@@ -1,4 +1,4 @@
-/** An entry of a directory; its value is a number of four bytes, or where its bytes are. */
+/** An entry of a directory; `value` is a 32-bit number or the offset of the value's bytes. */
 interface TiffEntry {
   readonly tag: number;
   readonly value: number;
@@ -6,7 +6,7 @@ interface TiffEntry {
   readonly type?: number;
 }
 
-/** A directory of pages or of EXIF. `next`: where the next one is, or 0. */
+/** A directory of a page or of EXIF data. `next` is the offset of the next directory, or 0. */
 export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
   const bytes = Buffer.alloc(2 + 12 * entries.length + 4);
   bytes.writeUInt16LE(entries.length, 0);
@@ -20,7 +20,7 @@ export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
   return bytes;
 }
 
-/** A grey picture whose one strip of 64 bytes stands at byte 8. */
+/** The entries of a grey image whose only strip has 64 bytes at offset 8. */
 export function tiffEntries(size: number, compression = 1): TiffEntry[] {
   return [
     { tag: 256, value: size },
@@ -35,7 +35,7 @@ export function tiffEntries(size: number, compression = 1): TiffEntry[] {
   ];
 }
 
-/** A file whose first directory is the first of `parts`. */
+/** A file whose first part is the first directory. */
 export function tiff(...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from("II*\0\x08\0\0\0", "latin1"), ...parts]);
 }

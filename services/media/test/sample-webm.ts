@@ -1,4 +1,4 @@
-/** A tiny muxer for WebM: enough to make valid files and broken ones. */
+/** A minimal WebM muxer for valid and broken test files. */
 
 /** Identifiers of the elements that tests need. */
 export const ID = {
@@ -35,7 +35,7 @@ export function element(id: number, ...payload: readonly Uint8Array[]): Buffer {
   return Buffer.concat([idBytes(id), size, content]);
 }
 
-/** An element that says nothing of its size. */
+/** An element of unknown size. */
 export function endless(id: number, ...payload: readonly Uint8Array[]): Buffer {
   return Buffer.concat([idBytes(id), Buffer.from("01ffffffffffffff", "hex"), ...payload]);
 }
@@ -70,7 +70,7 @@ export interface WebmParts {
   readonly live: boolean;
 }
 
-/** A film of 320 x 240 and two seconds; its frames hold no picture, which no reader of ours decodes. */
+/** A video of 320 x 240 pixels and two seconds. Its frames contain no image data, because no parser decodes them. */
 export function sampleWebm(parts: Partial<WebmParts> = {}): Buffer {
   const live = parts.live ?? false;
   const info = parts.info ?? [unsigned(ID.timestampScale, 1_000_000), float(ID.duration, 2000)];

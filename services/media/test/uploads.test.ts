@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noise, png, startMedia, type TestMedia } from "./fixture.ts";
-import { createGrant, openUpload, upload, uploadChunked } from "./uploading.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, openUpload, upload, uploadChunked } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const digest = (algorithm: string, body: Buffer): string =>
   createHash(algorithm).update(body).digest("base64");
 
-/** What is stored for this media, once nothing is being written any more. */
+/** Reads the stored object of media; undefined when none is named. */
 async function storedOf(id: string): Promise<Buffer | undefined> {
   const [row] = await service.sql<{ objectKey: string | null }[]>`
     select object_key from media where id = ${id}`;
@@ -24,230 +24,221 @@ async function storedOf(id: string): Promise<Buffer | undefined> {
   return object === undefined ? undefined : Buffer.concat(await Array.fromAsync(object.content));
 }
 
-describe("a grant", () => {
-  test("is for the declared types and lengths only", async () => {
-    const ask = (contentType: string, bytes: number) =>
-      createGrant(service, bytes, { contentType });
+test("CreateUpload accepts supported types up to their maximum length only", async () => {
+  const ask = (contentType: string, bytes: number) => createGrant(service, bytes, { contentType });
 
-    await expect(ask("image/svg+xml", 10)).rejects.toMatchObject({
-      kind: "unprocessable",
-      reason: "media_rejected",
-      violations: [{ code: "media_type_unsupported", path: "/contentType" }],
-    });
-    await expect(ask("image/png", 20_000_001)).rejects.toMatchObject({
-      reason: "media_rejected",
-      violations: [{ code: "media_too_large", limit: 20_000_000, actual: 20_000_001 }],
-    });
-    await expect(ask("video/mp4", 1_000_000_001)).rejects.toMatchObject({
-      reason: "media_rejected",
-    });
-    await expect(ask("image/png", 0)).rejects.toMatchObject({ reason: "invalid_request" });
-    expect((await ask("IMAGE/PNG", 20_000_000)).uploadUrl).toBeUndefined();
-    expect(await ask("video/webm", 1_000_000_000)).toBeDefined();
+  await expect(ask("image/svg+xml", 10)).rejects.toMatchObject({
+    kind: "unprocessable",
+    reason: "media_rejected",
+    violations: [{ code: "media_type_unsupported", path: "/contentType" }],
   });
+  await expect(ask("image/png", 20_000_001)).rejects.toMatchObject({
+    reason: "media_rejected",
+    violations: [{ code: "media_too_large", limit: 20_000_000, actual: 20_000_001 }],
+  });
+  await expect(ask("video/mp4", 1_000_000_001)).rejects.toMatchObject({
+    reason: "media_rejected",
+  });
+  await expect(ask("image/png", 0)).rejects.toMatchObject({ reason: "invalid_request" });
+  expect((await ask("IMAGE/PNG", 20_000_000)).uploadUrl).toBeUndefined();
+  expect(await ask("video/webm", 1_000_000_000)).toBeDefined();
+});
 
-  test("keeps its token from whoever reads the database", async () => {
-    const grant = await createGrant(service, 10);
+test("the database does not contain the token of a grant", async () => {
+  const grant = await createGrant(service, 10);
 
-    expect(grant.uploadToken).toMatch(/^[\w-]{43}$/);
-    const [row] = await service.sql<{ text: string }[]>`
+  expect(grant.uploadToken).toMatch(/^[\w-]{43}$/);
+  const [row] = await service.sql<{ text: string }[]>`
       select upload_grants::text || media::text as text
       from upload_grants join media on id = media_id
       where id = ${grant.id}`;
-    expect(row?.text).toContain(grant.id);
-    expect(row?.text).not.toContain(grant.uploadToken);
-    expect(row?.text).not.toContain(Buffer.from(grant.uploadToken).toString("hex"));
-  });
+  expect(row?.text).toContain(grant.id);
+  expect(row?.text).not.toContain(grant.uploadToken);
+  expect(row?.text).not.toContain(Buffer.from(grant.uploadToken).toString("hex"));
 });
 
-describe("an upload", () => {
-  test("is stored as it came, with or without its type and length", async () => {
-    const body = noise(200_000);
-    const bare = await createGrant(service, body.length);
-    const typed = await createGrant(service, body.length);
-    const chunked = await createGrant(service, body.length);
+test("PUT /uploads stores the body with and without Content-Type and Content-Length", async () => {
+  const body = noise(200_000);
+  const bare = await createGrant(service, body.length);
+  const typed = await createGrant(service, body.length);
+  const chunked = await createGrant(service, body.length);
 
-    expect(await upload(service, bare, body)).toEqual({ status: 204 });
-    expect(await upload(service, typed, body, { "content-type": "Image/PNG" })).toEqual({
-      status: 204,
-    });
-    const parts = [body.subarray(0, 7), body.subarray(7, 70_000), body.subarray(70_000)];
-    expect(await uploadChunked(service, chunked, parts)).toEqual({ status: 204 });
-
-    for (const { id } of [bare, typed, chunked]) expect(await storedOf(id)).toEqual(body);
+  expect(await upload(service, bare, body)).toEqual({ status: 204 });
+  expect(await upload(service, typed, body, { "content-type": "Image/PNG" })).toEqual({
+    status: 204,
   });
+  const parts = [body.subarray(0, 7), body.subarray(7, 70_000), body.subarray(70_000)];
+  expect(await uploadChunked(service, chunked, parts)).toEqual({ status: 204 });
 
-  test("of another type is refused, and the grant stays open", async () => {
-    const body = noise(100);
-    const grant = await createGrant(service, body.length);
+  for (const { id } of [bare, typed, chunked]) expect(await storedOf(id)).toEqual(body);
+});
 
-    expect(await upload(service, grant, body, { "content-type": "image/jpeg" })).toMatchObject({
-      reason: "unsupported_media_type",
-    });
-    const parameter = { "content-type": "image/png; charset=utf-8" };
-    expect(await upload(service, grant, body, parameter)).toMatchObject({
-      reason: "unsupported_media_type",
-    });
-    expect(await upload(service, grant, body)).toEqual({ status: 204 });
+test("PUT /uploads refuses another type than declared, and the grant stays open", async () => {
+  const body = noise(100);
+  const grant = await createGrant(service, body.length);
+
+  expect(await upload(service, grant, body, { "content-type": "image/jpeg" })).toMatchObject({
+    reason: "unsupported_media_type",
   });
+  const parameter = { "content-type": "image/png; charset=utf-8" };
+  expect(await upload(service, grant, body, parameter)).toMatchObject({
+    reason: "unsupported_media_type",
+  });
+  expect(await upload(service, grant, body)).toEqual({ status: 204 });
+});
 
-  test("that is not what its digest says is refused, and the grant stays open", async () => {
-    const body = noise(100_000);
-    const grant = await createGrant(service, body.length);
-    const put = (header: string) => upload(service, grant, body, { "content-digest": header });
+test("PUT /uploads refuses a body with a wrong Content-Digest, and the grant stays open", async () => {
+  const body = noise(100_000);
+  const grant = await createGrant(service, body.length);
+  const put = (header: string) => upload(service, grant, body, { "content-digest": header });
 
-    const wrong = `sha-256=:${digest("sha256", noise(1))}:`;
-    for (const header of [wrong, `sha-512=:${digest("sha512", noise(1))}:`, "sha-256=abc"]) {
-      expect(await put(header)).toMatchObject({
-        status: 400,
-        reason: "invalid_request",
-        details: [{ code: "invalid_header" }],
-      });
-    }
-    expect(await put(`sha-512=:${digest("sha512", body)}:, ${wrong}`)).toMatchObject({
+  const wrong = `sha-256=:${digest("sha256", noise(1))}:`;
+  for (const header of [wrong, `sha-512=:${digest("sha512", noise(1))}:`, "sha-256=abc"]) {
+    expect(await put(header)).toMatchObject({
       status: 400,
-    });
-    expect(await storedOf(grant.id)).toBeUndefined();
-    expect(
-      await put(`sha-256=:${digest("sha256", body)}:, sha-512=:${digest("sha512", body)}:`),
-    ).toEqual({ status: 204 });
-  });
-
-  test("that is too short is refused, and the grant stays open", async () => {
-    const body = noise(100);
-    const grant = await createGrant(service, body.length);
-    const refused = {
       reason: "invalid_request",
-      details: [{ code: "media_length_mismatch", limit: 100, actual: 99 }],
-    };
-
-    expect(await upload(service, grant, body.subarray(1))).toMatchObject(refused);
-    expect(await uploadChunked(service, grant, [body.subarray(1)])).toMatchObject(refused);
-    expect(await upload(service, grant, body)).toEqual({ status: 204 });
-  });
-
-  test("that is empty is rejected, and the grant stays open", async () => {
-    const body = noise(100);
-    const grant = await createGrant(service, body.length);
-    const rejected = { reason: "media_rejected" };
-
-    expect(await upload(service, grant, Buffer.alloc(0))).toMatchObject(rejected);
-    expect(await uploadChunked(service, grant, [])).toMatchObject(rejected);
-    expect(await upload(service, grant, body)).toEqual({ status: 204 });
-  });
-
-  test("that is too long is refused before its length was read, and leaves nothing", async () => {
-    const before = await service.listStored();
-    const grant = await createGrant(service, 100);
-    const long = { reason: "payload_too_large", details: [{ limit: 100, actual: 101 }] };
-
-    expect(await upload(service, grant, noise(101))).toMatchObject(long);
-    let sent = 0;
-    const endless = async function* (): AsyncGenerator<Buffer> {
-      for (; sent < 2_000; sent += 1) yield noise(65_536);
-    };
-    expect(await uploadChunked(service, grant, endless())).toMatchObject({
-      reason: "payload_too_large",
+      details: [{ code: "invalid_header" }],
     });
-    expect(sent).toBeLessThan(2_000);
-
-    await eventually(async () => expect(await service.listStored()).toEqual(before));
-    expect(await upload(service, grant, noise(100))).toEqual({ status: 204 });
+  }
+  expect(await put(`sha-512=:${digest("sha512", body)}:, ${wrong}`)).toMatchObject({
+    status: 400,
   });
+  expect(await storedOf(grant.id)).toBeUndefined();
+  expect(
+    await put(`sha-256=:${digest("sha256", body)}:, sha-512=:${digest("sha512", body)}:`),
+  ).toEqual({ status: 204 });
+});
 
-  test("that is cut leaves nothing and can be repeated", async () => {
-    const before = await service.listStored();
-    const body = noise(300_000);
-    const grant = await createGrant(service, body.length);
-    for (const headers of [{ "content-length": body.length }, { "transfer-encoding": "chunked" }]) {
-      const cut = openUpload(service.url, grant.uploadPath, {
-        "x-upload-token": grant.uploadToken,
-        ...headers,
-      });
-      cut.on("error", () => {});
-      cut.write(body.subarray(0, 200_000));
-      await eventually(() => cut.writableLength === 0);
-      cut.destroy();
-    }
+test("PUT /uploads refuses a body that is too short, and the grant stays open", async () => {
+  const body = noise(100);
+  const grant = await createGrant(service, body.length);
+  const refused = {
+    reason: "invalid_request",
+    details: [{ code: "media_length_mismatch", limit: 100, actual: 99 }],
+  };
 
-    expect(await upload(service, grant, body)).toEqual({ status: 204 });
-    await eventually(async () =>
-      expect(await service.listStored()).toHaveLength(before.length + 1),
-    );
-    expect(await storedOf(grant.id)).toEqual(body);
+  expect(await upload(service, grant, body.subarray(1))).toMatchObject(refused);
+  expect(await uploadChunked(service, grant, [body.subarray(1)])).toMatchObject(refused);
+  expect(await upload(service, grant, body)).toEqual({ status: 204 });
+});
+
+test("PUT /uploads rejects an empty body, and the grant stays open", async () => {
+  const body = noise(100);
+  const grant = await createGrant(service, body.length);
+  const rejected = { reason: "media_rejected" };
+
+  expect(await upload(service, grant, Buffer.alloc(0))).toMatchObject(rejected);
+  expect(await uploadChunked(service, grant, [])).toMatchObject(rejected);
+  expect(await upload(service, grant, body)).toEqual({ status: 204 });
+});
+
+test("PUT /uploads refuses a body that is too long without reading all of it, and stores nothing", async () => {
+  const before = await service.listStored();
+  const grant = await createGrant(service, 100);
+  const long = { reason: "payload_too_large", details: [{ limit: 100, actual: 101 }] };
+
+  expect(await upload(service, grant, noise(101))).toMatchObject(long);
+  let sent = 0;
+  const endless = async function* (): AsyncGenerator<Buffer> {
+    for (; sent < 2_000; sent += 1) yield noise(65_536);
+  };
+  expect(await uploadChunked(service, grant, endless())).toMatchObject({
+    reason: "payload_too_large",
   });
+  expect(sent).toBeLessThan(2_000);
 
-  test("counts once: a second one is refused, however it is authorized", async () => {
-    const body = await png();
-    const grant = await createGrant(service, body.length);
-    await upload(service, grant, body);
+  await eventually(async () => expect(await service.listStored()).toEqual(before));
+  expect(await upload(service, grant, noise(100))).toEqual({ status: 204 });
+});
 
-    const again = { status: 400, reason: "upload_already_received" };
-    expect(await upload(service, grant, body)).toMatchObject(again);
-    expect(await upload(service, grant, noise(50))).toMatchObject(again);
-    await service.complete(grant);
-    expect(await upload(service, grant, body)).toMatchObject(again);
-    expect(await storedOf(grant.id)).toEqual(body);
-  });
+test("an interrupted upload stores nothing and can be repeated", async () => {
+  const before = await service.listStored();
+  const body = noise(300_000);
+  const grant = await createGrant(service, body.length);
+  for (const headers of [{ "content-length": body.length }, { "transfer-encoding": "chunked" }]) {
+    const cut = openUpload(service.url, grant.uploadPath, {
+      "x-upload-token": grant.uploadToken,
+      ...headers,
+    });
+    cut.on("error", () => {});
+    cut.write(body.subarray(0, 200_000));
+    await eventually(() => cut.writableLength === 0);
+    cut.destroy();
+  }
 
-  test("without a token that fits is not found", async () => {
-    const body = noise(100);
-    const [mine, other] = [await createGrant(service, 100), await createGrant(service, 100)];
-    const missing = { reason: "not_found" };
-    const withToken = (uploadToken: string) =>
-      upload(service, { uploadPath: mine.uploadPath, uploadToken }, body);
+  expect(await upload(service, grant, body)).toEqual({ status: 204 });
+  await eventually(async () => expect(await service.listStored()).toHaveLength(before.length + 1));
+  expect(await storedOf(grant.id)).toEqual(body);
+});
 
-    expect(await withToken(other.uploadToken)).toMatchObject(missing);
-    expect(await withToken("")).toMatchObject(missing);
-    expect(await withToken("A".repeat(43))).toMatchObject(missing);
-    const path = { ...mine, uploadPath: newId() };
-    expect(await upload(service, path, body)).toMatchObject(missing);
-    expect(await upload(service, { ...mine, uploadPath: "no-id" }, body)).toMatchObject(missing);
-    expect(await upload(service, { ...mine, uploadPath: "..%2f" }, body)).toMatchObject(missing);
-    const noToken = openUpload(service.url, mine.uploadPath, { "content-length": 0 });
-    noToken.end();
-    const [response] = await once(noToken, "response");
-    expect(response).toMatchObject({ statusCode: 404 });
-    expect(await storedOf(mine.id)).toBeUndefined();
-  });
+test("PUT /uploads refuses a second upload of the same grant", async () => {
+  const body = await png();
+  const grant = await createGrant(service, body.length);
+  await upload(service, grant, body);
 
-  test("with a grant that has ended is not found", async () => {
-    const grant = await createGrant(service, 100);
-    await service.sql`
+  const again = { status: 400, reason: "upload_already_received" };
+  expect(await upload(service, grant, body)).toMatchObject(again);
+  expect(await upload(service, grant, noise(50))).toMatchObject(again);
+  await service.complete(grant);
+  expect(await upload(service, grant, body)).toMatchObject(again);
+  expect(await storedOf(grant.id)).toEqual(body);
+});
+
+test("PUT /uploads does not find a grant without its token", async () => {
+  const body = noise(100);
+  const [mine, other] = [await createGrant(service, 100), await createGrant(service, 100)];
+  const missing = { reason: "not_found" };
+  const withToken = (uploadToken: string) =>
+    upload(service, { uploadPath: mine.uploadPath, uploadToken }, body);
+
+  expect(await withToken(other.uploadToken)).toMatchObject(missing);
+  expect(await withToken("")).toMatchObject(missing);
+  expect(await withToken("A".repeat(43))).toMatchObject(missing);
+  const path = { ...mine, uploadPath: newId() };
+  expect(await upload(service, path, body)).toMatchObject(missing);
+  expect(await upload(service, { ...mine, uploadPath: "no-id" }, body)).toMatchObject(missing);
+  expect(await upload(service, { ...mine, uploadPath: "..%2f" }, body)).toMatchObject(missing);
+  const noToken = openUpload(service.url, mine.uploadPath, { "content-length": 0 });
+  noToken.end();
+  const [response] = await once(noToken, "response");
+  expect(response).toMatchObject({ statusCode: 404 });
+  expect(await storedOf(mine.id)).toBeUndefined();
+});
+
+test("PUT /uploads does not find an expired grant", async () => {
+  const grant = await createGrant(service, 100);
+  await service.sql`
       update upload_grants set expires_at = now() - interval '1 second' where media_id = ${grant.id}`;
 
-    expect(await upload(service, grant, noise(100))).toMatchObject({ reason: "not_found" });
-  });
-
-  test("by somebody without the internal secret is refused before anything else", async () => {
-    const grant = await createGrant(service, 100);
-    const stranger = { authorization: `Bearer ${"x".repeat(32)}` };
-
-    expect(await upload(service, grant, noise(100), stranger)).toMatchObject({ status: 401 });
-  });
+  expect(await upload(service, grant, noise(100))).toMatchObject({ reason: "not_found" });
 });
 
-describe("two uploads of one grant at once", () => {
-  test("exactly one of them wins, and of the others nothing remains", async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const before = await service.listStored();
-      const grant = await createGrant(service, 50_000);
-      const bodies = Array.from({ length: 4 }, () => noise(50_000));
+test("PUT /uploads refuses a request without the internal secret", async () => {
+  const grant = await createGrant(service, 100);
+  const unauthenticated = { authorization: `Bearer ${"x".repeat(32)}` };
 
-      const answers = await Promise.all(bodies.map((body) => upload(service, grant, body)));
-
-      const statuses = answers.map(({ status }) => status);
-      expect(statuses.filter((status) => status === 204)).toHaveLength(1);
-      const others = answers.filter(({ status }) => status !== 204);
-      for (const answer of others)
-        expect(answer).toMatchObject({ reason: "upload_already_received" });
-      expect(await storedOf(grant.id)).toEqual(bodies[statuses.indexOf(204)]);
-      expect(await service.listStored()).toHaveLength(before.length + 1);
-    }
-  });
+  expect(await upload(service, grant, noise(100), unauthenticated)).toMatchObject({ status: 401 });
 });
 
-test("media that are deleted while they are uploaded leave nothing", async () => {
+test("of four concurrent uploads of one grant exactly one is stored", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const before = await service.listStored();
+    const grant = await createGrant(service, 50_000);
+    const bodies = Array.from({ length: 4 }, () => noise(50_000));
+
+    const answers = await Promise.all(bodies.map((body) => upload(service, grant, body)));
+
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+    const others = answers.filter(({ status }) => status !== 204);
+    for (const answer of others)
+      expect(answer).toMatchObject({ reason: "upload_already_received" });
+    expect(await storedOf(grant.id)).toEqual(bodies[statuses.indexOf(204)]);
+    expect(await service.listStored()).toHaveLength(before.length + 1);
+  }
+});
+
+test("an upload whose media are deleted meanwhile stores nothing", async () => {
   const before = await service.listStored();
   const grant = await createGrant(service, 100_000);
   const body = noise(100_000);

@@ -16,9 +16,11 @@ import { disposeInOrder, together, type App } from "@postrider/shared/process/li
 import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { createAccountDirectory } from "#src/clients/accounts.ts";
-import { createPlatformDirectory } from "#src/clients/platforms.ts";
-import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
+import {
+  createAccountDirectory,
+  createPlatformDirectory,
+  createWorkspaceDirectory,
+} from "#src/clients/accounts.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock } from "#src/db/clock.ts";
@@ -28,7 +30,7 @@ import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
-/** Builds the posts service and starts it; disposing stops it in the order that loses nothing. */
+/** Builds and starts the posts service. Disposing stops it in an order that loses no accepted work. */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;

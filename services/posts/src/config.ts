@@ -18,13 +18,17 @@ export function readSettings(read: EnvReader) {
     mediaServiceUrl: readPeerUrl(read, "media"),
     deliveryUrl: readPeerUrl(read, "delivery"),
     sweepMs: read
-      .about("How often posts asks delivery about targets that stay silent.")
+      .about("How often posts asks delivery about targets without a recent update.", {
+        level: "advanced",
+      })
       .seconds("SWEEP_SECONDS", 60),
     sweepAfterMs: read
-      .about("How long a target may be silent before it is asked about.")
+      .about("How old the last update of a target is when posts asks delivery about it.", {
+        level: "advanced",
+      })
       .seconds("SWEEP_AFTER_SECONDS", 120),
     missedAfterMs: read
-      .about("How late a scheduled post may begin; a later one fails as `missed`.")
+      .about("How late a post may start after its due time; a later one fails as `missed`.")
       .seconds("MISSED_AFTER_SECONDS", 86_400),
   };
 }
@@ -33,7 +37,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** Migrating needs the database, and is told nothing else. */
+/** The configuration of the migration command: only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

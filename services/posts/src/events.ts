@@ -10,8 +10,9 @@ import {
   PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 
-/** A post, and the version that the change gave it. */
+/** A post and the version that the change gave it. */
 interface PostAtVersion {
   readonly workspaceId: string;
   readonly postId: string;
@@ -47,20 +48,38 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
+/** The event of a post that is scheduled or to be published now. A draft has no event. */
+export function postPlaced(
+  post: PostAtVersion & Placement & { readonly occurredAt: Date },
+  targets: readonly PlannedTarget[],
+): OutboxEvent[] {
+  const { scheduledAt, due } = post;
+  if (post.status === "scheduled" && scheduledAt !== null)
+    return [postScheduled({ ...post, scheduledAt })];
+  if (post.status !== "publishing" || due === null) return [];
+  const requested = targets.map(({ id: targetId, accountId, platform }) => ({
+    targetId,
+    accountId,
+    platform,
+    generation: 1,
+  }));
+  return [postPublishRequested({ ...post, ...due, targets: requested })];
+}
+
 const SETTLED = {
   published: PostPublishedSchema,
   partial: PostPartialSchema,
   failed: PostFailedSchema,
 };
 
-/** A status in which no target is open. */
+/** A status in which every target has its outcome. */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** Says that every target of a post has its outcome. */
+/** Announces that every target of a post has its outcome. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -68,8 +87,8 @@ export function postSettled(
   return outboxEvent(SETTLED[status], toMoment(post), post.postId);
 }
 
-/** Says when a post will be published. */
-export function postScheduled(
+/** Announces when a post will be published. */
+function postScheduled(
   post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
 ): OutboxEvent {
   const message = {
@@ -79,12 +98,12 @@ export function postScheduled(
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
 
-/** Says that a post which had begun to be published was deleted. */
+/** Announces that a post was deleted after publishing had begun. */
 export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
 }
 
-/** Says that a draft or scheduled post is gone. */
+/** Announces that a draft or scheduled post was deleted. */
 export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
 }

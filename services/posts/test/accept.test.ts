@@ -19,10 +19,10 @@ const countRows = async () => {
   return row;
 };
 
-test("an accepted post is publishing, and reading it back gives the same", async () => {
+test("an accepted post is publishing, and GetPost returns the same post as CreatePost", async () => {
   const workspaceId = newWorkspace();
-  const x = posts.neighbours.connectAccount(workspaceId, "x");
-  const telegram = posts.neighbours.connectAccount(workspaceId, "telegram");
+  const x = posts.peers.connectAccount(workspaceId, "x");
+  const telegram = posts.peers.connectAccount(workspaceId, "telegram");
   const nudges = posts.nudges.count;
 
   const post = await posts.createPost({
@@ -55,11 +55,11 @@ test("an accepted post is publishing, and reading it back gives the same", async
   expect(posts.nudges.count).toBe(nudges + 1);
 });
 
-test("accepting asks delivery to publish every target, in the same transaction", async () => {
+test("accepting a post appends the event that asks delivery to publish every target", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [
-    posts.neighbours.connectAccount(workspaceId, "bluesky"),
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "bluesky"),
+    posts.peers.connectAccount(workspaceId, "x"),
   ];
   const post = await posts.createPost({ workspaceId, accountIds });
   const events = (await posts.events()).filter(([, event]) => event.postId === post.id);
@@ -85,12 +85,12 @@ test("accepting asks delivery to publish every target, in the same transaction",
   expect((until ?? 0) - (from ?? 0)).toBe(86_400_000);
 });
 
-test("a refused post says everything that is wrong and stores nothing", async () => {
+test("a refused post names every violation, and nothing of it is stored", async () => {
   const workspaceId = newWorkspace();
-  const x = posts.neighbours.connectAccount(workspaceId, "x");
-  const asleep = posts.neighbours.connectAccount(workspaceId, "telegram", "reconnect_required");
-  const gone = posts.neighbours.connectAccount(workspaceId, "bluesky", "disconnected");
-  const facebook = posts.neighbours.connectAccount(workspaceId, "facebook");
+  const x = posts.peers.connectAccount(workspaceId, "x");
+  const asleep = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");
+  const gone = posts.peers.connectAccount(workspaceId, "bluesky", "disconnected");
+  const facebook = posts.peers.connectAccount(workspaceId, "facebook");
   const before = await countRows();
 
   const refused = posts.posts.createPost({
@@ -120,9 +120,9 @@ test("a refused post says everything that is wrong and stores nothing", async ()
   expect(await countRows()).toEqual(before);
 });
 
-test("media is copied into the post as it was, in the request's order", async () => {
+test("a post stores a copy of its media in the order of the request", async () => {
   const workspaceId = newWorkspace();
-  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const account = posts.peers.connectAccount(workspaceId, "x");
   const media = ["one.png", "two.png"].map((fileName) => ({
     id: newId(),
     workspaceId,
@@ -136,7 +136,7 @@ test("media is copied into the post as it was, in the request's order", async ()
     sha256: "ab",
     createdAt: timestampFromDate(new Date(0)),
   }));
-  posts.neighbours.media.push(...media);
+  posts.peers.media.push(...media);
   const mediaIds = media.map(({ id }) => id).toReversed();
 
   const post = await posts.createPost({ workspaceId, accountIds: [account], mediaIds });
@@ -149,21 +149,21 @@ test("media is copied into the post as it was, in the request's order", async ()
 test.each([
   ["without accounts", { accountIds: [] }],
   [
-    "with an account twice",
+    "with the same account twice",
     {
       accountIds: ["0198c2f0-0000-7000-8000-00000000000a", "0198c2f0-0000-7000-8000-00000000000a"],
     },
   ],
-  ["with an account id that is none", { accountIds: ["me"] }],
-  ["made by a stranger", { createdVia: "carrier pigeon" }],
+  ["with an account id that is not a UUID", { accountIds: ["me"] }],
+  ["with an unknown createdVia", { createdVia: "carrier pigeon" }],
   [
-    "for the next slot and for a time",
+    "for the next queue slot and for a time",
     { queueSlot: true, scheduledAt: timestampFromDate(new Date(Date.UTC(2099, 0))) },
   ],
-  ["for the next slot and as a draft", { queueSlot: true, isDraft: true }],
-])("a request %s is invalid", async (_name, change) => {
+  ["for the next queue slot and as a draft", { queueSlot: true, isDraft: true }],
+])("CreatePost rejects a request %s as invalid", async (_name, change) => {
   const workspaceId = newWorkspace();
-  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const account = posts.peers.connectAccount(workspaceId, "x");
 
   await expect(
     posts.createPost({ workspaceId, accountIds: [account], ...change }),
@@ -173,13 +173,11 @@ test.each([
   });
 });
 
-test("requests of the same moment ask for their accounts in one call", async () => {
+test("concurrent CreatePost requests look up their accounts in one call", async () => {
   const workspaces = [newWorkspace(), newWorkspace(), newWorkspace()];
-  const accounts = workspaces.map((workspaceId) =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
-  );
+  const accounts = workspaces.map((workspaceId) => posts.peers.connectAccount(workspaceId, "x"));
   await posts.createPost({ workspaceId: workspaces[0] ?? "", accountIds: accounts.slice(0, 1) });
-  const calls = posts.neighbours.accountCalls.length;
+  const calls = posts.peers.accountCalls.length;
 
   await Promise.all(
     workspaces.map((workspaceId, index) =>
@@ -191,6 +189,6 @@ test("requests of the same moment ask for their accounts in one call", async () 
     ),
   );
 
-  expect(posts.neighbours.accountCalls).toHaveLength(calls + 1);
-  expect(posts.neighbours.accountCalls.at(-1)?.refs).toHaveLength(3);
+  expect(posts.peers.accountCalls).toHaveLength(calls + 1);
+  expect(posts.peers.accountCalls.at(-1)?.refs).toHaveLength(3);
 });

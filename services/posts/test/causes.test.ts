@@ -28,7 +28,7 @@ async function inRequest<T>(number: number, work: () => Promise<T>): Promise<T> 
 
 async function accept(change: { readonly scheduledInMs?: number } = {}): Promise<Post> {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const { scheduledInMs } = change;
   if (scheduledInMs === undefined) return await posts.createPost({ workspaceId, accountIds });
   const scheduledAt = timestampFromDate(new Date(Date.now() + scheduledInMs));
@@ -46,7 +46,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("outcomes that come together are told as part of the requests that they belong to", async () => {
+test("outcomes of several posts in one batch are announced as part of the requests that created them", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,
@@ -64,7 +64,7 @@ test("outcomes that come together are told as part of the requests that they bel
   );
 });
 
-test("posts that begin together go on from the requests that placed them", async () => {
+test("posts that start in one batch are announced as part of the requests that created them", async () => {
   const accepted = await Promise.all(
     Array.from({ length: COUNT }, (_, number) =>
       inRequest(number, () => accept({ scheduledInMs: 3_600_000 })),
@@ -79,7 +79,7 @@ test("posts that begin together go on from the requests that placed them", async
   ).toEqual(accepted.map((_, number) => [causeOf(number)]));
 });
 
-test("a request that got lost is made again as part of the request that placed the post", async () => {
+test("a lost publish request is repeated as part of the request that created the post", async () => {
   const post = await inRequest(8, () => accept());
   await posts.sql`delete from outbox`;
   await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;

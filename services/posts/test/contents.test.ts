@@ -16,10 +16,10 @@ const refOf = (post: Post, ordinal: number, generation = 1) => ({
   generation,
 });
 
-test("each target gets the text that its overrides give it, in the order of the question", async () => {
+test("BatchGetTargetContents returns each target with its own options, in the order of the request", async () => {
   const workspaceId = newWorkspace();
   const [x, bluesky, telegram] = ["x", "bluesky", "telegram"].map((platform) =>
-    posts.neighbours.connectAccount(workspaceId, platform),
+    posts.peers.connectAccount(workspaceId, platform),
   ) as [string, string, string];
   const image = {
     id: newId(),
@@ -30,7 +30,7 @@ test("each target gets the text that its overrides give it, in the order of the 
     bytes: 99n,
     createdAt: timestampFromDate(new Date(0)),
   };
-  posts.neighbours.media.push(image);
+  posts.peers.media.push(image);
   const post = await posts.createPost({
     workspaceId,
     accountIds: [x, bluesky, telegram],
@@ -49,14 +49,14 @@ test("each target gets the text that its overrides give it, in the order of the 
   ]);
 });
 
-test("a target is wanted at its own generation only, and only while its outcome is open", async () => {
+test("delivery gets the content of a target only at its current generation and while it is open", async () => {
   const workspaceId = newWorkspace();
   const accountIds = ["x", "telegram"].map((platform) =>
-    posts.neighbours.connectAccount(workspaceId, platform),
+    posts.peers.connectAccount(workspaceId, platform),
   );
   const post = await posts.createPost({ workspaceId, accountIds });
   const update = deliveryOf(post);
-  await posts.tell([update(0, "published"), update(1, "publishing")]);
+  await posts.report([update(0, "published"), update(1, "publishing")]);
 
   const { contents } = await posts.targets.batchGetTargetContents({
     refs: [refOf(post, 0), refOf(post, 1), refOf(post, 1, 2), refOf(post, 1, 0), refOf(post, 5)],
@@ -65,9 +65,9 @@ test("a target is wanted at its own generation only, and only while its outcome 
   expect(contents.map(({ wanted }) => wanted)).toEqual([false, true, false, false, false]);
 });
 
-test("a target of a post that is no longer published is not wanted", async () => {
+test("delivery gets no content for targets of a cancelled post", async () => {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const post = await posts.createPost({ workspaceId, accountIds });
   await posts.sql`update posts set status = 'cancelled' where id = ${post.id}`;
 
@@ -76,7 +76,7 @@ test("a target of a post that is no longer published is not wanted", async () =>
   expect(contents.map(({ wanted }) => wanted)).toEqual([false]);
 });
 
-test("more than 500 targets at once are refused", async () => {
+test("BatchGetTargetContents rejects more than 500 targets", async () => {
   const refs = Array.from({ length: 501 }, () => ({
     workspaceId: newId(),
     targetId: newId(),

@@ -1,7 +1,7 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { deletionOf, deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { storyOf } from "./story.ts";
+import { DAILY_RULE, workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -10,75 +10,71 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
   await posts.sql`truncate posts, outbox cascade`;
-  posts.neighbours.tasks.clear();
-  posts.neighbours.deletions.clear();
-  posts.neighbours.calling.clear();
-  posts.neighbours.closed.clear();
-  posts.neighbours.onCancel = async () => undefined;
-  posts.neighbours.deliveryIsUp = true;
+  posts.peers.tasks.clear();
+  posts.peers.deletions.clear();
+  posts.peers.calling.clear();
+  posts.peers.closed.clear();
+  posts.peers.onCancel = async () => undefined;
+  posts.peers.deliveryIsUp = true;
 });
 
 const statusesOf = ({ targets }: Pick<Post, "targets">) => targets.map(({ status }) => status);
 
 /** A post with one target for each outcome. */
 async function settled(outcomes: readonly (readonly ["published" | "failed", string?])[]) {
-  const story = storyOf(posts);
-  const post = await story.create({ accountIds: outcomes.map(() => story.connect()) });
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create({ accountIds: outcomes.map(() => workspace.connect()) });
   const update = deliveryOf(post);
-  await posts.tell(
+  await posts.report(
     outcomes.map(([status, errorCode], ordinal) =>
       update(ordinal, status, errorCode === undefined ? {} : { errorCode }),
     ),
   );
-  return { story, post, update };
+  return { workspace, post, update };
 }
 
-describe("a post that was not begun", () => {
-  test.each(["draft", "scheduled"] as const)("is gone when it is deleted as a %s", async (kind) => {
-    const story = storyOf(posts);
-    const post = await story[kind]();
-    const answer = await posts.posts.deletePost(story.ref(post));
+test.each(["draft", "scheduled"] as const)("deleting a %s post removes it", async (kind) => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace[kind]();
+  const answer = await posts.posts.deletePost(workspace.ref(post));
 
-    expect(answer).toMatchObject({ targets: [] });
-    expect(answer.post).toBeUndefined();
-    await expect(story.reread(post)).rejects.toMatchObject({ reason: "not_found" });
-    await expect(posts.posts.deletePost(story.ref(post))).rejects.toMatchObject({
-      reason: "not_found",
-    });
-    expect((await story.events(post)).at(-1)).toBe("PostDeleted");
-    await story.assertQuotaIsTrue();
+  expect(answer).toMatchObject({ targets: [] });
+  expect(answer.post).toBeUndefined();
+  await expect(workspace.reread(post)).rejects.toMatchObject({ reason: "not_found" });
+  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "not_found",
   });
-
-  test("gives back its quota, its slot and its content", async () => {
-    const story = storyOf(posts);
-    const account = story.connect();
-    const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-    const timetable = { name: "daily", weekdays, times: ["12:00"], timezone: "UTC" };
-    const { rule } = await posts.slots.createQueueSlotRule({
-      workspaceId: story.workspaceId,
-      ...timetable,
-    });
-    const placed = { accountIds: [account], queueSlot: true };
-    const first = await story.create(placed);
-    expect(first.scheduledAt).toEqual(rule?.nextSlots[0]);
-
-    await posts.posts.deletePost(story.ref(first));
-    const second = await story.create(placed);
-    expect(second.scheduledAt).toEqual(first.scheduledAt);
-    await story.assertQuotaIsTrue();
-  });
+  expect((await workspace.events(post)).at(-1)).toBe("PostDeleted");
+  await workspace.assertQuotaIsTrue();
 });
 
-test("a settled post is cancelled, and each target says what becomes of it", async () => {
-  const { story, post } = await settled([
+test("deleting a scheduled post frees its quota, its slot and its content", async () => {
+  const workspace = workspaceOf(posts);
+  const account = workspace.connect();
+  const { rule } = await posts.slots.createQueueSlotRule({
+    workspaceId: workspace.workspaceId,
+    ...DAILY_RULE,
+  });
+  const placed = { accountIds: [account], queueSlot: true };
+  const first = await workspace.create(placed);
+  expect(first.scheduledAt).toEqual(rule?.nextSlots[0]);
+
+  await posts.posts.deletePost(workspace.ref(first));
+  const second = await workspace.create(placed);
+  expect(second.scheduledAt).toEqual(first.scheduledAt);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("deleting a settled post cancels it and reports the outcome of each target", async () => {
+  const { workspace, post } = await settled([
     ["published"],
     ["failed", "content_rejected"],
     ["failed", "outcome_unknown"],
     ["published"],
   ]);
-  posts.neighbours.accounts.delete(post.targets[3]?.accountId ?? "");
+  posts.peers.accounts.delete(post.targets[3]?.accountId ?? "");
   await posts.sql`update targets set platform = 'x' where post_id = ${post.id}`;
-  const answer = await posts.posts.deletePost(story.ref(post));
+  const answer = await posts.posts.deletePost(workspace.ref(post));
 
   expect(answer.post).toMatchObject({ status: "cancelled", version: post.version + 2n });
   expect(answer.post?.publishedAt).toBeDefined();
@@ -88,7 +84,7 @@ test("a settled post is cancelled, and each target says what becomes of it", asy
     ["delete_failed", "outcome_unknown"],
     ["delete_failed", "account_disconnected"],
   ]);
-  expect(await story.events(post)).toEqual([
+  expect(await workspace.events(post)).toEqual([
     "PostPublishRequested",
     "PostPartial",
     "PostCancelled",
@@ -99,239 +95,237 @@ test("a settled post is cancelled, and each target says what becomes of it", asy
   expect(requested).toMatchObject({
     targets: [{ targetId: post.targets[0]?.id, externalId: "external-0", deletion: 1 }],
   });
-  await story.assertQuotaIsTrue();
+  await workspace.assertQuotaIsTrue();
 });
 
-test("where a platform has no way to delete, the target stays published", async () => {
-  const { story, post } = await settled([["published"]]);
+test("a target stays published when its platform cannot delete it", async () => {
+  const { workspace, post } = await settled([["published"]]);
   await posts.sql`update targets set platform = 'tiktok' where post_id = ${post.id}`;
-  const answer = await posts.posts.deletePost(story.ref(post));
+  const answer = await posts.posts.deletePost(workspace.ref(post));
 
   expect(answer.targets).toMatchObject([{ status: "not_supported" }]);
   expect(answer.post).toMatchObject({ status: "cancelled", targets: [{ status: "published" }] });
 });
 
-describe("a deletion", () => {
-  test("ends by what delivery tells, whole, once, and never gives quota back", async () => {
-    const { story, post } = await settled([["published"]]);
-    await posts.posts.deletePost(story.ref(post));
-    const deleted = deletionOf(post, 0, { status: "deleted", version: 2n });
-    await posts.tellDeletions([deleted]);
-    const after = await story.reread(post);
-    await posts.tellDeletions([deletionOf(post, 0, { status: "deleting" }), deleted]);
+test("a deletion ends with the report of delivery, once, and its quota stays used", async () => {
+  const { workspace, post } = await settled([["published"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  const deleted = deletionOf(post, 0, { status: "deleted", version: 2n });
+  await posts.reportDeletions([deleted]);
+  const after = await workspace.reread(post);
+  await posts.reportDeletions([deletionOf(post, 0, { status: "deleting" }), deleted]);
 
-    expect(after).toMatchObject({ status: "cancelled", targets: [{ status: "deleted" }] });
-    expect(await story.reread(post)).toEqual(after);
-    expect(await story.month()).toEqual([1, 0]);
-  });
-
-  test("that failed is tried again by deleting again, and only that", async () => {
-    const { story, post } = await settled([["published"], ["published"]]);
-    await posts.posts.deletePost(story.ref(post));
-    await posts.tellDeletions([
-      deletionOf(post, 0, { status: "deleted" }),
-      deletionOf(post, 1, { status: "delete_failed", errorCode: "permission_missing" }),
-    ]);
-    expect((await story.reread(post)).targets[1]).toMatchObject({
-      status: "delete_failed",
-      error: { code: "permission_missing" },
-    });
-
-    const answer = await posts.posts.deletePost(story.ref(post));
-    expect(answer.targets.map(({ status }) => status)).toEqual(["deleted", "deleting"]);
-    const requests = (await posts.events()).filter(([name, { postId }]) => {
-      return name === "PostDeletionRequested" && postId === post.id;
-    });
-    expect(requests.at(-1)?.[1]).toMatchObject({
-      targets: [{ targetId: post.targets[1]?.id, deletion: 2 }],
-    });
-    // News of the first request no longer counts.
-    const old = { version: 9n, status: "delete_failed", errorCode: "internal_error" };
-    await posts.tellDeletions([deletionOf(post, 1, old)]);
-    expect((await story.reread(post)).targets[1]?.status).toBe("deleting");
-  });
-
-  test("repeated while it goes on changes nothing and asks for nothing new", async () => {
-    const { story, post } = await settled([["published"]]);
-    const first = await posts.posts.deletePost(story.ref(post));
-    expect(await posts.posts.deletePost(story.ref(post))).toEqual(first);
-    expect(await story.events(post)).toHaveLength(4);
-  });
-
-  test("whose request was lost is requested again, just as at first", async () => {
-    const { story, post } = await settled([["published"]]);
-    await posts.posts.deletePost(story.ref(post));
-    const [, request] = (await posts.events()).at(-1) ?? [];
-    await posts.sql`delete from outbox`;
-    await posts.sweep();
-    expect(await posts.events()).toContainEqual(["PostDeletionRequested", request]);
-
-    const known = deletionOf(post, 0, { status: "deleted" });
-    posts.neighbours.deletions.set(post.targets[0]?.id ?? "", known);
-    await posts.sweep();
-    expect(statusesOf(await story.reread(post))).toEqual(["deleted"]);
-  });
+  expect(after).toMatchObject({ status: "cancelled", targets: [{ status: "deleted" }] });
+  expect(await workspace.reread(post)).toEqual(after);
+  expect(await workspace.quota()).toEqual([1, 0]);
 });
 
-describe("a post that is being published", () => {
-  test("is cancelled when no call has begun: nothing of it is sent any more", async () => {
-    const story = storyOf(posts);
-    const post = await story.create({ accountIds: [story.connect(), story.connect()] });
-    await posts.tell([deliveryOf(post)(0, "published")]);
-    const answer = await posts.posts.deletePost(story.ref(post));
-
-    expect(answer.post?.status).toBe("cancelled");
-    expect(answer.targets.map(({ status }) => status)).toEqual(["deleting", "not_published"]);
-    expect(answer.post?.targets.map(({ status }) => status)).toEqual(["deleting", "cancelled"]);
-    await story.assertQuotaIsTrue();
-    expect(await story.month()).toEqual([1, 0]);
+test("deleting a cancelled post again repeats only the failed deletions of targets", async () => {
+  const { workspace, post } = await settled([["published"], ["published"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  await posts.reportDeletions([
+    deletionOf(post, 0, { status: "deleted" }),
+    deletionOf(post, 1, { status: "delete_failed", errorCode: "permission_missing" }),
+  ]);
+  expect((await workspace.reread(post)).targets[1]).toMatchObject({
+    status: "delete_failed",
+    error: { code: "permission_missing" },
   });
 
-  test("is left as it is when delivery has begun a call", async () => {
-    const story = storyOf(posts);
-    const post = await story.create({ accountIds: [story.connect(), story.connect()] });
-    posts.neighbours.calling.add(post.targets[1]?.id ?? "");
-
-    await expect(posts.posts.deletePost(story.ref(post))).rejects.toMatchObject({
-      reason: "post_publishing",
-    });
-    expect(await story.reread(post)).toEqual(post);
+  const answer = await posts.posts.deletePost(workspace.ref(post));
+  expect(answer.targets.map(({ status }) => status)).toEqual(["deleted", "deleting"]);
+  const requests = (await posts.events()).filter(([name, { postId }]) => {
+    return name === "PostDeletionRequested" && postId === post.id;
   });
-
-  test("is left as it is when delivery does not answer", async () => {
-    const story = storyOf(posts);
-    const post = await story.create();
-    posts.neighbours.deliveryIsUp = false;
-    await expect(posts.posts.deletePost(story.ref(post))).rejects.toMatchObject({
-      kind: "unavailable",
-    });
-    expect(await story.reread(post)).toEqual(post);
+  expect(requests.at(-1)?.[1]).toMatchObject({
+    targets: [{ targetId: post.targets[1]?.id, deletion: 2 }],
   });
-
-  test("takes what had ended before into account: it is deleted on its platform", async () => {
-    const story = storyOf(posts);
-    const post = await story.create();
-    posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
-    const answer = await posts.posts.deletePost(story.ref(post));
-    expect(answer.targets).toMatchObject([{ status: "deleting" }]);
-    await story.assertQuotaIsTrue();
-  });
-
-  test("that was closed by a process which died is published all the same, as a new generation", async () => {
-    const story = storyOf(posts);
-    const post = await story.create();
-    posts.neighbours.onCancel = () => Promise.reject(new Error("the process dies"));
-    await expect(posts.posts.deletePost(story.ref(post))).rejects.toMatchObject({
-      kind: "internal",
-    });
-    await posts.sql`delete from outbox`;
-
-    await posts.sweep();
-    expect((await story.reread(post)).status).toBe("publishing");
-    expect(await posts.events()).toMatchObject([
-      ["PostPublishRequested", { targets: [{ targetId: post.targets[0]?.id, generation: 2 }] }],
-    ]);
-    await story.assertQuotaIsTrue();
-  });
-
-  test("which is reopened while it is being deleted is closed again at its new generation", async () => {
-    const story = storyOf(posts);
-    const post = await story.create();
-    let rounds = 0;
-    posts.neighbours.onCancel = async () => {
-      rounds += 1;
-      if (rounds === 1) await posts.sweep();
-    };
-    const answer = await posts.posts.deletePost(story.ref(post));
-    expect(answer.post?.status).toBe("cancelled");
-    const id = post.targets[0]?.id ?? "";
-    expect([...posts.neighbours.closed]).toEqual([`${id} 1`, `${id} 2`]);
-  });
+  // News of the first request no longer counts.
+  const old = { version: 9n, status: "delete_failed", errorCode: "internal_error" };
+  await posts.reportDeletions([deletionOf(post, 1, old)]);
+  expect((await workspace.reread(post)).targets[1]?.status).toBe("deleting");
 });
 
-describe("what becomes known after the post was cancelled", () => {
-  test("is deleted at once if it is a publication, and never folds the post again", async () => {
-    const { story, post, update } = await settled([["failed", "outcome_unknown"]]);
-    await posts.posts.deletePost(story.ref(post));
-    await posts.tell([update(0, "publishing")]);
-    expect(statusesOf(await story.reread(post))).toEqual(["failed"]);
+test("repeating a deletion that is running changes nothing", async () => {
+  const { workspace, post } = await settled([["published"]]);
+  const first = await posts.posts.deletePost(workspace.ref(post));
+  expect(await posts.posts.deletePost(workspace.ref(post))).toEqual(first);
+  expect(await workspace.events(post)).toHaveLength(4);
+});
 
-    await posts.tell([update(0, "published")]);
-    expect(await story.reread(post)).toMatchObject({
+test("the sweep repeats a lost deletion request unchanged", async () => {
+  const { workspace, post } = await settled([["published"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  const [, request] = (await posts.events()).at(-1) ?? [];
+  await posts.sql`delete from outbox`;
+  await posts.sweep();
+  expect(await posts.events()).toContainEqual(["PostDeletionRequested", request]);
+
+  const known = deletionOf(post, 0, { status: "deleted" });
+  posts.peers.deletions.set(post.targets[0]?.id ?? "", known);
+  await posts.sweep();
+  expect(statusesOf(await workspace.reread(post))).toEqual(["deleted"]);
+});
+
+test("deleting a publishing post cancels it before its first call to a platform", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
+  await posts.report([deliveryOf(post)(0, "published")]);
+  const answer = await posts.posts.deletePost(workspace.ref(post));
+
+  expect(answer.post?.status).toBe("cancelled");
+  expect(answer.targets.map(({ status }) => status)).toEqual(["deleting", "not_published"]);
+  expect(answer.post?.targets.map(({ status }) => status)).toEqual(["deleting", "cancelled"]);
+  await workspace.assertQuotaIsTrue();
+  expect(await workspace.quota()).toEqual([1, 0]);
+});
+
+test("deleting a post is refused while a call to a platform is running", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
+  posts.peers.calling.add(post.targets[1]?.id ?? "");
+
+  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "post_publishing",
+  });
+  expect(await workspace.reread(post)).toEqual(post);
+});
+
+test("deleting a publishing post changes nothing when delivery is unavailable", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create();
+  posts.peers.deliveryIsUp = false;
+  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+  expect(await workspace.reread(post)).toEqual(post);
+});
+
+test("deleting a publishing post also deletes its targets that are already published", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create();
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  const answer = await posts.posts.deletePost(workspace.ref(post));
+  expect(answer.targets).toMatchObject([{ status: "deleting" }]);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("a post whose deletion crashed after its targets were closed is published as a new generation", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create();
+  posts.peers.onCancel = () => Promise.reject(new Error("the process dies"));
+  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+    kind: "internal",
+  });
+  await posts.sql`delete from outbox`;
+
+  await posts.sweep();
+  expect((await workspace.reread(post)).status).toBe("publishing");
+  expect(await posts.events()).toMatchObject([
+    ["PostPublishRequested", { targets: [{ targetId: post.targets[0]?.id, generation: 2 }] }],
+  ]);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("a target that gets a new generation during the deletion of its post is closed again", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.create();
+  let rounds = 0;
+  posts.peers.onCancel = async () => {
+    rounds += 1;
+    if (rounds === 1) await posts.sweep();
+  };
+  const answer = await posts.posts.deletePost(workspace.ref(post));
+  expect(answer.post?.status).toBe("cancelled");
+  const id = post.targets[0]?.id ?? "";
+  expect([...posts.peers.closed]).toEqual([`${id} 1`, `${id} 2`]);
+});
+
+test("a late publication of a cancelled post is deleted at once and does not change the status of the post", async () => {
+  const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  await posts.report([update(0, "publishing")]);
+  expect(statusesOf(await workspace.reread(post))).toEqual(["failed"]);
+
+  await posts.report([update(0, "published")]);
+  expect(await workspace.reread(post)).toMatchObject({
+    status: "cancelled",
+    targets: [{ status: "deleting" }],
+  });
+  expect((await workspace.events(post)).at(-1)).toBe("PostDeletionRequested");
+  await workspace.assertQuotaIsTrue();
+});
+
+test("a late failure of a cancelled post frees its quota and content", async () => {
+  const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  const accountIds = [post.targets[0]?.accountId ?? ""];
+  const again = () => workspace.create({ accountIds, content: post.content });
+  expect(await workspace.quota()).toEqual([1, 0]);
+  await expect(again()).rejects.toMatchObject({ reason: "duplicate_content" });
+
+  const failure = update(0, "failed", { errorCode: "platform_unavailable" });
+  await posts.report([failure]);
+  const { version, ...after } = await workspace.reread(post);
+  expect(after).toMatchObject({
+    status: "cancelled",
+    targets: [{ status: "failed", error: { code: "platform_unavailable" } }],
+  });
+  expect(await workspace.quota()).toEqual([0, 0]);
+  await posts.report([failure]);
+  expect((await workspace.reread(post)).version).toBe(version);
+  await again();
+  await workspace.assertQuotaIsTrue();
+  const answer = await posts.posts.deletePost(workspace.ref(post));
+  expect(answer.targets).toMatchObject([{ status: "not_published" }]);
+});
+
+test("a late unknown outcome of a cancelled post uses quota and keeps its guard", async () => {
+  const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
+  await posts.posts.deletePost(workspace.ref(post));
+  await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  expect(await workspace.quota()).toEqual([1, 0]);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("a success that races with the deletion of its post is deleted on its platform", async () => {
+  for (let round = 0; round < 12; round += 1) {
+    const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
+    await Promise.all([
+      posts.posts.deletePost(workspace.ref(post)),
+      posts.report([update(0, "published")]),
+    ]);
+    expect(await workspace.reread(post)).toMatchObject({
       status: "cancelled",
       targets: [{ status: "deleting" }],
     });
-    expect((await story.events(post)).at(-1)).toBe("PostDeletionRequested");
-    await story.assertQuotaIsTrue();
-  });
-
-  test("gives quota and content back if it is a failure, and nothing is published any more", async () => {
-    const { story, post, update } = await settled([["failed", "outcome_unknown"]]);
-    await posts.posts.deletePost(story.ref(post));
-    const accountIds = [post.targets[0]?.accountId ?? ""];
-    const again = () => story.create({ accountIds, content: post.content });
-    expect(await story.month()).toEqual([1, 0]);
-    await expect(again()).rejects.toMatchObject({ reason: "duplicate_content" });
-
-    const failure = update(0, "failed", { errorCode: "platform_unavailable" });
-    await posts.tell([failure]);
-    const { version, ...after } = await story.reread(post);
-    expect(after).toMatchObject({
-      status: "cancelled",
-      targets: [{ status: "failed", error: { code: "platform_unavailable" } }],
-    });
-    expect(await story.month()).toEqual([0, 0]);
-    await posts.tell([failure]);
-    expect((await story.reread(post)).version).toBe(version);
-    await again();
-    await story.assertQuotaIsTrue();
-    const answer = await posts.posts.deletePost(story.ref(post));
-    expect(answer.targets).toMatchObject([{ status: "not_published" }]);
-  });
-
-  test("counts again if nobody knows any more whether it is out", async () => {
-    const { story, post, update } = await settled([["failed", "content_rejected"]]);
-    await posts.posts.deletePost(story.ref(post));
-    await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
-    expect(await story.month()).toEqual([1, 0]);
-    await story.assertQuotaIsTrue();
-  });
-
-  test("is never lost in a race of the deletion with a late success", async () => {
-    for (let round = 0; round < 12; round += 1) {
-      const { story, post, update } = await settled([["failed", "content_rejected"]]);
-      await Promise.all([
-        posts.posts.deletePost(story.ref(post)),
-        posts.tell([update(0, "published")]),
-      ]);
-      expect(await story.reread(post)).toMatchObject({
-        status: "cancelled",
-        targets: [{ status: "deleting" }],
-      });
-      const names = await story.events(post);
-      expect(names.filter((name) => name === "PostDeletionRequested")).toHaveLength(1);
-      await story.assertQuotaIsTrue();
-    }
-  });
-});
-
-test("a version that is not the current one deletes nothing, and closes nothing", async () => {
-  const story = storyOf(posts);
-  for (const post of [await story.create(), await story.draft(), await story.scheduled()]) {
-    await expect(
-      posts.posts.deletePost({ ...story.ref(post), ifVersion: 7n }),
-    ).rejects.toMatchObject({ reason: "precondition_failed" });
-    expect(await story.reread(post)).toEqual(post);
+    const names = await workspace.events(post);
+    expect(names.filter((name) => name === "PostDeletionRequested")).toHaveLength(1);
+    await workspace.assertQuotaIsTrue();
   }
-  expect(posts.neighbours.closed.size).toBe(0);
 });
 
-test("the post of another workspace cannot be deleted, and news of another workspace counts for nothing", async () => {
-  const { story, post } = await settled([["published"]]);
+test("deleting a post with an outdated version changes nothing and closes no target", async () => {
+  const workspace = workspaceOf(posts);
+  for (const post of [
+    await workspace.create(),
+    await workspace.draft(),
+    await workspace.scheduled(),
+  ]) {
+    await expect(
+      posts.posts.deletePost({ ...workspace.ref(post), ifVersion: 7n }),
+    ).rejects.toMatchObject({ reason: "precondition_failed" });
+    expect(await workspace.reread(post)).toEqual(post);
+  }
+  expect(posts.peers.closed.size).toBe(0);
+});
+
+test("a post cannot be deleted from another workspace, and updates that name another workspace are ignored", async () => {
+  const { workspace, post } = await settled([["published"]]);
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   await expect(posts.posts.deletePost(foreign)).rejects.toMatchObject({ reason: "not_found" });
-  await posts.posts.deletePost(story.ref(post));
+  await posts.posts.deletePost(workspace.ref(post));
   const news = deletionOf({ ...post, workspaceId: foreign.workspaceId }, 0, { status: "deleted" });
-  await posts.tellDeletions([news]);
-  expect(statusesOf(await story.reread(post))).toEqual(["deleting"]);
+  await posts.reportDeletions([news]);
+  expect(statusesOf(await workspace.reread(post))).toEqual(["deleting"]);
 });

@@ -9,12 +9,12 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function request() {
   const workspaceId = newWorkspace();
-  return { workspaceId, accountIds: [posts.neighbours.connectAccount(workspaceId, "x")] };
+  return { workspaceId, accountIds: [posts.peers.connectAccount(workspaceId, "x")] };
 }
 
 const REFUSED = { kind: "conflict", reason: "duplicate_content" };
 
-test("of concurrent equal posts without a key exactly one is accepted", async () => {
+test("exactly one of several concurrent posts with the same content is accepted", async () => {
   for (let round = 0; round < 10; round += 1) {
     const same = request();
 
@@ -26,11 +26,9 @@ test("of concurrent equal posts without a key exactly one is accepted", async ()
   }
 });
 
-test("posts that share accounts in opposite orders never block each other for good", async () => {
+test("concurrent posts that share accounts in opposite orders do not deadlock", async () => {
   const workspaceId = newWorkspace();
-  const accountIds = Array.from({ length: 6 }, () =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
-  );
+  const accountIds = Array.from({ length: 6 }, () => posts.peers.connectAccount(workspaceId, "x"));
 
   const results = await Promise.allSettled(
     Array.from({ length: 10 }, (_, index) =>
@@ -44,10 +42,10 @@ test("posts that share accounts in opposite orders never block each other for go
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a clash names the other post, account by account, and refuses the whole post", async () => {
+test("a duplicate refuses the whole post and names the other post for each account", async () => {
   const workspaceId = newWorkspace();
   const [one = "", two = "", other = ""] = [1, 2, 3].map(() =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "x"),
   );
   const first = await posts.createPost({ workspaceId, accountIds: [one, two] });
 
@@ -66,21 +64,21 @@ test("a clash names the other post, account by account, and refuses the whole po
 
 test.each([
   ["white space", "hello   world\n", " hello world"],
-  ["composition", "caf\u00e9", "cafe\u0301"],
-])("texts that differ in %s only are the same", async (_name, one, other) => {
+  ["Unicode composition", "caf\u00e9", "cafe\u0301"],
+])("texts that differ in %s only are duplicates", async (_name, one, other) => {
   const same = request();
   await posts.createPost({ ...same, content: one });
 
   await expect(posts.createPost({ ...same, content: other })).rejects.toMatchObject(REFUSED);
 });
 
-test("texts that differ in a letter's case are not", async () => {
+test("texts that differ in the case of a letter are not duplicates", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "hello" });
   await posts.createPost({ ...same, content: "Hello" });
 });
 
-test("what an option makes of the text is compared, not the text", async () => {
+test("the duplicate guard compares the text that an option sets, not the text of the post", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "a", options: { x: { content: "b" } } });
 
@@ -88,21 +86,21 @@ test("what an option makes of the text is compared, not the text", async () => {
   await expect(posts.createPost({ ...same, content: "b" })).rejects.toMatchObject(REFUSED);
 });
 
-test("what failed is in nobody's way, what may be out is", async () => {
+test("a failed post does not block its content, and one with an unknown outcome does", async () => {
   const same = request();
   const update = deliveryOf(await posts.createPost(same));
-  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
   await expect(posts.createPost(same)).rejects.toMatchObject(REFUSED);
 
-  await posts.tell([update(0, "failed")]);
+  await posts.report([update(0, "failed")]);
   await posts.createPost(same);
 });
 
-test("what was published is in the way for 24 hours", async () => {
+test("a published post blocks its content for 24 hours", async () => {
   const same = request();
   const post = await posts.createPost(same);
   const [target] = post.targets;
-  await posts.tell([deliveryOf(post)(0, "published")]);
+  await posts.report([deliveryOf(post)(0, "published")]);
   const end = async () => {
     const [row] = await posts.sql<{ expiresAt: Date }[]>`
       select expires_at
@@ -125,31 +123,31 @@ test("what was published is in the way for 24 hours", async () => {
   await posts.createPost(same);
 });
 
-test("force skips the guard, and its post guards too, also when the other one's guard has gone", async () => {
+test("force skips the duplicate guard, and the forced post guards its content too", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const forced = await posts.createPost({ ...same, force: true });
   expect(forced.id).not.toBe(first.id);
 
-  await posts.tell([deliveryOf(first)(0, "failed")]);
+  await posts.report([deliveryOf(first)(0, "failed")]);
   await expect(posts.createPost(same)).rejects.toMatchObject({
     ...REFUSED,
     violations: [{ postId: forced.id }],
   });
 
-  await posts.tell([deliveryOf(forced)(0, "failed")]);
+  await posts.report([deliveryOf(forced)(0, "failed")]);
   await posts.createPost(same);
 });
 
-test("a failure that turns out to be published guards again, beside the post that came after it", async () => {
+test("a failed post that turns out to be published guards its content again, beside a later post", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);
-  await posts.tell([update(0, "failed")]);
+  await posts.report([update(0, "failed")]);
   const second = await posts.createPost(same);
 
-  await posts.tell([update(0, "publishing")]);
-  await posts.tell([deliveryOf(second)(0, "failed")]);
+  await posts.report([update(0, "publishing")]);
+  await posts.report([deliveryOf(second)(0, "failed")]);
 
   await expect(posts.createPost(same)).rejects.toMatchObject({
     ...REFUSED,
@@ -157,7 +155,7 @@ test("a failure that turns out to be published guards again, beside the post tha
   });
 });
 
-test("drafts are neither in the way nor stopped, and other workspaces do not count", async () => {
+test("the duplicate guard ignores drafts and other workspaces", async () => {
   const same = request();
   await posts.createPost({ ...same, isDraft: true });
   await posts.createPost({ ...same, isDraft: true });

@@ -1,8 +1,8 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { inHours, storyOf } from "./story.ts";
+import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -11,206 +11,200 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
   await posts.sql`truncate posts, outbox cascade`;
-  posts.neighbours.accountsAreUp = true;
+  posts.peers.accountsAreUp = true;
 });
 
 const ids = (values: readonly string[]) => ({ values: [...values] });
-const TIMETABLE = {
-  name: "daily",
-  weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-  times: ["12:00"],
-  timezone: "UTC",
-};
-
 async function settle(post: Post, status: "published" | "failed") {
-  await posts.tell([deliveryOf(post)(0, status)]);
+  await posts.report([deliveryOf(post)(0, status)]);
   return post;
 }
 
-describe("an update", () => {
-  test("replaces the fields that were sent, and nothing else", async () => {
-    const story = storyOf(posts);
-    const post = await story.draft({ options: { x: { content: "short" } } });
-    const { post: changed } = await posts.posts.updatePost({ ...story.ref(post), content: "new" });
-
-    expect(changed).toEqual({
-      ...post,
-      content: "new",
-      version: 2n,
-      updatedAt: changed?.updatedAt,
-    });
-    const cleared = { ...story.ref(post), options: { values: {} } };
-    expect((await posts.posts.updatePost(cleared)).post?.options).toEqual({});
-    expect(await story.events(post)).toEqual([]);
+test("an update replaces only the fields that were sent", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft({ options: { x: { content: "short" } } });
+  const { post: changed } = await posts.posts.updatePost({
+    ...workspace.ref(post),
+    content: "new",
   });
 
-  test("keeps the targets of the accounts that stay, in the order that was sent", async () => {
-    const story = storyOf(posts);
-    const [a, b, c] = [story.connect(), story.connect(), story.connect("telegram")];
-    const post = await story.scheduled({ accountIds: [a, b] });
-    const { post: changed } = await posts.posts.updatePost({
-      ...story.ref(post),
-      accountIds: ids([c, a]),
-    });
+  expect(changed).toEqual({
+    ...post,
+    content: "new",
+    version: 2n,
+    updatedAt: changed?.updatedAt,
+  });
+  const cleared = { ...workspace.ref(post), options: { values: {} } };
+  expect((await posts.posts.updatePost(cleared)).post?.options).toEqual({});
+  expect(await workspace.events(post)).toEqual([]);
+});
 
-    expect(changed?.targets.map(({ accountId }) => accountId)).toEqual([c, a]);
-    expect(changed?.targets[1]).toEqual(post.targets[0]);
-    expect(await story.reread(post)).toEqual(changed);
-    await story.assertQuotaIsTrue();
+test("an update of the accounts keeps the targets of remaining accounts, in the new order", async () => {
+  const workspace = workspaceOf(posts);
+  const [a, b, c] = [workspace.connect(), workspace.connect(), workspace.connect("telegram")];
+  const post = await workspace.scheduled({ accountIds: [a, b] });
+  const { post: changed } = await posts.posts.updatePost({
+    ...workspace.ref(post),
+    accountIds: ids([c, a]),
   });
 
-  test("with a time schedules a draft: it is judged, counted and told", async () => {
-    const story = storyOf(posts);
-    const post = await story.draft({ content: " " });
-    const at = inHours(24);
-    const ref = story.ref(post);
-    await expect(posts.posts.updatePost({ ...ref, scheduledAt: at })).rejects.toMatchObject({
-      reason: "validation_failed",
-      violations: [{ code: "content_required" }],
-    });
-    expect(await story.reread(post)).toEqual(post);
+  expect(changed?.targets.map(({ accountId }) => accountId)).toEqual([c, a]);
+  expect(changed?.targets[1]).toEqual(post.targets[0]);
+  expect(await workspace.reread(post)).toEqual(changed);
+  await workspace.assertQuotaIsTrue();
+});
 
-    const { post: changed } = await posts.posts.updatePost({
-      ...ref,
-      content: "ready",
-      scheduledAt: at,
-    });
-    expect(changed).toMatchObject({ status: "scheduled", scheduledAt: at });
-    expect(await story.events(post)).toEqual(["PostScheduled"]);
-    await story.assertQuotaIsTrue();
+test("an update with a time checks and schedules a draft, reserves quota and announces it", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft({ content: " " });
+  const at = inHours(24);
+  const ref = workspace.ref(post);
+  await expect(posts.posts.updatePost({ ...ref, scheduledAt: at })).rejects.toMatchObject({
+    reason: "validation_failed",
+    violations: [{ code: "content_required" }],
   });
+  expect(await workspace.reread(post)).toEqual(post);
 
-  test("judges a time only when it is sent", async () => {
-    const story = storyOf(posts);
-    const post = await story.scheduled();
-    await posts.sql`
+  const { post: changed } = await posts.posts.updatePost({
+    ...ref,
+    content: "ready",
+    scheduledAt: at,
+  });
+  expect(changed).toMatchObject({ status: "scheduled", scheduledAt: at });
+  expect(await workspace.events(post)).toEqual(["PostScheduled"]);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("an update checks the scheduled time only when it is sent", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.scheduled();
+  await posts.sql`
       update posts set scheduled_at = now() - interval '10 minutes' where id = ${post.id}`;
-    const ref = story.ref(post);
-    expect((await posts.posts.updatePost({ ...ref, content: "new" })).post?.content).toBe("new");
-    await expect(
-      posts.posts.updatePost({ ...ref, scheduledAt: inHours(-1) }),
-    ).rejects.toMatchObject({ violations: [{ code: "schedule_in_past" }] });
-    await expect(
-      posts.posts.updatePost({ ...ref, scheduledAt: inHours(24 * 367) }),
-    ).rejects.toMatchObject({ violations: [{ code: "schedule_too_far" }] });
+  const ref = workspace.ref(post);
+  expect((await posts.posts.updatePost({ ...ref, content: "new" })).post?.content).toBe("new");
+  await expect(posts.posts.updatePost({ ...ref, scheduledAt: inHours(-1) })).rejects.toMatchObject({
+    violations: [{ code: "schedule_in_past" }],
   });
+  await expect(
+    posts.posts.updatePost({ ...ref, scheduledAt: inHours(24 * 367) }),
+  ).rejects.toMatchObject({ violations: [{ code: "schedule_too_far" }] });
+});
 
-  test("of the time moves what is reserved to the new month, and keeps nothing in the old one", async () => {
-    const story = storyOf(posts);
-    const at = (month: number) => timestampFromDate(new Date(Date.UTC(2027, month, 15)));
-    const post = await story.create({ scheduledAt: at(1) });
-    await posts.posts.updatePost({ ...story.ref(post), scheduledAt: at(3) });
-    const rows = await posts.sql`
+test("an update of the time moves the reserved quota to the new month", async () => {
+  const workspace = workspaceOf(posts);
+  const at = (month: number) => timestampFromDate(new Date(Date.UTC(2027, month, 15)));
+  const post = await workspace.create({ scheduledAt: at(1) });
+  await posts.posts.updatePost({ ...workspace.ref(post), scheduledAt: at(3) });
+  const rows = await posts.sql`
       select period, reserved from quota_usage
-      where workspace_id = ${story.workspaceId} and length(period) = 7 order by period`;
-    expect([...rows]).toEqual([
-      { period: "2027-02", reserved: 0 },
-      { period: "2027-04", reserved: 1 },
-    ]);
-  });
+      where workspace_id = ${workspace.workspaceId} and length(period) = 7 order by period`;
+  expect([...rows]).toEqual([
+    { period: "2027-02", reserved: 0 },
+    { period: "2027-04", reserved: 1 },
+  ]);
+});
 
-  test("to more accounts than the quota has room for changes nothing", async () => {
-    const story = storyOf(posts);
-    posts.neighbours.limits.set(story.workspaceId, { monthlyQuota: 2 });
-    const post = await story.scheduled();
-    const [known = ""] = post.targets.map(({ accountId }) => accountId);
-    const wanted = ids([known, story.connect(), story.connect()]);
+test("an update to more accounts than the quota allows changes nothing", async () => {
+  const workspace = workspaceOf(posts);
+  posts.peers.limits.set(workspace.workspaceId, { monthlyQuota: 2 });
+  const post = await workspace.scheduled();
+  const [known = ""] = post.targets.map(({ accountId }) => accountId);
+  const wanted = ids([known, workspace.connect(), workspace.connect()]);
+  await expect(
+    posts.posts.updatePost({ ...workspace.ref(post), accountIds: wanted }),
+  ).rejects.toMatchObject({
+    reason: "quota_exceeded",
+    violations: [{ code: "monthly", limit: 2, reserved: 1n, requested: 2n }],
+  });
+  expect(await workspace.reread(post)).toEqual(post);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("only an update of the time frees the queue slot of a post", async () => {
+  const workspace = workspaceOf(posts);
+  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...DAILY_RULE });
+  const post = await workspace.create({ queueSlot: true });
+  const ref = workspace.ref(post);
+  const { post: edited } = await posts.posts.updatePost({ ...ref, content: "new" });
+  expect(edited?.queueSlotRuleId).toBe(post.queueSlotRuleId);
+
+  const { post: moved } = await posts.posts.updatePost({ ...ref, scheduledAt: inHours(30) });
+  expect(moved?.queueSlotRuleId).toBeUndefined();
+  expect((await workspace.create({ queueSlot: true })).scheduledAt).toEqual(post.scheduledAt);
+});
+
+test("an update to the content of another post is refused, and the post keeps guarding its own content", async () => {
+  const workspace = workspaceOf(posts);
+  const accountIds = [workspace.connect()];
+  const other = await workspace.scheduled({ accountIds, content: "taken" });
+  const post = await workspace.scheduled({ accountIds, content: "mine" });
+  await expect(
+    posts.posts.updatePost({ ...workspace.ref(post), content: " taken\n" }),
+  ).rejects.toMatchObject({
+    reason: "duplicate_content",
+    violations: [{ code: "duplicate_content", postId: other.id, accountId: accountIds[0] }],
+  });
+  const again = workspace.create({ accountIds, content: "mine" });
+  await expect(again).rejects.toMatchObject({ reason: "duplicate_content" });
+
+  await posts.posts.updatePost({ ...workspace.ref(post), content: "something else" });
+  expect((await workspace.create({ accountIds, content: "mine" })).status).toBe("publishing");
+});
+
+test("an update that does not change the content of a forced post is not checked for duplicates", async () => {
+  const workspace = workspaceOf(posts);
+  const accountIds = [workspace.connect()];
+  await workspace.scheduled({ accountIds });
+  const post = await workspace.scheduled({ accountIds, force: true });
+  const moved = await posts.posts.updatePost({ ...workspace.ref(post), scheduledAt: inHours(60) });
+  expect(moved.post?.version).toBe(2n);
+});
+
+test("an update of an outdated version is refused", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
+  const stale = { ...workspace.ref(post), ifVersion: 2n, content: "new" };
+  await expect(posts.posts.updatePost(stale)).rejects.toMatchObject({
+    reason: "precondition_failed",
+  });
+  const current = { ...stale, ifVersion: 1n };
+  expect((await posts.posts.updatePost(current)).post?.version).toBe(2n);
+});
+
+test("an update of a post that has begun to be published is refused", async () => {
+  const workspace = workspaceOf(posts);
+  const cancelled = await workspace.create({ content: "cancelled" });
+  await posts.posts.deletePost(workspace.ref(cancelled));
+  for (const post of [
+    await workspace.create({ content: "publishing" }),
+    await settle(await workspace.create({ content: "published" }), "published"),
+    await settle(await workspace.create({ content: "failed" }), "failed"),
+    cancelled,
+  ]) {
     await expect(
-      posts.posts.updatePost({ ...story.ref(post), accountIds: wanted }),
-    ).rejects.toMatchObject({
-      reason: "quota_exceeded",
-      violations: [{ code: "monthly", limit: 2, reserved: 1n, requested: 2n }],
-    });
-    expect(await story.reread(post)).toEqual(post);
-    await story.assertQuotaIsTrue();
-  });
+      posts.posts.updatePost({ ...workspace.ref(post), content: "new" }),
+    ).rejects.toMatchObject({ reason: "post_not_editable" });
+  }
+});
 
-  test("that re-times a post frees its slot; any other leaves it there", async () => {
-    const story = storyOf(posts);
-    await posts.slots.createQueueSlotRule({ workspaceId: story.workspaceId, ...TIMETABLE });
-    const post = await story.create({ queueSlot: true });
-    const ref = story.ref(post);
-    const { post: edited } = await posts.posts.updatePost({ ...ref, content: "new" });
-    expect(edited?.queueSlotRuleId).toBe(post.queueSlotRuleId);
-
-    const { post: moved } = await posts.posts.updatePost({ ...ref, scheduledAt: inHours(30) });
-    expect(moved?.queueSlotRuleId).toBeUndefined();
-    expect((await story.create({ queueSlot: true })).scheduledAt).toEqual(post.scheduledAt);
-  });
-
-  test("to what another post publishes on the account is refused, and the old content is not given up", async () => {
-    const story = storyOf(posts);
-    const accountIds = [story.connect()];
-    const other = await story.scheduled({ accountIds, content: "taken" });
-    const post = await story.scheduled({ accountIds, content: "mine" });
-    await expect(
-      posts.posts.updatePost({ ...story.ref(post), content: " taken\n" }),
-    ).rejects.toMatchObject({
-      reason: "duplicate_content",
-      violations: [{ code: "duplicate_content", postId: other.id, accountId: accountIds[0] }],
-    });
-    const again = story.create({ accountIds, content: "mine" });
-    await expect(again).rejects.toMatchObject({ reason: "duplicate_content" });
-
-    await posts.posts.updatePost({ ...story.ref(post), content: "something else" });
-    expect((await story.create({ accountIds, content: "mine" })).status).toBe("publishing");
-  });
-
-  test("of a forced post that leaves its content alone is not compared again", async () => {
-    const story = storyOf(posts);
-    const accountIds = [story.connect()];
-    await story.scheduled({ accountIds });
-    const post = await story.scheduled({ accountIds, force: true });
-    const moved = await posts.posts.updatePost({ ...story.ref(post), scheduledAt: inHours(60) });
-    expect(moved.post?.version).toBe(2n);
-  });
-
-  test("of a version that is not the current one is refused before anything else", async () => {
-    const story = storyOf(posts);
-    const post = await story.draft();
-    const stale = { ...story.ref(post), ifVersion: 2n, content: "new" };
-    await expect(posts.posts.updatePost(stale)).rejects.toMatchObject({
-      reason: "precondition_failed",
-    });
-    const current = { ...stale, ifVersion: 1n };
-    expect((await posts.posts.updatePost(current)).post?.version).toBe(2n);
-  });
-
-  test("of a post that was begun is refused", async () => {
-    const story = storyOf(posts);
-    const cancelled = await story.create({ content: "cancelled" });
-    await posts.posts.deletePost(story.ref(cancelled));
-    for (const post of [
-      await story.create({ content: "publishing" }),
-      await settle(await story.create({ content: "published" }), "published"),
-      await settle(await story.create({ content: "failed" }), "failed"),
-      cancelled,
-    ]) {
-      await expect(
-        posts.posts.updatePost({ ...story.ref(post), content: "new" }),
-      ).rejects.toMatchObject({ reason: "post_not_editable" });
-    }
-  });
-
-  test("without a field is no request", async () => {
-    const story = storyOf(posts);
-    const post = await story.draft();
-    await expect(posts.posts.updatePost(story.ref(post))).rejects.toMatchObject({
-      reason: "invalid_request",
-    });
+test("an update without any field is invalid", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
+  await expect(posts.posts.updatePost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "invalid_request",
   });
 });
 
-test("concurrent updates lose nothing: each change is judged and applied on the one before", async () => {
+test("concurrent updates of different fields are both applied", async () => {
   for (let round = 0; round < 8; round += 1) {
-    const story = storyOf(posts);
-    const post = await story.draft();
-    const account = story.connect();
+    const workspace = workspaceOf(posts);
+    const post = await workspace.draft();
+    const account = workspace.connect();
     await Promise.all([
-      posts.posts.updatePost({ ...story.ref(post), content: "new" }),
-      posts.posts.updatePost({ ...story.ref(post), accountIds: ids([account]) }),
+      posts.posts.updatePost({ ...workspace.ref(post), content: "new" }),
+      posts.posts.updatePost({ ...workspace.ref(post), accountIds: ids([account]) }),
     ]);
-    expect(await story.reread(post)).toMatchObject({
+    expect(await workspace.reread(post)).toMatchObject({
       version: 3n,
       content: "new",
       targets: [{ accountId: account }],
@@ -218,137 +212,137 @@ test("concurrent updates lose nothing: each change is judged and applied on the 
   }
 });
 
-test("two posts that take over each other's content at once end in an answer, not in an error", async () => {
-  for (let round = 0; round < 4; round += 1) {
-    const story = storyOf(posts);
-    const accountIds = [story.connect()];
-    const a = await story.scheduled({ accountIds, content: "a" });
-    const b = await story.scheduled({ accountIds, content: "b" });
+test("two posts that swap their contents concurrently get an answer or a duplicate error", async () => {
+  for (let round = 0; round < 2; round += 1) {
+    const workspace = workspaceOf(posts);
+    const accountIds = [workspace.connect()];
+    const a = await workspace.scheduled({ accountIds, content: "a" });
+    const b = await workspace.scheduled({ accountIds, content: "b" });
     const results = await Promise.allSettled([
-      posts.posts.updatePost({ ...story.ref(a), content: "b" }),
-      posts.posts.updatePost({ ...story.ref(b), content: "a" }),
+      posts.posts.updatePost({ ...workspace.ref(a), content: "b" }),
+      posts.posts.updatePost({ ...workspace.ref(b), content: "a" }),
     ]);
     const refusals = results.flatMap((result) =>
       result.status === "rejected" ? [String(result.reason.reason)] : [],
     );
     expect(refusals.filter((reason) => reason !== "duplicate_content")).toEqual([]);
-    const contents = [await story.reread(a), await story.reread(b)].map(({ content }) => content);
+    const contents = [await workspace.reread(a), await workspace.reread(b)].map(
+      ({ content }) => content,
+    );
     expect(new Set(contents).size).toBe(2);
   }
 });
 
-describe("publishing", () => {
-  test.each(["draft", "scheduled"] as const)(
-    "a %s starts it once, at this moment",
-    async (kind) => {
-      const story = storyOf(posts);
-      const post = await story[kind]({ scheduledAt: inHours(48) });
-      const { post: started } = await posts.posts.publishPost(story.ref(post));
+test.each(["draft", "scheduled"] as const)(
+  "publishing a %s post starts it once, at the time of the command",
+  async (kind) => {
+    const workspace = workspaceOf(posts);
+    const post = await workspace[kind]({ scheduledAt: inHours(48) });
+    const { post: started } = await posts.posts.publishPost(workspace.ref(post));
 
-      expect(started).toMatchObject({
-        status: "publishing",
-        version: 2n,
-        targets: [{ id: post.targets[0]?.id, status: "publishing" }],
-      });
-      expect(started?.scheduledAt).toEqual(started?.startedAt);
-      const at = started?.startedAt === undefined ? 0 : timestampDate(started.startedAt).getTime();
-      expect(Math.abs(Date.now() - at)).toBeLessThan(60_000);
-      expect((await posts.events()).at(-1)).toMatchObject([
-        "PostPublishRequested",
-        { targets: [{ targetId: post.targets[0]?.id, generation: 1 }] },
-      ]);
-      expect(await story.month()).toEqual([0, 1]);
-      await story.assertQuotaIsTrue();
-      await expect(posts.posts.publishPost(story.ref(post))).rejects.toMatchObject({
-        reason: "invalid_transition",
-      });
-    },
-  );
-
-  test("a draft without a plan leaves it without one", async () => {
-    const story = storyOf(posts);
-    const { post } = await posts.posts.publishPost(story.ref(await story.draft()));
-    expect(post?.scheduledAt).toBeUndefined();
-  });
-
-  test("a post that its platform would refuse changes nothing", async () => {
-    const story = storyOf(posts);
-    const post = await story.draft({ content: "x".repeat(300) });
-    await expect(posts.posts.publishPost(story.ref(post))).rejects.toMatchObject({
-      reason: "validation_failed",
-      violations: [{ code: "content_too_long" }],
+    expect(started).toMatchObject({
+      status: "publishing",
+      version: 2n,
+      targets: [{ id: post.targets[0]?.id, status: "publishing" }],
     });
-    expect(await story.reread(post)).toEqual(post);
-  });
-
-  test("what another post publishes is refused, unless it is forced", async () => {
-    const story = storyOf(posts);
-    const accountIds = [story.connect()];
-    await story.create({ accountIds });
-    const post = await story.draft({ accountIds });
-    await expect(posts.posts.publishPost(story.ref(post))).rejects.toMatchObject({
-      reason: "duplicate_content",
+    expect(started?.scheduledAt).toEqual(started?.startedAt);
+    const at = started?.startedAt === undefined ? 0 : timestampDate(started.startedAt).getTime();
+    expect(Math.abs(Date.now() - at)).toBeLessThan(60_000);
+    expect((await posts.events()).at(-1)).toMatchObject([
+      "PostPublishRequested",
+      { targets: [{ targetId: post.targets[0]?.id, generation: 1 }] },
+    ]);
+    expect(await workspace.quota()).toEqual([0, 1]);
+    await workspace.assertQuotaIsTrue();
+    await expect(posts.posts.publishPost(workspace.ref(post))).rejects.toMatchObject({
+      reason: "invalid_transition",
     });
-    const forced = await posts.posts.publishPost({ ...story.ref(post), force: true });
-    expect(forced.post?.status).toBe("publishing");
-  });
+  },
+);
 
-  test("early frees the slot, and the quota of its day moves to today", async () => {
-    const story = storyOf(posts);
-    await posts.slots.createQueueSlotRule({ workspaceId: story.workspaceId, ...TIMETABLE });
-    const post = await story.create({ queueSlot: true });
-    const { post: started } = await posts.posts.publishPost(story.ref(post));
-    expect(started?.queueSlotRuleId).toBeUndefined();
-    const next = await story.create({ queueSlot: true, content: "next" });
-    expect(next.scheduledAt).toEqual(post.scheduledAt);
-    await story.assertQuotaIsTrue();
-  });
-
-  test("and the scheduler in a race start a post once", async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const story = storyOf(posts);
-      const post = await story.scheduled();
-      await posts.sql`
-        with post as (update posts set scheduled_at = now() where id = ${post.id})
-        update targets set due_at = now() where post_id = ${post.id}`;
-      await Promise.allSettled([
-        posts.posts.publishPost(story.ref(post)),
-        posts.startDue(),
-        posts.startDue(),
-      ]);
-      await posts.startDue();
-      expect(await story.reread(post)).toMatchObject({ status: "publishing", version: 2n });
-      expect(await story.events(post)).toEqual(["PostScheduled", "PostPublishRequested"]);
-      await story.assertQuotaIsTrue();
-    }
-  });
-
-  test("and deleting in a race end in one of both, with nothing left over", async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const story = storyOf(posts);
-      const post = await story.scheduled();
-      await Promise.allSettled([
-        posts.posts.publishPost(story.ref(post)),
-        posts.posts.deletePost(story.ref(post)),
-      ]);
-      const names = await story.events(post);
-      expect(["PostDeleted", "PostCancelled"]).toContain(names.at(-1));
-      expect(await story.month()).toEqual([0, 0]);
-      await story.assertQuotaIsTrue();
-    }
-  });
+test("publishing a draft without a scheduled time leaves it without one", async () => {
+  const workspace = workspaceOf(posts);
+  const { post } = await posts.posts.publishPost(workspace.ref(await workspace.draft()));
+  expect(post?.scheduledAt).toBeUndefined();
 });
 
-test("the post of another workspace can be neither changed nor published", async () => {
-  const story = storyOf(posts);
-  const post = await story.draft();
+test("publishing a draft that its platform would refuse changes nothing", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft({ content: "x".repeat(300) });
+  await expect(posts.posts.publishPost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "validation_failed",
+    violations: [{ code: "content_too_long" }],
+  });
+  expect(await workspace.reread(post)).toEqual(post);
+});
+
+test("publishing a draft with the content of another post is refused unless it is forced", async () => {
+  const workspace = workspaceOf(posts);
+  const accountIds = [workspace.connect()];
+  await workspace.create({ accountIds });
+  const post = await workspace.draft({ accountIds });
+  await expect(posts.posts.publishPost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "duplicate_content",
+  });
+  const forced = await posts.posts.publishPost({ ...workspace.ref(post), force: true });
+  expect(forced.post?.status).toBe("publishing");
+});
+
+test("publishing a post before its queue slot frees the slot and moves its quota to today", async () => {
+  const workspace = workspaceOf(posts);
+  await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...DAILY_RULE });
+  const post = await workspace.create({ queueSlot: true });
+  const { post: started } = await posts.posts.publishPost(workspace.ref(post));
+  expect(started?.queueSlotRuleId).toBeUndefined();
+  const next = await workspace.create({ queueSlot: true, content: "next" });
+  expect(next.scheduledAt).toEqual(post.scheduledAt);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("PublishPost and the scheduler together start a post once", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const workspace = workspaceOf(posts);
+    const post = await workspace.scheduled();
+    await posts.sql`
+        with post as (update posts set scheduled_at = now() where id = ${post.id})
+        update targets set due_at = now() where post_id = ${post.id}`;
+    await Promise.allSettled([
+      posts.posts.publishPost(workspace.ref(post)),
+      posts.startDue(),
+      posts.startDue(),
+    ]);
+    await posts.startDue();
+    expect(await workspace.reread(post)).toMatchObject({ status: "publishing", version: 2n });
+    expect(await workspace.events(post)).toEqual(["PostScheduled", "PostPublishRequested"]);
+    await workspace.assertQuotaIsTrue();
+  }
+});
+
+test("a post that is published and deleted concurrently keeps no quota", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const workspace = workspaceOf(posts);
+    const post = await workspace.scheduled();
+    await Promise.allSettled([
+      posts.posts.publishPost(workspace.ref(post)),
+      posts.posts.deletePost(workspace.ref(post)),
+    ]);
+    const names = await workspace.events(post);
+    expect(["PostDeleted", "PostCancelled"]).toContain(names.at(-1));
+    expect(await workspace.quota()).toEqual([0, 0]);
+    await workspace.assertQuotaIsTrue();
+  }
+});
+
+test("a post can be neither updated nor published from another workspace", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   const gone = { reason: "not_found" };
   await expect(posts.posts.updatePost({ ...foreign, content: "x" })).rejects.toMatchObject(gone);
   await expect(posts.posts.publishPost(foreign)).rejects.toMatchObject(gone);
-  const account = posts.neighbours.connectAccount(newWorkspace(), "x");
+  const account = posts.peers.connectAccount(newWorkspace(), "x");
   await expect(
-    posts.posts.updatePost({ ...story.ref(post), accountIds: ids([account]) }),
+    posts.posts.updatePost({ ...workspace.ref(post), accountIds: ids([account]) }),
   ).rejects.toMatchObject({ violations: [{ code: "unknown_account" }] });
-  expect(await story.reread(post)).toEqual(post);
+  expect(await workspace.reread(post)).toEqual(post);
 });

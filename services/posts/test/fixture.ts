@@ -53,16 +53,18 @@ import type { Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { createAccountDirectory } from "#src/clients/accounts.ts";
+import {
+  createAccountDirectory,
+  createPlatformDirectory,
+  createWorkspaceDirectory,
+} from "#src/clients/accounts.ts";
 import type { MediaClient } from "#src/clients/media.ts";
-import { createPlatformDirectory } from "#src/clients/platforms.ts";
-import { createWorkspaceDirectory } from "#src/clients/workspaces.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
-import { applyDeletionNews, applyTargetNews } from "#src/operations/target-updates.ts";
+import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
@@ -79,7 +81,7 @@ const EVENTS = [
 ];
 
 /** The services around posts, in memory: they speak the contract and know what a test tells them. */
-class Neighbours {
+class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
@@ -229,8 +231,8 @@ export async function startPosts(
     poolSize: 10,
   });
   const { sql } = database;
-  const neighbours = new Neighbours();
-  const peer = createTestPeer(neighbours.routes);
+  const peers = new FakePeers();
+  const peer = createTestPeer(peers.routes);
   const logger = createLogger({ service: "test", level: "silent" });
   const nudges = { count: 0 };
   const nudgeRelay = (): void => void (nudges.count += 1);
@@ -261,7 +263,7 @@ export async function startPosts(
   return {
     database,
     sql,
-    neighbours,
+    peers,
     nudges,
     posts,
     targets: service.client(TargetService),
@@ -270,9 +272,10 @@ export async function startPosts(
     /** Hands records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */
-    tell: (updates: readonly TargetUpdated[]) => sql.begin((tx) => applyTargetNews(tx, updates)),
-    tellDeletions: (updates: readonly DeletionUpdated[]) =>
-      sql.begin((tx) => applyDeletionNews(tx, updates)),
+    report: (updates: readonly TargetUpdated[]) =>
+      sql.begin((tx) => applyTargetUpdates(tx, updates)),
+    reportDeletions: (updates: readonly DeletionUpdated[]) =>
+      sql.begin((tx) => applyDeletionUpdates(tx, updates)),
     slots: service.client(QueueSlotService),
     /** One round of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),

@@ -9,7 +9,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 function keyedRequest(key = "key-1", fingerprint = "body") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const idempotency = { key, fingerprint };
   return { workspaceId, accountIds, content: "once", createdVia: "rest", idempotency };
 }
@@ -17,7 +17,7 @@ function keyedRequest(key = "key-1", fingerprint = "body") {
 const countPosts = async (workspaceId: string) =>
   (await posts.posts.listPosts({ workspaceId, limit: 100 })).posts.length;
 
-test("a repeated request is answered as the first was, and makes nothing", async () => {
+test("a repeated request gets the answer of the first one and creates nothing", async () => {
   const request = keyedRequest();
   const first = await posts.posts.createPost(request);
   const events = (await posts.events()).length;
@@ -30,23 +30,23 @@ test("a repeated request is answered as the first was, and makes nothing", async
   expect(await posts.events()).toHaveLength(events);
 });
 
-test("the answer stays that of the first request after the post has changed", async () => {
+test("a repeated request gets the first answer even after the post has changed", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  if (first !== undefined) await posts.tell([deliveryOf(first)(0, "published")]);
+  if (first !== undefined) await posts.report([deliveryOf(first)(0, "published")]);
 
   expect((await posts.posts.createPost(request)).post).toEqual(first);
 });
 
-test("a repeated request is answered also when the same post would be refused by now", async () => {
+test("a repeated request gets the first answer even if the same post would be refused now", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  posts.neighbours.accounts.delete(request.accountIds[0] ?? "");
+  posts.peers.accounts.delete(request.accountIds[0] ?? "");
 
   expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
 });
 
-test("a key that belongs to another body is refused, whether or not that body is fine", async () => {
+test("an idempotency key with another body is refused, whether or not that body is valid", async () => {
   const request = keyedRequest();
   await posts.posts.createPost(request);
   const idempotency = { key: "key-1", fingerprint: "other" };
@@ -61,7 +61,7 @@ test("a key that belongs to another body is refused, whether or not that body is
   }
 });
 
-test("a refused request does not use its key up", async () => {
+test("a refused request does not use up its idempotency key", async () => {
   const request = keyedRequest();
 
   await expect(posts.posts.createPost({ ...request, content: "" })).rejects.toMatchObject({
@@ -70,7 +70,7 @@ test("a refused request does not use its key up", async () => {
   expect((await posts.posts.createPost(request)).replayed).toBe(false);
 });
 
-test("a key is free again after 24 hours", async () => {
+test("an idempotency key can be used again after 24 hours", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
   // The same content again, but for the duplicate guard.
@@ -87,7 +87,7 @@ test("a key is free again after 24 hours", async () => {
   expect((await posts.posts.createPost(request)).post?.id).toBe(again.post?.id);
 });
 
-test("two requests with one key at the same time make one post", async () => {
+test("two concurrent requests with one idempotency key create one post", async () => {
   const request = keyedRequest();
 
   const answers = await Promise.all([
@@ -100,7 +100,7 @@ test("two requests with one key at the same time make one post", async () => {
   expect(await countPosts(request.workspaceId)).toBe(1);
 });
 
-test("a request waits 2 seconds for the one that has its key, then says so", async () => {
+test("a request waits 2 seconds for another one with the same idempotency key and is then refused", async () => {
   const request = keyedRequest();
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: holding, resolve: hold } = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-const ROUNDS = 1000;
+const ROUNDS = 250;
 const AT_ONCE = 20;
 
 /** Lets some other work of the loop go first. */
@@ -20,9 +20,9 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-test(`${ROUNDS} random interleavings of requests with one key make one post each`, async () => {
+test(`each of ${ROUNDS} random interleavings of requests with one idempotency key creates one post`, async () => {
   const workspaceId = newWorkspace();
-  posts.neighbours.limits.set(workspaceId, { monthlyQuota: ROUNDS });
+  posts.peers.limits.set(workspaceId, { monthlyQuota: ROUNDS });
   const delays = fc.sample(fc.array(fc.nat({ max: 12 }), { minLength: 2, maxLength: 4 }), {
     numRuns: ROUNDS,
     seed: 4,
@@ -40,7 +40,7 @@ test(`${ROUNDS} random interleavings of requests with one key make one post each
     });
     return [...new Set(await Promise.all(made))];
   };
-  const account = posts.neighbours.connectAccount(workspaceId, "x");
+  const account = posts.peers.connectAccount(workspaceId, "x");
 
   const ids: string[][] = [];
   for (let first = 0; first < ROUNDS; first += AT_ONCE) {

@@ -12,11 +12,11 @@ afterAll(() => posts[Symbol.asyncDispose]());
 async function publishIn(workspaceId: string) {
   return await posts.createPost({
     workspaceId,
-    accountIds: [posts.neighbours.connectAccount(workspaceId, "x")],
+    accountIds: [posts.peers.connectAccount(workspaceId, "x")],
   });
 }
 
-test("a post of another workspace is not found, like one that does not exist", async () => {
+test("a post of another workspace is not found", async () => {
   const post = await publishIn(newWorkspace());
 
   for (const id of [post.id, newWorkspace(), "nonsense"]) {
@@ -27,7 +27,7 @@ test("a post of another workspace is not found, like one that does not exist", a
   }
 });
 
-test("a list holds the posts of its workspace only, and so does its cursor", async () => {
+test("a list and its cursor show only the posts of their workspace", async () => {
   const [mine, yours] = [newWorkspace(), newWorkspace()];
   for (const workspaceId of [mine, mine, yours]) await publishIn(workspaceId);
 
@@ -41,8 +41,8 @@ test("a list holds the posts of its workspace only, and so does its cursor", asy
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("an account of another workspace is unknown, like one that does not exist", async () => {
-  const foreign = posts.neighbours.connectAccount(newWorkspace(), "x");
+test("an account of another workspace is unknown", async () => {
+  const foreign = posts.peers.connectAccount(newWorkspace(), "x");
   const workspaceId = newWorkspace();
 
   for (const accountId of [foreign, newWorkspace()]) {
@@ -55,7 +55,7 @@ test("an account of another workspace is unknown, like one that does not exist",
   }
 });
 
-test("contents are given only to who names the target's own workspace", async () => {
+test("the content of a target is returned only for its own workspace", async () => {
   const post = await publishIn(newWorkspace());
   const targetId = post.targets[0]?.id ?? "";
 
@@ -72,11 +72,11 @@ test("contents are given only to who names the target's own workspace", async ()
   ]);
 });
 
-test("news that names another workspace or another post changes nothing", async () => {
+test("an update that names another workspace or another post is ignored", async () => {
   const [post, other] = [await publishIn(newWorkspace()), await publishIn(newWorkspace())];
   const update = deliveryOf(post)(0, "published");
 
-  await posts.tell([
+  await posts.report([
     create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId }),
     create(TargetUpdatedSchema, { ...update, workspaceId: other.workspaceId, postId: other.id }),
   ]);
@@ -85,11 +85,11 @@ test("news that names another workspace or another post changes nothing", async 
   expect(await posts.getPost(other.workspaceId, other.id)).toEqual(other);
 });
 
-test("the same idempotency key means different things in two workspaces", async () => {
+test("the same idempotency key in two workspaces belongs to two requests", async () => {
   const idempotency = { key: "shared", fingerprint: "a" };
   const made = [];
   for (const workspaceId of [newWorkspace(), newWorkspace()]) {
-    const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+    const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
     made.push(await posts.createPost({ workspaceId, accountIds, idempotency }));
   }
 

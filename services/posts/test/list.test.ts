@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 
 function publisher(workspaceId: string) {
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   let count = 0;
   return async () => {
     count += 1;
@@ -17,7 +17,7 @@ function publisher(workspaceId: string) {
   };
 }
 
-test("posts are listed latest first, without their attempts", async () => {
+test("posts are listed latest first and without attempts", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const first = await publish();
@@ -29,7 +29,7 @@ test("posts are listed latest first, without their attempts", async () => {
   expect(page.nextCursor).toBeUndefined();
 });
 
-test("walking the pages while posts are added meets every earlier post once", async () => {
+test("paging while posts are added returns every earlier post once", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
@@ -57,7 +57,7 @@ test("walking the pages while posts are added meets every earlier post once", as
   expect(met.toSorted()).toEqual(earlier.toSorted());
 });
 
-test.each([0, 101, -1])("a page of %i is refused", async (limit) => {
+test.each([0, 101, -1])("ListPosts rejects a limit of %i", async (limit) => {
   await expect(posts.posts.listPosts({ workspaceId: newWorkspace(), limit })).rejects.toMatchObject(
     {
       reason: "invalid_request",
@@ -65,23 +65,23 @@ test.each([0, 101, -1])("a page of %i is refused", async (limit) => {
   );
 });
 
-test.each(["", "x", "AAAA"])("the cursor %j is refused", async (cursor) => {
+test.each(["", "x", "AAAA"])("ListPosts rejects the cursor %j", async (cursor) => {
   await expect(
     posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, cursor }),
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("filters combine, and a platform is any target's", async () => {
+test("filters of a list combine, and the platform filter matches any target", async () => {
   const workspaceId = newWorkspace();
   const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
-    posts.neighbours.connectAccount(workspaceId, platform),
+    posts.peers.connectAccount(workspaceId, platform),
   );
   const make = async (content: string, accountIds: string[], change = {}) =>
     await posts.createPost({ workspaceId, accountIds, content, ...change });
   const both = await make("both", [bluesky, x]);
   const single = await make("single", [x], { createdVia: "mcp" });
   const draft = await make("draft", [x], { isDraft: true });
-  await posts.tell([deliveryOf(single)(0, "published")]);
+  await posts.report([deliveryOf(single)(0, "published")]);
   const list = async (filter: object) => {
     const page = await posts.posts.listPosts({ workspaceId, limit: 10, ...filter });
     return page.posts.map(({ id }) => id);
@@ -99,11 +99,11 @@ test("filters combine, and a platform is any target's", async () => {
   expect(await list({ platform: "bluesky", createdVia: "mcp" })).toEqual([]);
 });
 
-test("dates are whole UTC days of the effective date, which is also the order", async () => {
+test("date filters of a list are whole UTC days of the effective date", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const today = await publish();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const day = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
   const planned = [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`].map((at) =>
     timestampFromDate(new Date(at)),
@@ -133,13 +133,13 @@ test.each([
   ["/status", { status: "lost" }],
   ["/platform", { platform: "' or true --" }],
   ["/createdVia", { createdVia: "post" }],
-])("a filter that is none is refused: %s %j", async (path, filter) => {
+])("ListPosts rejects the invalid filter %s %j", async (path, filter) => {
   await expect(
     posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, ...filter }),
   ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "invalid", path }] });
 });
 
-test("a cursor is good for its filters only, with any limit", async () => {
+test("a cursor is valid for its own filters only, with any limit", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   for (let made = 0; made < 5; made += 1) await publish();
@@ -157,7 +157,7 @@ test("a cursor is good for its filters only, with any limit", async () => {
     });
 });
 
-test("walking the pages of a filter while posts are added and published meets each once", async () => {
+test("paging a filtered list while posts are added and published returns each post once", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
@@ -173,7 +173,7 @@ test("walking the pages of a filter while posts are added and published meets ea
     });
     met.push(...page.posts.map(({ id }) => id));
     cursor = page.nextCursor;
-    await posts.tell([deliveryOf(await publish())(0, "published")]);
+    await posts.report([deliveryOf(await publish())(0, "published")]);
   } while (cursor !== undefined);
 
   expect(met).toEqual(earlier.toReversed());

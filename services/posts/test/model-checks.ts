@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { contentHash } from "#src/domain/content-hash.ts";
-import { findQuotaDrift } from "#src/operations/quota-drift.ts";
+import { contentHash } from "#src/domain/plan-post.ts";
 import type { Asked, World } from "./model-world.ts";
 import type { ModelPost, ModelTarget } from "./model.ts";
+import { findQuotaDrift } from "./quota-drift.ts";
 
-interface StoredTarget extends Omit<ModelTarget, "news" | "guard"> {
+interface StoredTarget extends Omit<ModelTarget, "applied" | "guard"> {
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly guard: string | null;
@@ -18,7 +18,7 @@ interface StoredPost {
   readonly targets: readonly StoredTarget[];
 }
 
-/** Compares what the service holds and has asked for with the model, after each step. */
+/** Compares the database and the events of the service with the model after each step. */
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
@@ -28,7 +28,7 @@ export class Checks {
     this.#world = world;
   }
 
-  /** Returns what was asked of delivery: just what the model says. */
+  /** Checks the requests to delivery against the model and returns them. */
   async assertAsExpected(expected: Asked): Promise<Asked> {
     const { model, posts, workspaceId } = this.#world;
     const asked = await this.#readEvents();
@@ -43,7 +43,7 @@ export class Checks {
     return asked;
   }
 
-  /** A version never falls, and rises with what a reader sees. */
+  /** A version never falls, and rises with every change that a reader sees. */
   #assertVersion({ id, version, status, targets }: StoredPost): void {
     const shown = JSON.stringify([
       status,
@@ -102,7 +102,7 @@ export class Checks {
 function toComparable({ id, status, content, targets }: StoredPost) {
   const plain = targets.map(({ taskGeneration, taskVersion, ...target }) => ({
     ...target,
-    news: [taskGeneration, taskVersion],
+    applied: [taskGeneration, taskVersion],
   }));
   return { id, status, content, targets: plain };
 }

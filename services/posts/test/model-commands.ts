@@ -11,7 +11,7 @@ import {
 } from "./model-world.ts";
 import { isOpen, type ModelPost, type ModelTarget } from "./model.ts";
 
-/** What clients ask for: each is asked of the service and of the model, and both must answer the same. */
+/** Commands of clients. The service and the model get the same ones and must answer the same. */
 
 const CONTENTS = ["one", "two", "three", "four"];
 
@@ -25,7 +25,7 @@ function newTarget(id: string, accountId: string): ModelTarget {
     accountId,
     status: "pending",
     generation: 1,
-    news: [0, 0],
+    applied: [0, 0],
     externalId: null,
     error: null,
     deletion: 0,
@@ -42,7 +42,7 @@ export async function createPost(world: World): Promise<Asked> {
   const status = world.pick(["publishing", "scheduled", "draft"] as const);
   const at = status === "scheduled" ? soon(world) : new Date();
   const isForced = world.isLikely(0.2);
-  // A refused request does not use its key up: the next one takes the same.
+  // A refused request does not use up its key, so the next one has the same.
   const key = world.isLikely(0.4) ? `key ${world.keys.size + 1}` : undefined;
   const request = {
     workspaceId: world.workspaceId,
@@ -66,7 +66,7 @@ export async function createPost(world: World): Promise<Asked> {
   return asksToPublish(refusal === undefined && status === "publishing" ? targets : []);
 }
 
-/** A key again, with the body that it was used with and with another. */
+/** Repeats a key with the body of its first request and with another body. */
 export async function repeatKey(world: World): Promise<Asked> {
   const keys = [...world.keys];
   if (keys.length === 0) return NOTHING_ASKED;
@@ -121,7 +121,7 @@ export async function retry(world: World, post: ModelPost): Promise<Asked> {
   return asksToPublish(post.targets.filter((it) => it.generation > (before.get(it.id) ?? 0)));
 }
 
-/** Delivery closes what is open or refuses; sometimes the service dies between its answer and the commit. */
+/** Deletes a post. Delivery closes open targets or refuses; sometimes posts crashes between its answer and the commit. */
 export async function deletePost(world: World): Promise<Asked> {
   const post = world.pickPost();
   if (post === undefined) return NOTHING_ASKED;
@@ -131,7 +131,7 @@ export async function deletePost(world: World): Promise<Asked> {
   for (const it of open) world.show(it, delivery.hasEnded(it.id, it.generation));
   const isRefused = open.some((it) => delivery.isCalling(it.id, it.generation));
   const hasCrashed = isPublishing && !isRefused && world.isLikely(0.3);
-  posts.neighbours.onCancel = () =>
+  posts.peers.onCancel = () =>
     hasCrashed ? Promise.reject(new Error("gone")) : Promise.resolve(undefined);
   const ref = { workspaceId: world.workspaceId, id: post.id };
   const reason = await world.reasonOf(() => posts.posts.deletePost(ref));
@@ -147,6 +147,6 @@ function close({ delivery, model }: World, open: readonly ModelTarget[], hasCras
   for (const { id, generation } of open) {
     const ended = delivery.hasEnded(id, generation);
     if (ended === undefined) delivery.close(id, generation);
-    else if (!hasCrashed) model.tell(ended);
+    else if (!hasCrashed) model.applyUpdate(ended);
   }
 }

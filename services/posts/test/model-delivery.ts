@@ -1,27 +1,27 @@
-import type { DeletionNews, News } from "./model.ts";
+import type { DeletionUpdate, TaskUpdate } from "./model.ts";
 
 interface Task {
   readonly targetId: string;
   readonly generation: number;
-  news: News;
+  update: TaskUpdate;
 }
 
 const keyOf = (targetId: string, number: number) => `${targetId} ${number}`;
 
-/** Delivery as the posts service has to expect it, in memory: each target is published at most once, by any generation. */
+/** A delivery service in memory. It publishes each target at most once, whichever generation succeeds. */
 export class ModelDelivery {
   readonly #tasks = new Map<string, Task>();
   readonly #closed = new Set<string>();
-  readonly #deletions = new Map<string, DeletionNews>();
+  readonly #deletions = new Map<string, DeletionUpdate>();
 
-  /** The answer to a request; undefined when it is known already or not taken. */
-  request(targetId: string, generation: number): News | undefined {
+  /** The first update after a request; undefined when the request is a repetition or refused. */
+  request(targetId: string, generation: number): TaskUpdate | undefined {
     const key = keyOf(targetId, generation);
     if (this.#tasks.has(key) || this.#closed.has(key) || this.published(targetId)) return undefined;
     const base = { targetId, generation, version: 1, externalId: null, error: null };
-    const task: Task = { targetId, generation, news: { ...base, status: "publishing" } };
+    const task: Task = { targetId, generation, update: { ...base, status: "publishing" } };
     this.#tasks.set(key, task);
-    return task.news;
+    return task.update;
   }
 
   tasks(): readonly Task[] {
@@ -32,52 +32,58 @@ export class ModelDelivery {
     return this.#tasks.get(keyOf(targetId, generation));
   }
 
-  find(targetId: string, generation: number): News | undefined {
-    return this.findTask(targetId, generation)?.news;
+  find(targetId: string, generation: number): TaskUpdate | undefined {
+    return this.findTask(targetId, generation)?.update;
   }
 
-  published(targetId: string): News | undefined {
+  published(targetId: string): TaskUpdate | undefined {
     return this.tasks().find(
-      (task) => task.targetId === targetId && task.news.status === "published",
-    )?.news;
+      (task) => task.targetId === targetId && task.update.status === "published",
+    )?.update;
   }
 
-  /** Moves a task on; `choice` in [0, 1) decides where to. Undefined when there is nowhere to go. */
-  advance(task: Task, choice: number): News | undefined {
-    const { news } = task;
-    const version = news.version + 1;
+  /** Advances a task; `choice` in [0, 1) decides how. Undefined when the task has ended. */
+  advance(task: Task, choice: number): TaskUpdate | undefined {
+    const { update } = task;
+    const version = update.version + 1;
     const published = () => ({ status: "published" as const, externalId: `x-${task.targetId}` });
     const failed = (error: string) => ({ status: "failed" as const, error });
     const isFirst = this.published(task.targetId) === undefined;
-    const next = (): Partial<News> | undefined => {
-      if (news.status === "published") return choice < 0.2 ? {} : undefined;
-      if (news.status === "publishing" && news.version === 1) return {};
+    const next = (): Partial<TaskUpdate> | undefined => {
+      if (update.status === "published") return choice < 0.2 ? {} : undefined;
+      if (update.status === "publishing" && update.version === 1) return {};
       if (choice < 0.4 && isFirst) return { ...published(), error: null };
       if (choice < 0.7) return failed("content_rejected");
       return failed("outcome_unknown");
     };
     const change = next();
     if (change === undefined) return undefined;
-    task.news = { ...news, ...change, version };
-    return task.news;
+    task.update = { ...update, ...change, version };
+    return task.update;
   }
 
-  /** A call that nobody expects anything of any more has succeeded after all. */
-  succeed(task: Task): News {
-    const { targetId, news } = task;
-    const version = news.version + 1;
-    task.news = { ...news, status: "published", externalId: `x-${targetId}`, error: null, version };
-    return task.news;
+  /** A call that counted as failed turns out to have succeeded. */
+  succeed(task: Task): TaskUpdate {
+    const { targetId, update } = task;
+    const version = update.version + 1;
+    task.update = {
+      ...update,
+      status: "published",
+      externalId: `x-${targetId}`,
+      error: null,
+      version,
+    };
+    return task.update;
   }
 
   isCalling(targetId: string, generation: number): boolean {
-    const news = this.find(targetId, generation);
-    return news !== undefined && news.status === "publishing" && news.version > 1;
+    const update = this.find(targetId, generation);
+    return update !== undefined && update.status === "publishing" && update.version > 1;
   }
 
-  hasEnded(targetId: string, generation: number): News | undefined {
-    const news = this.published(targetId) ?? this.find(targetId, generation);
-    return news?.status === "publishing" ? undefined : news;
+  hasEnded(targetId: string, generation: number): TaskUpdate | undefined {
+    const update = this.published(targetId) ?? this.find(targetId, generation);
+    return update?.status === "publishing" ? undefined : update;
   }
 
   close(targetId: string, generation: number): void {
@@ -95,19 +101,19 @@ export class ModelDelivery {
       this.#deletions.set(key, { targetId, deletion, version: 1, status: "deleting" });
   }
 
-  findDeletion(targetId: string, deletion: number): DeletionNews | undefined {
+  findDeletion(targetId: string, deletion: number): DeletionUpdate | undefined {
     return this.#deletions.get(keyOf(targetId, deletion));
   }
 
-  deletions(): readonly DeletionNews[] {
+  deletions(): readonly DeletionUpdate[] {
     return [...this.#deletions.values()];
   }
 
-  advanceDeletion(news: DeletionNews, choice: number): DeletionNews | undefined {
-    if (news.status !== "deleting") return undefined;
+  advanceDeletion(update: DeletionUpdate, choice: number): DeletionUpdate | undefined {
+    if (update.status !== "deleting") return undefined;
     const status = choice < 0.3 ? "deleting" : choice < 0.7 ? "deleted" : "delete_failed";
-    const next = { ...news, status, version: news.version + 1 } as const;
-    this.#deletions.set(keyOf(news.targetId, news.deletion), next);
+    const next = { ...update, status, version: update.version + 1 } as const;
+    this.#deletions.set(keyOf(update.targetId, update.deletion), next);
     return next;
   }
 }

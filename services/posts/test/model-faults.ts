@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { failMissedBatch } from "#src/jobs/start-due-posts.ts";
 import { retry } from "./model-commands.ts";
 import { asksToPublish, HOUR_MS, NOTHING_ASKED, type Asked, type World } from "./model-world.ts";
-import { isOpen, isUnknown, type DeletionNews, type ModelTarget, type News } from "./model.ts";
+import {
+  isOpen,
+  isUnknown,
+  type DeletionUpdate,
+  type ModelTarget,
+  type TaskUpdate,
+} from "./model.ts";
 
-/** What happens without a client: time passes, delivery goes on, and the bus loses, repeats and shuffles. */
+/** Steps without a client: time passes, delivery works, and the bus loses, repeats and reorders messages. */
 
-/** The time of a scheduled post comes; nobody looked for more than a day, or somebody did. */
+/** A scheduled post becomes due. It is started, or it is more than a day late and missed. */
 export async function comeDue(world: World): Promise<Asked> {
   const { model, posts } = world;
   const scheduled = [...model.posts.values()].filter(({ status }) => status === "scheduled");
@@ -29,7 +35,7 @@ export async function comeDue(world: World): Promise<Asked> {
   return asksToPublish(isMissed ? [] : post.targets);
 }
 
-/** A day is over: the guards of what was published have ended. */
+/** A day passes: the guards of published targets expire. */
 export async function endGuards({ posts, workspaceId, model }: World): Promise<Asked> {
   await posts.sql`
     update duplicate_guards set expires_at = now() - interval '1 second'
@@ -38,7 +44,7 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
   return NOTHING_ASKED;
 }
 
-/** Takes some of what is on its way, in any order; some of it stays and comes again, some is lost. */
+/** Takes some messages that are under way, in any order. Some are delivered again later, and some are lost. */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
   const left: T[] = [];
@@ -55,38 +61,38 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/** Requests reach delivery, in any order, late, twice or never. */
+/** Requests reach delivery in any order: late, twice or never. */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
-  const news = taken.flatMap((request) => {
+  const updates = taken.flatMap((request) => {
     const [id = "", generation = ""] = request.split(" ");
     return world.delivery.request(id, Number(generation)) ?? [];
   });
-  world.wire = [...world.wire, ...news];
+  world.wire = [...world.wire, ...updates];
   return NOTHING_ASKED;
 }
 
-/** Delivery goes on with tasks of any generation, and with deletions. */
+/** Delivery advances tasks of any generation, and deletions. */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
   for (const task of delivery.tasks()) {
-    const isEnd = task.news.status === "published";
-    const news = world.isLikely(isEnd ? 0.02 : 0.5)
+    const isEnd = task.update.status === "published";
+    const update = world.isLikely(isEnd ? 0.02 : 0.5)
       ? delivery.advance(task, world.random())
       : undefined;
-    if (news !== undefined) world.wire = [...world.wire, news];
+    if (update !== undefined) world.wire = [...world.wire, update];
   }
-  for (const news of delivery.deletions()) {
-    const next = world.isLikely(0.3) ? delivery.advanceDeletion(news, world.random()) : undefined;
+  for (const update of delivery.deletions()) {
+    const next = world.isLikely(0.3) ? delivery.advanceDeletion(update, world.random()) : undefined;
     if (next !== undefined) world.deletionWire = [...world.deletionWire, next];
   }
   return NOTHING_ASKED;
 }
 
 /**
- * A failed call turns out to have succeeded after its target was retried, and after posts has heard of the newer
- * generation: the story that random steps alone seldom come to.
+ * A failed call turns out to have succeeded after its target was retried, and after posts has got an update of the newer
+ * generation. Random steps alone rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -98,41 +104,41 @@ export async function succeedLate(world: World): Promise<Asked> {
   const post = world.pick(failed);
   const older = post.targets.flatMap((target) => findFailure(world, target) ?? []);
   const { publish } = await retry(world, post);
-  const news = older.flatMap((task) => {
+  const updates = older.flatMap((task) => {
     const target = model.target(task.targetId)?.target;
     if (target === undefined || target.generation === task.generation) return [];
     const begun = delivery.request(target.id, target.generation);
     world.lateSuccesses += 1;
     return [...(begun === undefined ? [] : [begun]), delivery.succeed(task)];
   });
-  const { remove } = await world.tell(news);
+  const { remove } = await world.report(updates);
   return { publish, remove };
 }
 
-/** The task of a target that failed for certain, as far as anybody knows. */
+/** The task of a target that failed for certain, as far as delivery knows. */
 function findFailure({ delivery }: World, target: ModelTarget) {
   if (target.status !== "failed" || isUnknown(target)) return undefined;
   const isNowhere = delivery.published(target.id) === undefined;
   return isNowhere ? delivery.findTask(target.id, target.generation) : undefined;
 }
 
-export async function tellNews(world: World): Promise<Asked> {
+export async function reportUpdates(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.wire);
   world.wire = left;
-  return await world.tell(taken);
+  return await world.report(taken);
 }
 
-export async function tellDeletions(world: World): Promise<Asked> {
+export async function reportDeletions(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.deletionWire);
   world.deletionWire = left;
-  await world.tellDeletions(taken);
+  await world.reportDeletions(taken);
   return NOTHING_ASKED;
 }
 
-/** What a sweep is to hear of targets, and which it is to request anew. */
+/** What a sweep gets as updates, and what it has to request again. */
 interface Answers {
-  readonly news: News[];
-  readonly deletions: DeletionNews[];
+  readonly updates: TaskUpdate[];
+  readonly deletions: DeletionUpdate[];
   readonly lost: ModelTarget[];
   readonly closed: ModelTarget[];
   readonly lostDeletions: string[];
@@ -140,13 +146,13 @@ interface Answers {
 
 function answerSweep(world: World): Answers {
   const { delivery, model } = world;
-  const answers: Answers = { news: [], deletions: [], lost: [], closed: [], lostDeletions: [] };
+  const answers: Answers = { updates: [], deletions: [], lost: [], closed: [], lostDeletions: [] };
   for (const { status: postStatus, targets } of model.posts.values()) {
     for (const target of targets) {
       const { id, generation, deletion, status } = target;
-      const told = delivery.published(id) ?? delivery.find(id, generation);
-      world.show(target, told);
-      if ((isOpen(target) || isUnknown(target)) && told !== undefined) answers.news.push(told);
+      const known = delivery.published(id) ?? delivery.find(id, generation);
+      world.show(target, known);
+      if ((isOpen(target) || isUnknown(target)) && known !== undefined) answers.updates.push(known);
       else if (isOpen(target) && postStatus === "publishing")
         (delivery.isClosed(id, generation) ? answers.closed : answers.lost).push(target);
       const deleted = delivery.findDeletion(id, deletion);
@@ -159,14 +165,14 @@ function answerSweep(world: World): Answers {
   return answers;
 }
 
-/** The service asks delivery about everything that is open, and about what it heard of in this very moment too. */
+/** The service asks delivery about every open target, even about those that were reported just now. */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;
-  const { news, deletions, lost, closed, lostDeletions } = answerSweep(world);
+  const { updates, deletions, lost, closed, lostDeletions } = answerSweep(world);
   const { remove } = await world.askedToRemove(async () => {
     await posts.sweep(-60_000);
-    for (const item of news) model.tell(item);
-    for (const item of deletions) model.tellDeletion(item);
+    for (const item of updates) model.applyUpdate(item);
+    for (const item of deletions) model.applyDeletion(item);
     for (const { id } of closed) model.reopen(id);
   });
   return { ...asksToPublish([...lost, ...closed]), remove: [...lostDeletions, ...remove] };

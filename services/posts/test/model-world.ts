@@ -8,15 +8,21 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import { newWorkspace, type Posts } from "./fixture.ts";
 import { ModelDelivery } from "./model-delivery.ts";
-import { Model, type DeletionNews, type ModelPost, type ModelTarget, type News } from "./model.ts";
+import {
+  Model,
+  type DeletionUpdate,
+  type ModelPost,
+  type ModelTarget,
+  type TaskUpdate,
+} from "./model.ts";
 
 export const MONTHLY_QUOTA = 40;
 export const HOUR_MS = 3_600_000;
 const PUBLISHED_AT = timestampFromDate(new Date());
 
-/** What a step is to have asked of delivery. */
+/** What a step must have requested from delivery. */
 export interface Asked {
-  /** `target generation` of what is to be published, `target deletion` of what is to be deleted. */
+  /** Targets to publish as `id generation`, and targets to delete as `id deletion`. */
   readonly publish: readonly string[];
   readonly remove: readonly string[];
 }
@@ -27,7 +33,7 @@ export function asksToPublish(targets: readonly ModelTarget[]): Asked {
   return { publish: targets.map(({ id, generation }) => `${id} ${generation}`), remove: [] };
 }
 
-/** One workspace of the service, the model of it, and what is on its way between the service and delivery. */
+/** One workspace of the service, its model, and the messages between the service and delivery. */
 export class World {
   readonly posts: Posts;
   readonly random: () => number;
@@ -35,23 +41,23 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /** Idempotency keys, and the posts that they made. */
+  /** Idempotency keys and the posts that they created. */
   readonly keys = new Map<string, string>();
-  /** Requests that delivery has not taken yet, as in `Asked`. */
+  /** Requests that delivery has not received yet, as in `Asked`. */
   inbox: readonly string[] = [];
-  /** News that posts has not heard yet, or may hear again. */
-  wire: readonly News[] = [];
-  deletionWire: readonly DeletionNews[] = [];
+  /** Updates that posts has not received yet, or may receive again. */
+  wire: readonly TaskUpdate[] = [];
+  deletionWire: readonly DeletionUpdate[] = [];
   /** How often an older generation has succeeded while a newer one was under way. */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {
     this.posts = posts;
     this.random = random;
-    const { limits } = posts.neighbours;
+    const { limits } = posts.peers;
     limits.set(this.workspaceId, { monthlyQuota: MONTHLY_QUOTA, dailyQuota: 10_000 });
     this.accounts = ["x", "telegram", "bluesky", "x"].map((platform) =>
-      posts.neighbours.connectAccount(this.workspaceId, platform),
+      posts.peers.connectAccount(this.workspaceId, platform),
     );
   }
 
@@ -65,7 +71,7 @@ export class World {
     return this.random() < share;
   }
 
-  /** Mostly one with a status for which the command is meant. */
+  /** A random post, in most cases with a status in which the command is allowed. */
   pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
     const all = [...this.model.posts.values()];
     const fitting = all.filter(({ status }) => meant.includes(status));
@@ -73,7 +79,7 @@ export class World {
     return posts.length === 0 ? undefined : this.pick(posts);
   }
 
-  /** Why the service refuses something; undefined when it does not. */
+  /** The reason with which the service refuses a request; undefined when it succeeds. */
   async reasonOf(run: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await run();
@@ -83,36 +89,36 @@ export class World {
     }
   }
 
-  /** Tells the neighbours what delivery knows of a target. */
-  show({ id, generation }: ModelTarget, news: News | undefined): void {
-    const { tasks, calling, closed } = this.posts.neighbours;
-    if (news === undefined) tasks.delete(id);
-    else tasks.set(id, this.#toUpdate(news));
+  /** Makes the fake delivery service answer what delivery knows of a target. */
+  show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
+    const { tasks, calling, closed } = this.posts.peers;
+    if (update === undefined) tasks.delete(id);
+    else tasks.set(id, this.#toUpdate(update));
     if (this.delivery.isCalling(id, generation)) calling.add(id);
     else calling.delete(id);
     if (this.delivery.isClosed(id, generation)) closed.add(`${id} ${generation}`);
   }
 
-  showDeletion(targetId: string, news: DeletionNews | undefined): void {
-    const { deletions } = this.posts.neighbours;
-    if (news === undefined) deletions.delete(targetId);
-    else deletions.set(targetId, this.#toDeletion(news));
+  showDeletion(targetId: string, update: DeletionUpdate | undefined): void {
+    const { deletions } = this.posts.peers;
+    if (update === undefined) deletions.delete(targetId);
+    else deletions.set(targetId, this.#toDeletion(update));
   }
 
-  /** The service and the model hear the same news in the same order; returns which deletions that is to lead to. */
-  async tell(news: readonly News[]): Promise<Asked> {
+  /** Gives the same updates to the service and the model. Returns the deletions that must follow. */
+  async report(updates: readonly TaskUpdate[]): Promise<Asked> {
     return await this.askedToRemove(async () => {
-      await this.posts.tell(news.map((item) => this.#toUpdate(item)));
-      for (const item of news) this.model.tell(item);
+      await this.posts.report(updates.map((item) => this.#toUpdate(item)));
+      for (const item of updates) this.model.applyUpdate(item);
     });
   }
 
-  async tellDeletions(news: readonly DeletionNews[]): Promise<void> {
-    await this.posts.tellDeletions(news.map((item) => this.#toDeletion(item)));
-    for (const item of news) this.model.tellDeletion(item);
+  async reportDeletions(updates: readonly DeletionUpdate[]): Promise<void> {
+    await this.posts.reportDeletions(updates.map((item) => this.#toDeletion(item)));
+    for (const item of updates) this.model.applyDeletion(item);
   }
 
-  /** Which deletions the model begins while something happens. */
+  /** The deletions that the model starts during an action. */
   async askedToRemove(happens: () => void | Promise<void>): Promise<Asked> {
     const before = new Map(this.model.targets().map(({ id, deletion }) => [id, deletion]));
     await happens();
@@ -127,7 +133,7 @@ export class World {
     return this.model.target(targetId)?.post.id ?? newWorkspace();
   }
 
-  #toUpdate({ targetId, generation, version, status, externalId, error }: News) {
+  #toUpdate({ targetId, generation, version, status, externalId, error }: TaskUpdate) {
     return create(TargetUpdatedSchema, {
       workspaceId: this.workspaceId,
       targetId,
@@ -140,7 +146,7 @@ export class World {
     });
   }
 
-  #toDeletion({ targetId, deletion, version, status }: DeletionNews) {
+  #toDeletion({ targetId, deletion, version, status }: DeletionUpdate) {
     return create(DeletionUpdatedSchema, {
       workspaceId: this.workspaceId,
       postId: this.#postOf(targetId),

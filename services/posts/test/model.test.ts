@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { startPosts } from "./fixture.ts";
-import { ModelStory } from "./model-story.ts";
+import { ModelRun } from "./model-run.ts";
 
 const LANES = 4;
-const STORIES = 10;
+const RUNS = 4;
 const STEPS = 260;
 
 /** Uniform numbers in [0, 1), the same for the same seed (mulberry32). */
@@ -18,30 +18,30 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Stories of a database of its own, one after the other: how many steps, and how many late successes. */
+/** Runs on a database of their own, one after the other. Returns the numbers of steps and of late successes. */
 async function runLane(seeds: readonly number[]): Promise<readonly [number, number]> {
   await using posts = await startPosts();
   let [steps, lateSuccesses] = [0, 0];
   for (const seed of seeds) {
     await posts.sql`truncate posts, outbox, quota_usage, idempotency_keys cascade`;
-    const story = new ModelStory(posts, randomOf(seed));
+    const run = new ModelRun(posts, randomOf(seed));
     const done: string[] = [];
     try {
-      for (let step = 0; step < STEPS; step += 1) await story.step((name) => done.push(name));
+      for (let step = 0; step < STEPS; step += 1) await run.step((name) => done.push(name));
     } catch (error) {
       const tail = done.slice(-8).join(", ");
       throw new Error(`MODEL_SEED=${seed}, step ${done.length} of ${tail}`, { cause: error });
     }
     steps += done.length;
-    lateSuccesses += story.lateSuccesses;
+    lateSuccesses += run.lateSuccesses;
   }
   return [steps, lateSuccesses];
 }
 
-test("whatever is asked and whatever is heard in whatever order, the service does what the model does", async () => {
-  // oxlint-disable-next-line no-restricted-properties -- repeats the story of a failure
+test("in random sequences of requests and updates, the service behaves like its model", async () => {
+  // oxlint-disable-next-line no-restricted-properties -- repeats the run of a failure
   const given = process.env["MODEL_SEED"];
-  const count = LANES * STORIES;
+  const count = LANES * RUNS;
   const seeds =
     given === undefined ? fc.sample(fc.noBias(fc.integer()), { numRuns: count }) : [Number(given)];
   const lanes = Array.from({ length: Math.min(LANES, seeds.length) }, (_, lane) =>

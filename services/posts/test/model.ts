@@ -1,6 +1,6 @@
 /**
- * What the service is to do, without a database, concurrency or time of its own: the reference of `model.test.ts`. It is
- * written from the rules, not from the service, and shares only the statuses with it.
+ * The expected behaviour of the service without a database, concurrency or time: the reference of `model.test.ts`. It is
+ * written from the rules and shares only the statuses with the service.
  */
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
@@ -9,14 +9,14 @@ export interface ModelTarget {
   readonly accountId: string;
   status: TargetStatus;
   generation: number;
-  /** The newest news that counted. */
-  news: readonly [generation: number, version: number];
+  /** The newest update that was applied. */
+  applied: readonly [generation: number, version: number];
   externalId: string | null;
   error: string | null;
   deletion: number;
   deletionVersion: number;
   dueDay: string | null;
-  /** The text that a live guard of it holds. */
+  /** The text that its guard holds; null without a guard. */
   guard: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface Wish {
   readonly limit: number;
 }
 
-export interface News {
+export interface TaskUpdate {
   readonly targetId: string;
   readonly generation: number;
   readonly version: number;
@@ -52,7 +52,7 @@ export interface News {
   readonly error: string | null;
 }
 
-export interface DeletionNews {
+export interface DeletionUpdate {
   readonly targetId: string;
   readonly deletion: number;
   readonly version: number;
@@ -69,7 +69,7 @@ const isOut = ({ status }: ModelTarget) =>
   status === "deleted" ||
   status === "delete_failed";
 
-/** The workspace as it is to be. Each command changes it whole or returns why it is refused. */
+/** The expected state of a workspace. Each command is applied as a whole or returns why it is refused. */
 export class Model {
   readonly posts = new Map<string, ModelPost>();
 
@@ -83,21 +83,21 @@ export class Model {
     return [...this.posts.values()].flatMap(({ targets }) => targets);
   }
 
-  /** What the month holds: the limit that the model knows. */
+  /** The quota of a month. */
   month(month: string): { used: number; reserved: number } {
     const counted = this.targets().filter(({ dueDay }) => dueDay?.startsWith(month));
     const used = counted.filter((target) => isOut(target) || isUnknown(target)).length;
     return { used, reserved: counted.filter(isOpen).length };
   }
 
-  /** A post that does not exist yet; `status` is what it becomes. */
+  /** Adds a post with the status that it gets. */
   create(post: ModelPost, wish: Wish): Refusal | undefined {
     const refusal = this.#place(post.targets, wish);
     if (refusal === undefined) this.posts.set(post.id, post);
     return refusal;
   }
 
-  /** Whether the targets may hold what they would; then they do. */
+  /** Gives guards and quota to targets, or returns why they cannot have them. */
   #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));
@@ -152,7 +152,7 @@ export class Model {
     return undefined;
   }
 
-  /** Delivery closes what is open, or refuses; `hasCrashed` = it closed, and the service heard no more of it. */
+  /** Delivery closes open targets or refuses. `hasCrashed` means that the service ended before it got the answer. */
   delete(id: string, isClosed: boolean, hasCrashed: boolean): Refusal | undefined {
     const post = this.#post(id);
     if (post.status === "draft" || post.status === "scheduled") {
@@ -187,41 +187,46 @@ export class Model {
       Object.assign(target, { status: "failed", error: "missed", guard: null });
   }
 
-  /** Delivery has closed a target that is still wanted. */
+  /** Delivery has closed a target that is still to be published. */
   reopen(targetId: string): void {
     const found = this.target(targetId);
     if (found !== undefined && isOpen(found.target)) found.target.generation += 1;
   }
 
-  tell(news: News): void {
-    const found = this.target(news.targetId);
+  applyUpdate(update: TaskUpdate): void {
+    const found = this.target(update.targetId);
     if (found === undefined) return;
     const { post, target } = found;
     if (isOut(target) && target.status !== "published") return;
-    const isPublished = news.status === "published";
+    const isPublished = update.status === "published";
     const isFirst = isPublished && target.status !== "published";
-    const [generation, version] = target.news;
+    const [generation, version] = target.applied;
     const isNewer =
-      news.generation > generation || (news.generation === generation && news.version > version);
+      update.generation > generation ||
+      (update.generation === generation && update.version > version);
     if (!isFirst) {
-      const isOfNow = news.generation === target.generation;
+      const isOfNow = update.generation === target.generation;
       const mayCount = isPublished || (isOfNow && target.status !== "published");
       if (!mayCount || !isNewer) return;
-      const isClosed = target.status === "cancelled" || news.status === "publishing";
+      const isClosed = target.status === "cancelled" || update.status === "publishing";
       if (post.status === "cancelled" && isClosed) return;
     }
-    this.#accept(post, target, news);
+    this.#accept(post, target, update);
     if (post.status !== "cancelled") this.#fold(post);
     else if (isPublished) this.#requestDeletion(target);
   }
 
-  #accept(post: ModelPost, target: ModelTarget, { generation, version, ...news }: News): void {
-    const { status, externalId, error } = news;
+  #accept(
+    post: ModelPost,
+    target: ModelTarget,
+    { generation, version, ...update }: TaskUpdate,
+  ): void {
+    const { status, externalId, error } = update;
     const holds = status !== "failed" || error === "outcome_unknown";
     const wasPublished = target.status === "published";
-    // A guard that has ended by time stays ended.
+    // An expired guard does not come back.
     const guard = holds ? (wasPublished ? target.guard : post.content) : null;
-    Object.assign(target, { status, externalId, error, guard, news: [generation, version] });
+    Object.assign(target, { status, externalId, error, guard, applied: [generation, version] });
   }
 
   #fold(post: ModelPost): void {
@@ -231,7 +236,7 @@ export class Model {
     else post.status = published === 0 ? "failed" : "partial";
   }
 
-  tellDeletion({ targetId, deletion, version, status }: DeletionNews): void {
+  applyDeletion({ targetId, deletion, version, status }: DeletionUpdate): void {
     const target = this.target(targetId)?.target;
     if (target?.status !== "deleting" && target?.status !== "delete_failed") return;
     const isNewer = deletion === target.deletion && version > target.deletionVersion;
@@ -239,7 +244,7 @@ export class Model {
     if (counts) Object.assign(target, { status, deletionVersion: version });
   }
 
-  /** A day is over: guards of what was published end. */
+  /** A day passes: the guards of published targets expire. */
   endGuards(): void {
     for (const target of this.targets()) if (target.status === "published") target.guard = null;
   }

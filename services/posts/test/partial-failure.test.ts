@@ -17,26 +17,26 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 async function publish(content = "hello") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   return await posts.createPost({ workspaceId, accountIds, content });
 }
 
-test("while accounts does not answer posts are refused as unavailable, and nothing is stored", async () => {
+test("posts are refused as unavailable while the accounts service is unavailable", async () => {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
-  posts.neighbours.accountsAreUp = false;
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
+  posts.peers.accountsAreUp = false;
 
   await expect(posts.createPost({ workspaceId, accountIds })).rejects.toMatchObject({
     kind: "unavailable",
     retryAfterMs: 1000,
   });
 
-  posts.neighbours.accountsAreUp = true;
+  posts.peers.accountsAreUp = true;
   expect((await posts.posts.listPosts({ workspaceId, limit: 1 })).posts).toEqual([]);
   expect((await posts.createPost({ workspaceId, accountIds })).status).toBe("publishing");
 });
 
-test("posts are refused while more events wait than the outbox may hold", async () => {
+test("posts are refused while the outbox is full", async () => {
   await publish();
   await publish();
 
@@ -56,7 +56,7 @@ const toRecord = (update: TargetUpdated) => ({
   value: toJsonString(TargetUpdatedSchema, update),
 });
 
-test("an event that makes no sense is parked, and the others of its batch count", async () => {
+test("an invalid event is parked, and the other events of its batch are applied", async () => {
   const [bad, good] = [await publish(), await publish()];
   const nonsense = create(TargetUpdatedSchema, {
     ...deliveryOf(bad)(0, "published"),
@@ -77,12 +77,12 @@ test("an event that makes no sense is parked, and the others of its batch count"
   expect(parked).toEqual([{ key: bad.id, error: expect.stringContaining("exploded") }]);
 });
 
-test("news of a post that is gone is no error", async () => {
+test("an update of a deleted post is ignored without an error", async () => {
   const post = await publish();
   const update = deliveryOf(post)(0, "published");
   await posts.sql`delete from posts where id = ${post.id}`;
 
-  await posts.tell([update]);
+  await posts.report([update]);
 
   await expect(posts.getPost(post.workspaceId, post.id)).rejects.toMatchObject({
     kind: "not_found",

@@ -1,7 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { storyOf } from "./story.ts";
+import { timeOfDayIn, workspaceOf } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -9,10 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
+const HOUR_MS = 3_600_000;
+
 const DAILY = {
   name: "daily",
   weekdays: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-  times: ["18:00", "06:00"],
+  // Not in order, to be normalized.
+  times: [timeOfDayIn(6, "Asia/Seoul"), timeOfDayIn(18, "Asia/Seoul")].toSorted().toReversed(),
   timezone: "Asia/Seoul",
 };
 
@@ -22,105 +25,106 @@ async function createRule(workspaceId: string, change: Partial<typeof DAILY> = {
   return rule;
 }
 
-describe("a rule", () => {
-  test("is made active, in one spelling, with the next three free instants", async () => {
-    const workspaceId = newWorkspace();
-    const rule = await createRule(workspaceId);
-    expect(rule).toMatchObject({
-      name: "daily",
-      weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-      times: ["06:00", "18:00"],
-      timezone: "Asia/Seoul",
-      status: "active",
-    });
-    const gaps = rule.nextSlots.map((slot) => timestampDate(slot).getTime() - Date.now());
-    expect(gaps).toHaveLength(3);
-    expect(gaps.every((gap, index) => gap > index * 12 * 3_600_000 - 1)).toBe(true);
-    const { rules } = await posts.slots.listQueueSlotRules({ workspaceId });
-    expect(rules).toEqual([rule]);
+test("a new rule is active and normalized, and shows its next three free slots", async () => {
+  const workspaceId = newWorkspace();
+  const rule = await createRule(workspaceId);
+  expect(rule).toMatchObject({
+    name: "daily",
+    weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
+    times: DAILY.times.toReversed(),
+    timezone: "Asia/Seoul",
+    status: "active",
   });
+  const [first = 0, ...others] = rule.nextSlots.map((slot) => timestampDate(slot).getTime());
+  expect(Math.abs(first - Date.now() - 6 * HOUR_MS)).toBeLessThan(HOUR_MS);
+  expect(others).toEqual([first + 12 * HOUR_MS, first + 24 * HOUR_MS]);
+  const { rules } = await posts.slots.listQueueSlotRules({ workspaceId });
+  expect(rules).toEqual([rule]);
+});
 
-  test("shows no instant that a post has, nor one that another rule's post has", async () => {
-    const story = storyOf(posts);
-    const [first] = [await createRule(story.workspaceId), await createRule(story.workspaceId)];
-    const post = await story.create({ queueSlot: true });
-    expect(post).toMatchObject({ scheduledAt: first.nextSlots[0], queueSlotRuleId: first.id });
-    const { rules } = await posts.slots.listQueueSlotRules({ workspaceId: story.workspaceId });
-    expect(rules).toHaveLength(2);
-    for (const rule of rules) {
-      expect(rule.nextSlots.slice(0, 2)).toEqual(first.nextSlots.slice(1));
-    }
+test("a rule does not show slots that posts have, even through another rule", async () => {
+  const workspace = workspaceOf(posts);
+  const [first] = [
+    await createRule(workspace.workspaceId),
+    await createRule(workspace.workspaceId),
+  ];
+  const post = await workspace.create({ queueSlot: true });
+  expect(post).toMatchObject({ scheduledAt: first.nextSlots[0], queueSlotRuleId: first.id });
+  const { rules } = await posts.slots.listQueueSlotRules({ workspaceId: workspace.workspaceId });
+  expect(rules).toHaveLength(2);
+  for (const rule of rules) {
+    expect(rule.nextSlots.slice(0, 2)).toEqual(first.nextSlots.slice(1));
+  }
+});
+
+test("a paused rule has no slots until it is active again", async () => {
+  const workspaceId = newWorkspace();
+  const rule = await createRule(workspaceId);
+  const ref = { workspaceId, id: rule.id };
+  const paused = await posts.slots.updateQueueSlotRule({ ...ref, status: "paused" });
+  expect(paused.rule).toMatchObject({ status: "paused", nextSlots: [] });
+  const active = await posts.slots.updateQueueSlotRule({ ...ref, status: "active" });
+  expect(active.rule?.nextSlots).toEqual(rule.nextSlots);
+});
+
+test("an update of a rule changes only the fields that were sent, and an empty date removes the date", async () => {
+  const workspaceId = newWorkspace();
+  const { rule } = await posts.slots.createQueueSlotRule({
+    workspaceId,
+    ...DAILY,
+    startsOn: "2026-01-01",
+    endsOn: "2099-01-01",
   });
-
-  test("that is paused has no instants until it is active again", async () => {
-    const workspaceId = newWorkspace();
-    const rule = await createRule(workspaceId);
-    const ref = { workspaceId, id: rule.id };
-    const paused = await posts.slots.updateQueueSlotRule({ ...ref, status: "paused" });
-    expect(paused.rule).toMatchObject({ status: "paused", nextSlots: [] });
-    const active = await posts.slots.updateQueueSlotRule({ ...ref, status: "active" });
-    expect(active.rule?.nextSlots).toEqual(rule.nextSlots);
+  const ref = { workspaceId, id: rule?.id ?? "" };
+  const { rule: changed } = await posts.slots.updateQueueSlotRule({
+    ...ref,
+    times: ["09:30"],
+    endsOn: "",
   });
+  expect(changed).toMatchObject({ name: "daily", times: ["09:30"], startsOn: "2026-01-01" });
+  expect(changed?.endsOn).toBeUndefined();
+  expect(changed?.weekdays).toEqual(rule?.weekdays);
+});
 
-  test("changes only in what was sent; an empty date removes it", async () => {
-    const workspaceId = newWorkspace();
-    const { rule } = await posts.slots.createQueueSlotRule({
-      workspaceId,
-      ...DAILY,
-      startsOn: "2026-01-01",
-      endsOn: "2099-01-01",
-    });
-    const ref = { workspaceId, id: rule?.id ?? "" };
-    const { rule: changed } = await posts.slots.updateQueueSlotRule({
-      ...ref,
-      times: ["09:30"],
-      endsOn: "",
-    });
-    expect(changed).toMatchObject({ name: "daily", times: ["09:30"], startsOn: "2026-01-01" });
-    expect(changed?.endsOn).toBeUndefined();
-    expect(changed?.weekdays).toEqual(rule?.weekdays);
+test.each([
+  [{ times: ["24:00"] }, "/times/0"],
+  [{ weekdays: ["mon", "mon"] }, "/weekdays/1"],
+  [{ timezone: "Mars/Olympus" }, "/timezone"],
+  [{ name: "" }, "/name"],
+  [{ status: "revoked" }, "/status"],
+  [{ startsOn: "2026-02-01", endsOn: "2026-01-01" }, "/endsOn"],
+])("a rule rejects the update %j", async (change, path) => {
+  const workspaceId = newWorkspace();
+  const rule = await createRule(workspaceId);
+  const update = { workspaceId, id: rule.id, ...change };
+  await expect(posts.slots.updateQueueSlotRule(update)).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ path }],
   });
+  const { rules } = await posts.slots.listQueueSlotRules({ workspaceId });
+  expect(rules).toEqual([rule]);
+});
 
-  test.each([
-    [{ times: ["24:00"] }, "/times/0"],
-    [{ weekdays: ["mon", "mon"] }, "/weekdays/1"],
-    [{ timezone: "Mars/Olympus" }, "/timezone"],
-    [{ name: "" }, "/name"],
-    [{ status: "revoked" }, "/status"],
-    [{ startsOn: "2026-02-01", endsOn: "2026-01-01" }, "/endsOn"],
-  ])("is not changed by %j", async (change, path) => {
-    const workspaceId = newWorkspace();
-    const rule = await createRule(workspaceId);
-    const update = { workspaceId, id: rule.id, ...change };
-    await expect(posts.slots.updateQueueSlotRule(update)).rejects.toMatchObject({
-      reason: "invalid_request",
-      violations: [{ path }],
-    });
-    const { rules } = await posts.slots.listQueueSlotRules({ workspaceId });
-    expect(rules).toEqual([rule]);
-  });
+test("a deleted rule is not found any more, and its posts keep their time", async () => {
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
+  const ref = { workspaceId, id: (await createRule(workspaceId)).id };
+  const post = await workspace.create({ queueSlot: true });
+  await posts.slots.deleteQueueSlotRule(ref);
 
-  test("that is revoked is gone for everyone, and its posts keep their time", async () => {
-    const story = storyOf(posts);
-    const { workspaceId } = story;
-    const ref = { workspaceId, id: (await createRule(workspaceId)).id };
-    const post = await story.create({ queueSlot: true });
-    await posts.slots.deleteQueueSlotRule(ref);
-
-    const gone = { reason: "not_found" };
-    expect((await posts.slots.listQueueSlotRules({ workspaceId })).rules).toEqual([]);
-    await expect(posts.slots.deleteQueueSlotRule(ref)).rejects.toMatchObject(gone);
-    await expect(
-      posts.slots.updateQueueSlotRule({ ...ref, status: "active" }),
-    ).rejects.toMatchObject(gone);
-    expect(await story.reread(post)).toEqual(post);
-    await expect(story.create({ queueSlot: true })).rejects.toMatchObject({
-      reason: "no_queue_slot",
-    });
+  const gone = { reason: "not_found" };
+  expect((await posts.slots.listQueueSlotRules({ workspaceId })).rules).toEqual([]);
+  await expect(posts.slots.deleteQueueSlotRule(ref)).rejects.toMatchObject(gone);
+  await expect(posts.slots.updateQueueSlotRule({ ...ref, status: "active" })).rejects.toMatchObject(
+    gone,
+  );
+  expect(await workspace.reread(post)).toEqual(post);
+  await expect(workspace.create({ queueSlot: true })).rejects.toMatchObject({
+    reason: "no_queue_slot",
   });
 });
 
-test("of concurrent creates at the limit only as many succeed as there is room for", async () => {
+test("concurrent requests cannot create more rules than the limit", async () => {
   const workspaceId = newWorkspace();
   await posts.sql`
     insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, created_at, updated_at)
@@ -137,7 +141,7 @@ test("of concurrent creates at the limit only as many succeed as there is room f
   });
 });
 
-test("requests with one key make one rule, also at the same time, and all get its answer", async () => {
+test("concurrent requests with one idempotency key create one rule and all get its answer", async () => {
   const workspaceId = newWorkspace();
   const request = { workspaceId, ...DAILY, idempotency: { key: "key", fingerprint: "a" } };
   const answers = await Promise.all(
@@ -151,7 +155,7 @@ test("requests with one key make one rule, also at the same time, and all get it
   });
 });
 
-test("the rules of another workspace are neither seen nor changed, and give it no slots", async () => {
+test("the rules of another workspace can be neither read nor changed and give no slots", async () => {
   const workspaceId = newWorkspace();
   const rule = await createRule(workspaceId);
   const foreign = { workspaceId: newWorkspace(), id: rule.id };
@@ -160,7 +164,7 @@ test("the rules of another workspace are neither seen nor changed, and give it n
     gone,
   );
   await expect(posts.slots.deleteQueueSlotRule(foreign)).rejects.toMatchObject(gone);
-  await expect(storyOf(posts).create({ queueSlot: true })).rejects.toMatchObject({
+  await expect(workspaceOf(posts).create({ queueSlot: true })).rejects.toMatchObject({
     reason: "no_queue_slot",
   });
   expect((await posts.slots.listQueueSlotRules({ workspaceId })).rules).toEqual([rule]);

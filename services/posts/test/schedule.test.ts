@@ -18,7 +18,7 @@ beforeEach(async () => {
 let count = 0;
 function request(platform = "x") {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, platform)];
+  const accountIds = [posts.peers.connectAccount(workspaceId, platform)];
   return { workspaceId, accountIds, content: `post ${(count += 1)}`, createdVia: "rest" };
 }
 
@@ -42,7 +42,7 @@ async function passTime(ms: number) {
       publish_before = publish_before - ${ms}::float8 * interval '1 millisecond'`;
 }
 
-test("a post for later is scheduled, and reads as it was answered", async () => {
+test("a post with a future time is scheduled, and GetPost returns the same post", async () => {
   const post = await posts.createPost({ ...request(), ...inMs(3_600_000) });
 
   expect(post).toMatchObject({ status: "scheduled", targets: [{ status: "pending" }] });
@@ -53,7 +53,7 @@ test("a post for later is scheduled, and reads as it was answered", async () => 
   expect(event).toMatchObject({ postId: post.id, version: 1n, scheduledAt: post.scheduledAt });
 });
 
-test("a time that passed within the last minute counts as now, as the moment of the command", async () => {
+test("a scheduled time within the last minute publishes at once", async () => {
   const post = await posts.createPost({ ...request(), ...inMs(-50_000) });
 
   expect(post.status).toBe("publishing");
@@ -64,7 +64,7 @@ test("a time that passed within the last minute counts as now, as the moment of 
 test.each([
   ["schedule_in_past", -65_000],
   ["schedule_too_far", 366 * DAY_MS + 5_000],
-])("%s is a violation, also where it is only validated", async (code, ms) => {
+])("CreatePost and ValidatePost report %s", async (code, ms) => {
   const refusal = {
     reason: "validation_failed",
     violations: [{ code, path: "/scheduledAt" }],
@@ -75,7 +75,7 @@ test.each([
   await expect(posts.posts.validatePost(made)).rejects.toMatchObject(refusal);
 });
 
-test("a valid post is answered with its targets, and nothing is stored", async () => {
+test("ValidatePost answers with the targets of a valid post and stores nothing", async () => {
   const made = { ...request(), ...inMs(60_000) };
 
   const { targets, scheduledAt } = await posts.posts.validatePost(made);
@@ -85,9 +85,9 @@ test("a valid post is answered with its targets, and nothing is stored", async (
   expect(await posts.posts.listPosts({ ...made, limit: 1 })).toMatchObject({ posts: [] });
 });
 
-test("a draft keeps its plan, whatever it is, and what no platform would take", async () => {
+test("a draft keeps a time and content that cannot be published", async () => {
   const made = request();
-  const other = posts.neighbours.connectAccount(made.workspaceId, "bluesky");
+  const other = posts.peers.connectAccount(made.workspaceId, "bluesky");
   const options = { [other]: { title: "t" }, youtube: { title: "t" } };
 
   const post = await posts.createPost({
@@ -104,7 +104,7 @@ test("a draft keeps its plan, whatever it is, and what no platform would take", 
   expect((await posts.quota.getQuota(made)).monthly).toMatchObject({ reserved: 0n });
 });
 
-test("what a draft names must exist", async () => {
+test("the accounts, media and option keys of a draft must exist", async () => {
   const made = request();
   const foreign = request();
   const [stranger = ""] = foreign.accountIds;
@@ -127,7 +127,7 @@ test("what a draft names must exist", async () => {
   });
 });
 
-test("a post that is due is started once, however many replicas look", async () => {
+test("several replicas start a due post once", async () => {
   const made = await Promise.all(
     Array.from({ length: 120 }, () => posts.createPost({ ...request(), ...inMs(60_000) })),
   );
@@ -145,7 +145,7 @@ test("a post that is due is started once, however many replicas look", async () 
   );
 });
 
-test("a started post says so, and its request is that of its schedule", async () => {
+test("a started post is publishing, and delivery is asked with its scheduled time", async () => {
   const { id, workspaceId, targets } = await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);
@@ -168,11 +168,11 @@ test("a started post says so, and its request is that of its schedule", async ()
     refs: [{ workspaceId, targetId: targets[0]?.id ?? "", generation: 1 }],
   });
   expect(wanted.contents).toMatchObject([{ wanted: true }]);
-  await posts.tell([deliveryOf(post)(0, "published")]);
+  await posts.report([deliveryOf(post)(0, "published")]);
   expect((await posts.getPost(workspaceId, id)).status).toBe("published");
 });
 
-test("a started post whose event was lost is requested again, just as at first", async () => {
+test("the sweep repeats a lost publish request of a started post unchanged", async () => {
   await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);
@@ -186,7 +186,7 @@ test("a started post whose event was lost is requested again, just as at first",
   expect(await posts.events()).toEqual([first]);
 });
 
-test("a post that is more than a day late fails as missed, and gives its quota back", async () => {
+test("a post that is more than a day late fails as missed and frees its quota", async () => {
   const { id, workspaceId } = await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(DAY_MS + 61_000);
@@ -205,7 +205,7 @@ test("a post that is more than a day late fails as missed, and gives its quota b
   expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
 });
 
-test("the job starts posts at their time, and sooner ones that it is told of", async () => {
+test("the scheduler starts posts at their time and is woken for earlier ones", async () => {
   const logger = createLogger({ service: "posts", level: "silent" });
   await using job = startScheduler({ ...scheduler(), logger });
   const later = await posts.createPost({ ...request(), ...inMs(1_500) });

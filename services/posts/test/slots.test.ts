@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { timeOfDayIn } from "./workspace.ts";
 
 let posts: Posts;
 beforeAll(async () => {
@@ -11,10 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
+/** Two times of day, the next ones in 6 and in 18 hours. */
+const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
+
 let count = 0;
 function queue() {
   const workspaceId = newWorkspace();
-  const accountIds = [posts.neighbours.connectAccount(workspaceId, "x")];
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   return () => ({
     workspaceId,
     accountIds,
@@ -43,12 +47,12 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
   return id;
 }
 
-test("posts of the same moment never share a slot, and leave none out", async () => {
+test("concurrent posts get consecutive queue slots without sharing one", async () => {
   const next = queue();
   const { workspaceId } = next();
-  const ruleId = await addRule(workspaceId, ["09:00", "21:00"]);
+  const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
   // Another rule at the same instants makes no second slot of them.
-  await addRule(workspaceId, ["09:00"]);
+  await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
 
@@ -65,7 +69,7 @@ test("posts of the same moment never share a slot, and leave none out", async ()
   expect(await posts.getPost(workspaceId, first?.id ?? "")).toEqual(first);
 });
 
-test("without a free slot a post is refused, and its key is still good", async () => {
+test("a post without a free queue slot is refused and does not use up its idempotency key", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
   await expect(posts.createPost(keyed)).rejects.toMatchObject({
@@ -73,7 +77,7 @@ test("without a free slot a post is refused, and its key is still good", async (
     reason: "no_queue_slot",
   });
 
-  await addRule(keyed.workspaceId, ["09:00"]);
+  await addRule(keyed.workspaceId, [EARLIER]);
   const post = await posts.createPost(keyed);
 
   expect(await posts.createPost(keyed)).toEqual(post);
@@ -84,10 +88,10 @@ test("without a free slot a post is refused, and its key is still good", async (
   expect(taken).toHaveLength(1);
 });
 
-test("requests with one key at the same time take one slot", async () => {
+test("concurrent requests with one idempotency key take one queue slot", async () => {
   const next = queue();
   const keyed = { ...next(), idempotency: { key: "k", fingerprint: "f" } };
-  await addRule(keyed.workspaceId, ["09:00", "21:00"]);
+  await addRule(keyed.workspaceId, [EARLIER, LATER]);
 
   const made = await Promise.all([1, 2, 3, 4].map(() => posts.createPost(keyed)));
 
@@ -99,11 +103,11 @@ test("requests with one key at the same time take one slot", async () => {
   expect(taken).toHaveLength(1);
 });
 
-test("the first reason in the order of checks answers: validation, duplicate, slot, quota", async () => {
+test("a refused post reports the first of: violations, duplicate, missing slot, quota", async () => {
   const next = queue();
   const same = next();
   const { workspaceId } = same;
-  posts.neighbours.limits.set(workspaceId, { monthlyQuota: 1 });
+  posts.peers.limits.set(workspaceId, { monthlyQuota: 1 });
   await posts.createPost({ ...same, queueSlot: false });
   const reasonOf = async (change: object) =>
     await posts.createPost({ ...same, ...change }).then(
@@ -115,12 +119,12 @@ test("the first reason in the order of checks answers: validation, duplicate, sl
   expect(await reasonOf({})).toBe("duplicate_content");
   expect(await reasonOf({ content: "other" })).toBe("no_queue_slot");
   expect(await reasonOf({ force: true })).toBe("no_queue_slot");
-  await addRule(workspaceId, ["09:00"]);
+  await addRule(workspaceId, [EARLIER]);
   expect(await reasonOf({})).toBe("duplicate_content");
 
   const other = queue();
-  posts.neighbours.limits.set(other().workspaceId, { monthlyQuota: 0 });
-  await addRule(other().workspaceId, ["09:00"]);
+  posts.peers.limits.set(other().workspaceId, { monthlyQuota: 0 });
+  await addRule(other().workspaceId, [EARLIER]);
   await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
   const taken = await posts.sql`
     select 1

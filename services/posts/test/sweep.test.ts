@@ -9,22 +9,22 @@ beforeAll(async () => {
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
   await posts.sql`truncate posts, outbox cascade`;
-  posts.neighbours.tasks.clear();
-  posts.neighbours.askedTargets.length = 0;
-  posts.neighbours.deliveryIsUp = true;
+  posts.peers.tasks.clear();
+  posts.peers.askedTargets.length = 0;
+  posts.peers.deliveryIsUp = true;
 });
 
 async function publish(count: number): Promise<Post> {
   const workspaceId = newWorkspace();
   const accountIds = Array.from({ length: count }, () =>
-    posts.neighbours.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "x"),
   );
   return await posts.createPost({ workspaceId, accountIds });
 }
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 
-test("targets that delivery does not know are requested again, just as at first", async () => {
+test("the sweep repeats the publish request of targets that delivery does not know", async () => {
   const post = await publish(2);
   const [request] = await posts.events();
   await posts.sql`delete from outbox`;
@@ -35,10 +35,10 @@ test("targets that delivery does not know are requested again, just as at first"
   expect(await reread(post)).toEqual(post);
 });
 
-test("only the open targets of a post are requested again", async () => {
+test("the sweep repeats publish requests only for open targets", async () => {
   const post = await publish(3);
   const update = deliveryOf(post);
-  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await posts.report([update(0, "published"), update(1, "failed")]);
   await posts.sql`delete from outbox`;
 
   await posts.sweep();
@@ -48,9 +48,9 @@ test("only the open targets of a post are requested again", async () => {
   expect(event).toMatchObject({ version: 2n, targets: [{ targetId: post.targets[2]?.id }] });
 });
 
-test("what delivery answers counts as if its event had come", async () => {
+test("the sweep applies the answers of delivery like events", async () => {
   const post = await publish(1);
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
 
   await posts.sweep();
 
@@ -64,28 +64,28 @@ test("what delivery answers counts as if its event had come", async () => {
   ]);
 });
 
-test("a failure with an unknown outcome is asked about too: its success may have been lost", async () => {
+test("the sweep also asks about failed targets with an unknown outcome", async () => {
   const post = await publish(1);
   const update = deliveryOf(post);
-  await posts.tell([update(0, "failed", { errorCode: "outcome_unknown" })]);
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", update(0, "published"));
+  await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", update(0, "published"));
 
   await posts.sweep();
 
   expect((await reread(post)).status).toBe("published");
 });
 
-test("targets with an outcome, and those that were just heard of, are left alone", async () => {
+test("the sweep does not ask about targets that are settled or were reported recently", async () => {
   const settled = await publish(2);
   const update = deliveryOf(settled);
-  await posts.tell([update(0, "published"), update(1, "failed")]);
+  await posts.report([update(0, "published"), update(1, "failed")]);
   await publish(1);
 
   expect(await posts.sweep(120_000)).toBe(0);
-  expect(posts.neighbours.askedTargets).toHaveLength(0);
+  expect(posts.peers.askedTargets).toHaveLength(0);
 });
 
-test("replicas that sweep at the same time ask about each target once", async () => {
+test("concurrent sweeps ask about each target once", async () => {
   await publish(60);
   await publish(60);
 
@@ -94,16 +94,16 @@ test("replicas that sweep at the same time ask about each target once", async ()
   const counts = await Promise.all([1, 2, 3].map(() => posts.sweep(60_000)));
 
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(120);
-  expect(new Set(posts.neighbours.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
+  expect(new Set(posts.peers.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
 });
 
-test("while delivery is down nothing changes, and the next sweep asks again", async () => {
+test("a sweep changes nothing while delivery is unavailable, and the next one asks again", async () => {
   const post = await publish(1);
-  posts.neighbours.deliveryIsUp = false;
+  posts.peers.deliveryIsUp = false;
   await expect(posts.sweep()).rejects.toMatchObject({ kind: "unavailable" });
 
-  posts.neighbours.deliveryIsUp = true;
-  posts.neighbours.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  posts.peers.deliveryIsUp = true;
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
   await posts.sweep();
 
   expect((await reread(post)).status).toBe("published");

@@ -45,7 +45,7 @@ export const accountCommands: readonly Command[] = [
     synopsis:
       "PLATFORM --workspace ID [--handle H | --chat C | --simulated [--username U] [--count N]]",
     summary:
-      "print a link to open in a browser, and wait for the approval; bluesky takes --handle and telegram --chat, and reads the app password or bot token from standard input; --simulated makes accounts on the simulator",
+      "connect an account: print a link to open in a browser, and wait until the person approves; bluesky needs --handle and telegram --chat, and the app password or bot token is read from standard input; --simulated creates accounts on the simulator",
     options: {
       workspace: { type: "string" },
       handle: { type: "string" },
@@ -60,7 +60,7 @@ export const accountCommands: readonly Command[] = [
   {
     words: "account list",
     synopsis: "--workspace ID",
-    summary: "the connected accounts of a workspace, newest first",
+    summary: "list the connected accounts of a workspace, newest first",
     options: { workspace: { type: "string" } },
     run: list,
   },

@@ -25,17 +25,17 @@ import { formatTable } from "#src/table.ts";
 const POLL_MS = 500;
 
 const FAILURES: Readonly<Record<string, string>> = {
-  denied: "the approval was not given",
-  expired: "the link was not used in time",
-  no_account: "the approval covers no account that can publish",
-  unavailable: "the platform did not answer",
+  denied: "access was denied on the page of the platform; run the command again for a new link",
+  expired: "the link was not used within 10 minutes; run the command again for a new link",
+  no_account: "the approved access includes no account that can publish; select one on the page",
+  unavailable: "the platform did not answer; run the command again for a new link",
 };
 
 function toResult(accounts: readonly Account[], isList: boolean): Result {
-  const made = accounts.map(({ id, platform, username }) => ({ id, platform, username }));
-  const rows = made.map(({ id, platform, username }) => [id, platform, username]);
+  const connected = accounts.map(({ id, platform, username }) => ({ id, platform, username }));
+  const rows = connected.map(({ id, platform, username }) => [id, platform, username]);
   const text = formatTable(["id", "platform", "username"], rows, "no accounts");
-  return { json: isList ? { accounts: made } : (made[0] ?? {}), text };
+  return { json: isList ? { accounts: connected } : (connected[0] ?? {}), text };
 }
 
 async function connectSimulated(services: Services, args: Arguments): Promise<Result> {
@@ -51,15 +51,15 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/** What a platform without an authorization page wants to know; the secret is never on the command line. */
-async function readLogin(
+/** Reads the credentials for a platform without an authorization page; undefined = the platform has such a page. */
+async function readCredentials(
   platform: string,
   args: Arguments,
   { readLine }: Terminal,
 ): Promise<Record<string, string> | undefined> {
   const read = async (what: string): Promise<string> => {
     const secret = await readLine(what);
-    if (secret === "") throw new UsageError(`the ${what} is read from standard input`);
+    if (secret === "") throw new UsageError(`the ${what} is missing; pass it on standard input`);
     return secret;
   };
   if (platform === "bluesky") {
@@ -73,8 +73,11 @@ async function readLogin(
   return undefined;
 }
 
-/** Goes on asking while the service is away: the link stays good, and the person is at the platform. */
-async function askProgress(services: Services, id: string): Promise<GetTicketResponse | undefined> {
+/** Returns undefined while accounts is unavailable: the authorization continues without it. */
+async function findProgress(
+  services: Services,
+  id: string,
+): Promise<GetTicketResponse | undefined> {
   try {
     return await services.client("accounts", AuthorizationService).getTicket({ id });
   } catch (error) {
@@ -83,16 +86,20 @@ async function askProgress(services: Services, id: string): Promise<GetTicketRes
   }
 }
 
-async function waitForApproval(
+async function waitForAccounts(
   services: Services,
   { id }: IssueTicketResponse,
 ): Promise<readonly Account[]> {
   for (;;) {
-    const progress = await askProgress(services, id);
+    const progress = await findProgress(services, id);
     if (progress?.status === "connected") return progress.accounts;
     if (progress?.status === "failed") {
       const code = progress.failure ?? "refused";
-      throw new CommandFailure(code, FAILURES[code] ?? "the platform did not accept the approval");
+      throw new CommandFailure(
+        code,
+        FAILURES[code] ??
+          "the platform rejected the authorization; run the command again for a new link",
+      );
     }
     await sleep(POLL_MS);
   }
@@ -103,20 +110,20 @@ async function connectByLink(
   args: Arguments,
   { note }: Terminal,
 ): Promise<Result> {
-  const ticket = await services.client("accounts", AuthorizationService).issueTicket({
+  const authorization = await services.client("accounts", AuthorizationService).issueTicket({
     workspaceId: getText(args, "workspace"),
     platform: getPositional(args),
   });
-  const { url } = ticket;
+  const { url } = authorization;
   note({
-    json: { url, expiresAt: toInstant(ticket.expiresAt) },
+    json: { url, expiresAt: toInstant(authorization.expiresAt) },
     text: `Open this link in a browser within 10 minutes; it works once:\n\n  ${url}\n`,
   });
-  const accounts = await waitForApproval(services, ticket);
+  const accounts = await waitForAccounts(services, authorization);
   return toResult(accounts, accounts.length !== 1);
 }
 
-/** Connects an account in the way that its platform has, or accounts of the simulator. */
+/** Connects an account with entered credentials or with a connect link, or connects accounts of the simulator. */
 export async function connectAccount(
   services: Services,
   args: Arguments,
@@ -125,7 +132,7 @@ export async function connectAccount(
   if (args.values.simulated === true) return await connectSimulated(services, args);
   const platform = getPositional(args);
   const workspaceId = getText(args, "workspace");
-  const login = await readLogin(platform, args, terminal);
+  const login = await readCredentials(platform, args, terminal);
   if (login === undefined) return await connectByLink(services, args, terminal);
   const client = services.client("accounts", AccountService);
   const { account } = await client.connectAccount({ workspaceId, platform, login });

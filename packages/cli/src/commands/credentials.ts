@@ -3,7 +3,7 @@ import type { Command, Result } from "#src/command.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
-function describe(configured: boolean, newest: boolean): string {
+function statusOf(configured: boolean, newest: boolean): string {
   if (!configured) return "missing";
   return newest ? "encrypts" : "decrypts";
 }
@@ -12,7 +12,7 @@ async function listKeys(services: Services): Promise<Result> {
   const answer = await services.client("accounts", CredentialService).listSealingKeys({});
   const keys = answer.keys.map(({ id, configured, newest, credentialCount }) => ({
     id,
-    status: describe(configured, newest),
+    status: statusOf(configured, newest),
     credentials: Number(credentialCount),
   }));
   const rows = keys.map(({ id, status, credentials }) => [id, status, String(credentials)]);
@@ -20,12 +20,13 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { keys }, text };
 }
 
-/** Commands about the encryption of credentials, which seals everything again by itself under a newer key. */
+/** Commands about the keys that seal credentials. */
 export const credentialCommands: readonly Command[] = [
   {
     words: "credentials keys",
     synopsis: "",
-    summary: "how many credentials need each encryption key; one that none needs may be removed",
+    summary:
+      "list the sealing keys with the number of credentials that need each; a key that is not needed may be removed",
     options: {},
     run: listKeys,
   },

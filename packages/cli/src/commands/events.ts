@@ -8,12 +8,12 @@ import { formatTable } from "#src/table.ts";
 
 const MAX_LISTED = 1_000;
 
-/** The service that was named, or all that may have parked events. */
+/** The service that `--service` names, or all services that can have parked events. */
 function chosenServices(args: Arguments): readonly ServiceName[] {
   const name = findText(args, "service");
   if (name === undefined) return SERVICES;
   const found = SERVICES.find((service) => service === name);
-  if (found === undefined) throw new UsageError(`--service is one of ${SERVICES.join(", ")}`);
+  if (found === undefined) throw new UsageError(`--service must be one of ${SERVICES.join(", ")}`);
   return [found];
 }
 
@@ -21,7 +21,7 @@ function clientOf(services: Services, service: ServiceName) {
   return services.client(service, ParkedEventService);
 }
 
-async function listOf(services: Services, service: ServiceName) {
+async function listParked(services: Services, service: ServiceName) {
   const { events } = await clientOf(services, service).listParkedEvents({ limit: MAX_LISTED });
   return events.map((event) => ({
     service,
@@ -37,7 +37,7 @@ async function listOf(services: Services, service: ServiceName) {
 }
 
 async function list(services: Services, args: Arguments): Promise<Result> {
-  const lists = await Promise.all(chosenServices(args).map((name) => listOf(services, name)));
+  const lists = await Promise.all(chosenServices(args).map((name) => listParked(services, name)));
   const events = lists.flat();
   const rows = events.map((event) => [
     event.service,
@@ -55,7 +55,7 @@ async function redrive(services: Services, args: Arguments): Promise<Result> {
   const chosen = chosenServices(args);
   const ids = [...args.positionals];
   if (ids.length > 0 && chosen.length > 1)
-    throw new UsageError("ids belong to one service: name it with --service");
+    throw new UsageError("the ids of events belong to one service; name it with --service");
   const total = { redriven: 0, failed: 0 };
   for (const service of chosen) {
     const { redriven, failed } = await clientOf(services, service).redriveParkedEvents({ ids });
@@ -65,19 +65,19 @@ async function redrive(services: Services, args: Arguments): Promise<Result> {
   return { json: total, text: `${total.redriven} handled now, ${total.failed} failed again` };
 }
 
-/** Commands about events that a service could not handle, or the broker refused. */
+/** Commands about events that a service could not handle, or that the broker refused. */
 export const eventCommands: readonly Command[] = [
   {
     words: "events list",
     synopsis: "[--service S]",
-    summary: "parked events, newest first, at most 1,000 of each service",
+    summary: "list parked events, newest first, at most 1,000 of each service",
     options: { service: { type: "string" } },
     run: list,
   },
   {
     words: "events redrive",
     synopsis: "[--service S [ID …]]",
-    summary: "try parked events again: those named, or all",
+    summary: "handle parked events again: the given events, or all of them",
     options: { service: { type: "string" } },
     positionals: { min: 0, max: 1_000 },
     run: redrive,

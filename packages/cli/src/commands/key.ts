@@ -42,8 +42,8 @@ async function create(services: Services, args: Arguments): Promise<Result> {
     ...(expiresAt === undefined ? {} : { expiresAt: timestampFromDate(expiresAt) }),
   });
   const { key } = answer;
-  const { id, name, scopes, workspaceIds, expiresAt: end } = required(answer.apiKey);
-  const json = { id, key, name, scopes, workspaceIds, expiresAt: toInstant(end) };
+  const { id, name, scopes, workspaceIds, expiresAt: storedExpiry } = required(answer.apiKey);
+  const json = { id, key, name, scopes, workspaceIds, expiresAt: toInstant(storedExpiry) };
   const text = formatRecord({
     id,
     key,
@@ -52,7 +52,7 @@ async function create(services: Services, args: Arguments): Promise<Result> {
     workspaces: workspaceIds.join(", "),
     expires: json.expiresAt ?? "never",
   });
-  return { json, text: `${text}\n\nThe key is shown this one time and stored nowhere.` };
+  return { json, text: `${text}\n\nThe key is shown only now; only its hash is stored.` };
 }
 
 async function list(services: Services, args: Arguments): Promise<Result> {
@@ -75,7 +75,10 @@ async function list(services: Services, args: Arguments): Promise<Result> {
 async function revoke(services: Services, args: Arguments): Promise<Result> {
   const id = getPositional(args);
   await clientOf(services).revokeApiKey({ id });
-  return { json: { id, revoked: true }, text: `${id} ends everywhere within 5 s` };
+  return {
+    json: { id, revoked: true },
+    text: `${id} is revoked; requests with it fail within 5 s`,
+  };
 }
 
 /** Commands about API keys. */
@@ -83,7 +86,7 @@ export const keyCommands: readonly Command[] = [
   {
     words: "key create",
     synopsis: "--name N --workspace ID [--workspace ID …] --scopes a,b|all [--expires-at T]",
-    summary: "make an API key and show it once",
+    summary: "create an API key and show it once",
     options: {
       name: { type: "string" },
       workspace: { type: "string", multiple: true },
@@ -95,14 +98,14 @@ export const keyCommands: readonly Command[] = [
   {
     words: "key list",
     synopsis: "--workspace ID",
-    summary: "the keys of a workspace, newest first",
+    summary: "list the API keys of a workspace, newest first",
     options: { workspace: { type: "string" } },
     run: list,
   },
   {
     words: "key revoke",
     synopsis: "ID",
-    summary: "end a key everywhere within 5 s",
+    summary: "revoke an API key; requests with it fail within 5 s",
     options: {},
     positionals: { min: 1, max: 1 },
     run: revoke,

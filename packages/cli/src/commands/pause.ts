@@ -21,7 +21,7 @@ function clientOf(services: Services) {
   return services.client("delivery", PauseService);
 }
 
-/** What to hold back: exactly one of the three options. */
+/** What to pause: the value of exactly one of the three options. */
 function getScope(args: Arguments): { readonly kind: string; readonly key: string } {
   const scopes = KINDS.flatMap((kind) => {
     const key = findText(args, kind);
@@ -29,25 +29,25 @@ function getScope(args: Arguments): { readonly kind: string; readonly key: strin
   });
   const [scope] = scopes;
   if (scope === undefined || scopes.length > 1)
-    throw new UsageError("name one of --platform, --account and --workspace");
+    throw new UsageError("give exactly one of --platform, --account and --workspace");
   return scope;
 }
 
-/** As many accounts as are looked up in one call. */
-const BATCH_REFS = 1000;
+/** Maximum number of accounts that one call looks up. */
+const MAX_REFS = 1000;
 
 async function listWorkspaceIds(services: Services): Promise<readonly string[]> {
   const { workspaces } = await services.client("accounts", WorkspaceService).listWorkspaces({});
   return workspaces.map(({ id }) => id);
 }
 
-/** Whether any workspace has the account, connected or not. */
-async function isAccount(services: Services, accountId: string): Promise<boolean> {
+/** Whether a workspace has the account, connected or disconnected. */
+async function accountExists(services: Services, accountId: string): Promise<boolean> {
   const client = services.client("accounts", AccountService);
   const ids = await listWorkspaceIds(services);
-  for (let from = 0; from < ids.length; from += BATCH_REFS) {
+  for (let from = 0; from < ids.length; from += MAX_REFS) {
     const refs = ids
-      .slice(from, from + BATCH_REFS)
+      .slice(from, from + MAX_REFS)
       .map((workspaceId) => ({ workspaceId, accountId }));
     if ((await client.batchGetAccounts({ refs })).accounts.length > 0) return true;
   }
@@ -55,10 +55,10 @@ async function isAccount(services: Services, accountId: string): Promise<boolean
 }
 
 /**
- * A pause of what nobody has holds nothing back, and its author would learn that too late. Only what has the form of an
- * id is looked up; delivery names any other fault.
+ * Rejects an unknown id, because a pause with a mistyped id would have no effect. Malformed ids are left to delivery, which
+ * rejects them.
  *
- * @throws `not_found`
+ * @throws ServiceError `not_found`
  */
 async function assertExists(
   services: Services,
@@ -67,7 +67,7 @@ async function assertExists(
   if (kind === "platform" || !isId(key)) return;
   const exists =
     kind === "account"
-      ? await isAccount(services, key)
+      ? await accountExists(services, key)
       : (await listWorkspaceIds(services)).includes(key);
   if (!exists) throw notFound();
 }
@@ -77,13 +77,16 @@ async function pause(services: Services, args: Arguments): Promise<Result> {
   await assertExists(services, scope);
   const answer = await clientOf(services).pausePublishing(scope);
   const json = { ...scope, createdAt: toInstant(answer.pause?.createdAt) };
-  return { json, text: `${scope.kind} ${scope.key}: nothing new is published until it is resumed` };
+  return {
+    json,
+    text: `${scope.kind} ${scope.key}: publishing is paused until \`postrider resume\``,
+  };
 }
 
 async function resume(services: Services, args: Arguments): Promise<Result> {
   const scope = getScope(args);
   const { resumed } = await clientOf(services).resumePublishing(scope);
-  const text = `${scope.kind} ${scope.key}: ${resumed ? "publishing goes on" : "it was not paused"}`;
+  const text = `${scope.kind} ${scope.key}: ${resumed ? "publishing resumes" : "publishing was not paused"}`;
   return { json: { ...scope, resumed }, text };
 }
 
@@ -99,21 +102,21 @@ async function listPauses(services: Services): Promise<Result> {
   return { json: { pauses }, text };
 }
 
-/** Commands that hold publishing back. */
+/** Commands that pause and resume publishing. */
 export const pauseCommands: readonly Command[] = [
   {
     words: "pause",
     synopsis: "--platform P | --account ID | --workspace ID",
-    summary: "start no new publication there",
+    summary: "pause publishing on a platform, for an account or for a workspace",
     options: SCOPE,
     run: pause,
   },
   {
     words: "resume",
     synopsis: "--platform P | --account ID | --workspace ID",
-    summary: "end a pause",
+    summary: "resume publishing after a pause",
     options: SCOPE,
     run: resume,
   },
-  { words: "pauses", synopsis: "", summary: "what is paused", options: {}, run: listPauses },
+  { words: "pauses", synopsis: "", summary: "list what is paused", options: {}, run: listPauses },
 ];

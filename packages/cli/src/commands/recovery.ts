@@ -11,7 +11,7 @@ function clientOf(services: Services) {
   return services.client("delivery", RecoveryService);
 }
 
-/** Accounts has data of its own, and holds the tokens of a copy. */
+/** Accounts has its own data, and does not refresh tokens in a copy of it. */
 function tokensOf(services: Services) {
   return services.client("accounts", TokenRecoveryService);
 }
@@ -44,17 +44,17 @@ function formatPlace({ systemIdentifier, databaseOid, timeline, deploymentId }: 
   return `cluster ${systemIdentifier}, database ${databaseOid}, timeline ${timeline}, deployment ${deploymentId}`;
 }
 
-function formatHold({ heldBecause }: ReturnType<typeof toHold>, otherwise: string) {
+function formatHold({ heldBecause }: ReturnType<typeof toHold>) {
   return heldBecause === null
-    ? otherwise
-    : `held: the ${heldBecause.replaceAll("_", " ")} is another one; recovery adopt takes the data over`;
+    ? "active"
+    : `held: the data belongs to another ${heldBecause.replaceAll("_", " ")}; postrider recovery adopt takes it over`;
 }
 
 function formatStatus(status: Json) {
   const { belongs, lies, restoredAt, dataUntil, openTargets, tokens } = status;
   return formatRecord({
-    publishing: formatHold(status, "goes on"),
-    tokens: formatHold(tokens, "are renewed"),
+    publishing: formatHold(status),
+    tokens: formatHold(tokens),
     "data belongs to": formatPlace(belongs),
     "data lies in": formatPlace(lies),
     "restored at": restoredAt ?? "never",
@@ -69,32 +69,32 @@ async function getStatus(services: Services): Promise<Result> {
   return { json, text: formatStatus(json) };
 }
 
-/** Tokens first: what is published needs them. Whatever is done already when it fails, it can be repeated. */
+/** Adopts the tokens first, because publishing needs them. After a failure the command can be repeated. */
 async function adopt(services: Services): Promise<Result> {
   const tokens = await tokensOf(services).adoptData({});
   const { adopted: isAdopted, recovery } = await clientOf(services).adoptData({});
   const adopted = tokens.adopted || isAdopted;
   const json = { adopted, ...(await toJson(services, required(recovery))) };
   const text = adopted
-    ? `the data belongs here now; ${json.openTargets} targets are looked for before they are sent`
-    : "the data belonged here already; nothing was changed";
+    ? `the data belongs to this deployment now; targets that are searched on their platforms before they are sent: ${json.openTargets}`
+    : "the data already belongs to this deployment; nothing changed";
   return { json, text };
 }
 
 async function mark(services: Services): Promise<Result> {
   const { recovery } = await clientOf(services).markRestored({});
   const json = await toJson(services, required(recovery));
-  const text = `what was due before ${json.restoredAt} is looked for before it is sent: ${json.openTargets} targets`;
+  const text = `the data is marked as restored at ${json.restoredAt}; targets that are searched on their platforms before they are sent: ${json.openTargets}`;
   return { json, text };
 }
 
-/** Commands for data that came back from a backup. */
+/** Commands for data that was restored or copied. */
 export const recoveryCommands: readonly Command[] = [
   {
     words: "recovery status",
     synopsis: "",
     summary:
-      "where the data belongs, whether publishing and tokens are held, and what a restore left in doubt",
+      "show which deployment the data belongs to, whether publishing and tokens are held, and which targets a restore left in doubt",
     options: {},
     run: getStatus,
   },
@@ -102,14 +102,15 @@ export const recoveryCommands: readonly Command[] = [
     words: "recovery adopt",
     synopsis: "",
     summary:
-      "publish from data that came from another database or deployment; only when the original publishes no more",
+      "take over data that belongs to another database or deployment; only after the original has stopped publishing",
     options: {},
     run: adopt,
   },
   {
     words: "recovery mark",
     synopsis: "",
-    summary: "the data was restored just now: look for every target that was due before it is sent",
+    summary:
+      "mark the data as restored now: every target that was due is searched on its platform before it is sent",
     options: {},
     run: mark,
   },

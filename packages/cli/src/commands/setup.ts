@@ -8,32 +8,32 @@ async function provision(): Promise<Result> {
   const { ownerUrl, roles } = loadDatabaseSetup();
   await provisionDatabase(ownerUrl, roles);
   const services = roles.map(({ service }) => service);
-  return { json: { services }, text: `roles and schemas are there: ${services.join(", ")}` };
+  return { json: { services }, text: `roles and schemas exist: ${services.join(", ")}` };
 }
 
 async function createTopics(): Promise<Result> {
   const kafka = loadBusSetup();
-  // The Kafka client takes a while to load, and no other command needs it.
+  // Loaded on demand, because the Kafka client loads slowly and other commands do not need it.
   const { ensureTopics } = await import("@postrider/shared/bus/kafka");
   const logger = createLogger({ service: "cli", level: "silent" });
   await ensureTopics({ ...kafka, clientId: "postrider-cli", logger }, TOPICS);
-  return { json: { topics: TOPICS }, text: `topics are there: ${TOPICS.join(", ")}` };
+  return { json: { topics: TOPICS }, text: `topics exist: ${TOPICS.join(", ")}` };
 }
 
-/** Commands that make a database and a Kafka ready for the services. They ask no service. */
+/** Commands that prepare a database and Kafka before the first start. They call no service. */
 export const setupCommands: readonly Command[] = [
   {
     words: "database provision",
     synopsis: "",
     summary:
-      "make a role and a schema for each service, or change the passwords: DATABASE_URL is the owner's, ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_DATABASE_PASSWORD are the roles'",
+      "create a role and a schema for each service, or change the passwords; needs DATABASE_URL of the owner and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_DATABASE_PASSWORD",
     options: {},
     run: provision,
   },
   {
     words: "topics create",
     synopsis: "",
-    summary: "make the topics that are missing on KAFKA_BROKERS",
+    summary: "create the missing topics on KAFKA_BROKERS",
     options: {},
     run: createTopics,
   },

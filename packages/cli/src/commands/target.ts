@@ -12,11 +12,12 @@ import { UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 
-/** Where the target was found, or undefined when it is not there: exactly one of the two options. */
+/** The address at which the target was found; undefined = `--absent`. Exactly one of the two options is given. */
 function findLink(args: Arguments): string | undefined {
   const link = findText(args, "published");
   const isAbsent = args.values.absent === true;
-  if ((link === undefined) !== isAbsent) throw new UsageError("say --published URL or --absent");
+  if ((link === undefined) !== isAbsent)
+    throw new UsageError("give either --published URL or --absent");
   return link;
 }
 
@@ -43,17 +44,18 @@ async function resolve(services: Services, args: Arguments): Promise<Result> {
   };
   const text =
     update.status === "published"
-      ? `target ${json.id} is published: ${json.permalink ?? "nobody knows where"}`
-      : `target ${json.id} was not published; a retry of its post sends it again`;
+      ? `target ${json.id} is published: ${json.permalink ?? "its address is unknown"}`
+      : `target ${json.id} is not published; retry its post to send it again`;
   return { json, text };
 }
 
-/** Commands that settle what became of a target. */
+/** Commands that record the outcome of a target. */
 export const targetCommands: readonly Command[] = [
   {
     words: "target resolve",
     synopsis: "ID --published URL | --absent",
-    summary: "settle an unknown outcome: the post was found there, or is not on the platform",
+    summary:
+      "record an outcome that Postrider could not find out: the post is published at URL, or absent from the platform",
     options: { published: { type: "string" }, absent: { type: "boolean" } },
     positionals: { min: 1, max: 1 },
     run: resolve,

@@ -83,7 +83,10 @@ async function setLimits(services: Services, args: Arguments): Promise<Result> {
     ...(monthlyQuota === undefined ? {} : { monthlyQuota }),
     ...(dailyQuota === undefined ? {} : { dailyQuota }),
   };
-  if (Object.keys(limits).length === 0) throw new UsageError("no limit is named");
+  if (Object.keys(limits).length === 0)
+    throw new UsageError(
+      "a limit is missing; give --requests-per-minute, --monthly-quota or --daily-quota",
+    );
   const request = { id: getPositional(args), limits };
   const { workspace } = await clientOf(services).setWorkspaceLimits(request);
   return toResult(workspace);
@@ -96,21 +99,21 @@ export const workspaceCommands: readonly Command[] = [
   {
     words: "workspace create",
     synopsis: "--name N [--verified]",
-    summary: "make a workspace",
+    summary: "create a workspace",
     options: { name: { type: "string" }, verified: { type: "boolean" } },
     run: create,
   },
   {
     words: "workspace list",
     synopsis: "",
-    summary: "all workspaces, newest first",
+    summary: "list all workspaces, newest first",
     options: {},
     run: list,
   },
   {
     words: "workspace verify",
     synopsis: "ID",
-    summary: "let a workspace write posts",
+    summary: "verify a workspace, which allows it to write posts",
     options: {},
     positionals: ONE_ID,
     run: verify,
@@ -118,7 +121,7 @@ export const workspaceCommands: readonly Command[] = [
   {
     words: "workspace set-limits",
     synopsis: "ID [--requests-per-minute N] [--monthly-quota N] [--daily-quota N]",
-    summary: "set the limits named; felt within 5 s",
+    summary: "set the given limits; they take effect within 5 s",
     options: {
       "requests-per-minute": { type: "string" },
       "monthly-quota": { type: "string" },

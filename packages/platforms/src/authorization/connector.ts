@@ -1,17 +1,17 @@
-/** What a platform gave us to act for an account. */
+/** The tokens with which a platform lets us act for an account. */
 export interface Tokens {
   readonly accessToken: string;
-  /** Absent = the access token cannot be renewed. A token that renews itself stands here as well. */
+  /** Absent when the access token cannot be refreshed. A token that refreshes itself is repeated here. */
   readonly refreshToken?: string;
-  /** How long the access token works from when we asked for it; absent = it does not end. */
+  /** How long the access token works from the moment of the request; absent when it does not expire. */
   readonly lifetimeMs?: number;
-  /** How long the refresh token works if nobody uses it; absent = it does not end, or nobody knows. */
+  /** How long an unused refresh token works; absent when it does not expire or its lifetime is not known. */
   readonly refreshLifetimeMs?: number;
 }
 
-/** An external account that somebody proved to control. */
+/** An account of a platform whose control its owner has proved. */
 export interface Connection {
-  /** The platform's own id. */
+  /** The platform's own id of the account. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
@@ -21,16 +21,16 @@ export interface Connection {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** What a person types in or an authorization brings, by the names that the platform's connector knows. */
-export type LoginValues = Readonly<Record<string, string | number>>;
+/** Credentials that the owner entered, by the names that the connector of the platform knows. */
+export type EnteredCredentials = Readonly<Record<string, string | number>>;
 
-/** The platform parsed the request and said no, for good. */
+/** The platform understood the request and refused it; the same request would be refused again. */
 export interface Refused {
   readonly kind: "refused";
   readonly message: string;
 }
 
-/** Nothing that would tell whether the credential is good: time-out, 5xx, rate limit, an answer nobody can read. */
+/** The answer does not show whether the credential works: time-out, 5xx, rate limit or an unreadable answer. */
 export interface Unavailable {
   readonly kind: "unavailable";
   readonly message: string;
@@ -46,59 +46,62 @@ export type RefreshResult =
   | Refused
   | Unavailable;
 
-/** A person is to be sent to the platform. */
+/** What the link to the platform's authorization page carries. */
 export interface AuthorizeRequest {
   readonly redirectUri: string;
-  /** Comes back with the answer. */
+  /** Returned unchanged with the code. */
   readonly state: string;
-  /** S256 of the verifier; platforms without PKCE leave it out. */
+  /** S256 of the code verifier; platforms without PKCE ignore it. */
   readonly codeChallenge: string;
 }
 
-/** The platform sent the person back with a code. */
+/** The code that the platform sent back, and what the token endpoint needs to redeem it. */
 export interface CodeGrant {
   readonly code: string;
-  /** The same as in the request. */
+  /** The same as in the `AuthorizeRequest`. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }
 
-/** Every account that the person chose in the platform's own dialog; there may be none. */
+/** Every account that the person selected in the platform's dialog; the list may be empty. */
 export type ExchangeResult =
   | { readonly kind: "granted"; readonly connections: readonly Connection[] }
   | Refused
   | Unavailable;
 
-/** The authorization-code flow of one platform. */
-export interface Authorization {
+/** The OAuth 2.0 authorization-code flow of one platform. */
+export interface AuthorizationCodeFlow {
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Codes work once, so this is asked once. */
+  /** A code works once, so this is called once. */
   readonly exchange: (grant: CodeGrant, signal: AbortSignal) => Promise<ExchangeResult>;
 }
 
-/** Tokens that are to work no more. */
+/** Tokens to revoke at the platform. */
 export interface RevokedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** What the platform said to a revocation: only for the log, because no answer proves that the permission is gone. */
+/** The platform's answer to a revocation. It is only logged: no answer proves that the permission has ended. */
 export type RevokeResult = { readonly kind: "confirmed" } | Refused | Unavailable;
 
-/** How one platform connects accounts and renews their tokens. Calls end with `signal`; nothing here retries. */
-export interface Connector {
-  readonly connect: (login: LoginValues, signal: AbortSignal) => Promise<ConnectResult>;
-  /** Absent = tokens of this platform do not end. */
-  readonly refresh?: (
-    current: {
-      readonly refreshToken: string;
-      readonly attributes: Readonly<Record<string, string>>;
-    },
+/** A refresh token, with the attributes of its connection. */
+export interface CurrentTokens {
+  readonly refreshToken: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Connects accounts of one platform and refreshes their tokens. Calls end with `signal`; a connector never retries. */
+export interface AuthorizationConnector {
+  readonly connect: (
+    credentials: EnteredCredentials,
     signal: AbortSignal,
-  ) => Promise<RefreshResult>;
-  /** Absent = accounts are connected by what a person types in. */
-  readonly authorization?: Authorization;
-  /** Absent = `domain/revocation.ts` says that the platform is not asked. */
+  ) => Promise<ConnectResult>;
+  /** Absent when the platform's tokens do not expire. */
+  readonly refresh?: (current: CurrentTokens, signal: AbortSignal) => Promise<RefreshResult>;
+  /** Absent when accounts are connected only with credentials that the owner enters. */
+  readonly codeFlow?: AuthorizationCodeFlow;
+  /** Absent when the platform is never asked to revoke (`revocation.ts`). */
   readonly revoke?: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }

@@ -1,43 +1,65 @@
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { INCOMPLETE, unavailable } from "./call.ts";
+import { toExchangeResult } from "./connection.ts";
 import type {
-  AuthorizeRequest,
+  AuthorizationConnector,
   CodeGrant,
   ConnectResult,
-  Connector,
+  EnteredCredentials,
   ExchangeResult,
-  LoginValues,
   RefreshResult,
   Refused,
+  AuthorizeRequest,
   RevokedTokens,
   RevokeResult,
   Tokens,
   Unavailable,
 } from "./connector.ts";
-import { unavailable, type PlatformAnswer } from "./http.ts";
 
-/** What is a platform's own in OAuth 2.0 with refresh tokens; the rest is the same for all of them. */
+/** What differs between platforms that use OAuth 2.0 with refresh tokens. */
 export interface OAuthPlatform {
-  /** How long a refresh token lives that a person typed in; absent = nobody knows. */
+  /** How long a refresh token works that the owner entered; absent when it is not known. */
   readonly refreshLifetimeMs?: number;
-  /** Whether a code is only taken with the verifier of its request (PKCE). */
-  readonly takesVerifier: boolean;
+  /** Whether the platform uses PKCE, and redeems a code only with the verifier of its request. */
+  readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Asks the token endpoint as our app. */
+  /** Calls the token endpoint with the credentials of our app. */
   readonly askForTokens: (
     grant: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) => Promise<PlatformAnswer | Unavailable>;
-  /** @param kept The refresh token that was used, for platforms whose answer to it carries none. */
+  /** @param kept The refresh token that was used, for platforms that do not return one. */
   readonly toTokens: (json: unknown, kept: string | undefined) => Tokens | undefined;
-  /** Whether the answer says that the token or code is worth nothing, and not something about our app. */
-  readonly isDead: (answer: PlatformAnswer) => boolean;
-  /** Asks the platform whose the tokens are, which proves that they work. */
+  /** Whether the answer refuses the token or code itself, and not our app. */
+  readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
+  /** Asks the platform who owns the tokens, which proves that they work. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }
 
-function readLogin(
+/** The link to an authorization page. */
+export function toAuthorizeUrl(page: string, query: Readonly<Record<string, string>>): string {
+  return `${page}?${new URLSearchParams({ response_type: "code", ...query }).toString()}`;
+}
+
+/** The query of an authorization page that uses PKCE. */
+export function toPkceQuery(
+  { redirectUri, state, codeChallenge }: AuthorizeRequest,
+  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
+): Readonly<Record<string, string>> {
+  return {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope: scopes.join(" "),
+    state,
+    code_challenge: codeChallenge,
+    code_challenge_method: "S256",
+  };
+}
+
+function readCredentials(
   { refreshLifetimeMs }: OAuthPlatform,
-  { accessToken, refreshToken, expiresInSeconds }: LoginValues,
+  { accessToken, refreshToken, expiresInSeconds }: EnteredCredentials,
 ): Tokens | undefined {
   if (typeof accessToken !== "string" || typeof refreshToken !== "string") return undefined;
   if (typeof expiresInSeconds !== "number") return undefined;
@@ -45,13 +67,13 @@ function readLogin(
   return refreshLifetimeMs === undefined ? tokens : { ...tokens, refreshLifetimeMs };
 }
 
-/** Asks for tokens, and tells apart those that came, a grant that is worth nothing, and everything else. */
-async function takeTokens(
-  { askForTokens, toTokens, isDead }: OAuthPlatform,
+/** Asks for tokens and separates three results: tokens, a grant that does not work, and everything else. */
+async function fetchTokens(
+  { askForTokens, toTokens, isGrantRefused }: OAuthPlatform,
   request: {
     readonly grant: Readonly<Record<string, string>>;
     readonly kept?: string;
-    /** What `isDead` means. */
+    /** The message when the grant does not work. */
     readonly refusal: string;
   },
   signal: AbortSignal,
@@ -60,7 +82,7 @@ async function takeTokens(
   if (answer.kind !== "answer") return answer;
   const tokens = answer.status === 200 ? toTokens(answer.json, request.kept) : undefined;
   if (tokens !== undefined) return { kind: "tokens", tokens };
-  if (isDead(answer)) return { kind: "refused", message: request.refusal };
+  if (isGrantRefused(answer)) return { kind: "refused", message: request.refusal };
   return unavailable(`the token endpoint answered ${answer.status}`);
 }
 
@@ -71,8 +93,8 @@ async function refresh(
 ): Promise<RefreshResult> {
   const grant = { grant_type: "refresh_token", refresh_token: refreshToken };
   const refusal = "the refresh token is not valid";
-  const taken = await takeTokens(platform, { grant, kept: refreshToken, refusal }, signal);
-  return taken.kind === "tokens" ? { kind: "renewed", tokens: taken.tokens } : taken;
+  const fetched = await fetchTokens(platform, { grant, kept: refreshToken, refusal }, signal);
+  return fetched.kind === "tokens" ? { kind: "renewed", tokens: fetched.tokens } : fetched;
 }
 
 async function exchange(
@@ -84,27 +106,22 @@ async function exchange(
     grant_type: "authorization_code",
     code,
     redirect_uri: redirectUri,
-    ...(platform.takesVerifier ? { code_verifier: codeVerifier } : {}),
+    ...(platform.usesPkce ? { code_verifier: codeVerifier } : {}),
   };
-  const taken = await takeTokens(platform, { grant, refusal: "the code is not valid" }, signal);
-  if (taken.kind !== "tokens") return taken;
-  const identified = await platform.identify(taken.tokens, signal);
-  return identified.kind === "connected"
-    ? { kind: "granted", connections: [identified.connection] }
-    : identified;
+  const fetched = await fetchTokens(platform, { grant, refusal: "the code is not valid" }, signal);
+  if (fetched.kind !== "tokens") return fetched;
+  return toExchangeResult(await platform.identify(fetched.tokens, signal));
 }
 
-/** The connector of a platform that speaks OAuth 2.0 with refresh tokens, one account a person. */
-export function createOAuthConnector(platform: OAuthPlatform): Connector {
+/** The connector of a platform that uses OAuth 2.0 with refresh tokens and grants one account per person. */
+export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
   return {
-    connect: async (login, signal) => {
-      const tokens = readLogin(platform, login);
-      return tokens === undefined
-        ? { kind: "refused", message: "the login is not complete" }
-        : await platform.identify(tokens, signal);
+    connect: async (credentials, signal) => {
+      const tokens = readCredentials(platform, credentials);
+      return tokens === undefined ? INCOMPLETE : await platform.identify(tokens, signal);
     },
     refresh: ({ refreshToken }, signal) => refresh(platform, refreshToken, signal),
-    authorization: {
+    codeFlow: {
       authorizeUrl: platform.authorizeUrl,
       exchange: (grant, signal) => exchange(platform, grant, signal),
     },

@@ -1,125 +1,94 @@
-import { createBlueskyConnector } from "#src/bluesky/authorization.ts";
-import { createFacebookConnector } from "#src/facebook/authorization.ts";
-import { createInstagramConnector, type InstagramLogin } from "#src/instagram/authorization.ts";
-import type { InstagramLoginUrls } from "#src/instagram/instagram-login.ts";
+import { createBlueskyAuthorizationConnector } from "#src/bluesky/authorization.ts";
+import { createFacebookAuthorizationConnector } from "#src/facebook/authorization.ts";
+import type { GraphApp } from "#src/graph-api/token-owner.ts";
+import {
+  createInstagramAuthorizationConnector,
+  type InstagramApp,
+} from "#src/instagram/authorization.ts";
 import type { PlatformId } from "#src/registry.ts";
-import { createTelegramConnector } from "#src/telegram/authorization.ts";
-import { createTiktokConnector } from "#src/tiktok/authorization.ts";
-import { createXConnector } from "#src/x/authorization.ts";
-import { createYoutubeConnector } from "#src/youtube/authorization.ts";
-import type { Connector } from "./connector.ts";
+import { createTelegramAuthorizationConnector } from "#src/telegram/authorization.ts";
+import { createTiktokAuthorizationConnector } from "#src/tiktok/authorization.ts";
+import type { TiktokApp } from "#src/tiktok/token-endpoint.ts";
+import { createXAuthorizationConnector } from "#src/x/authorization.ts";
+import type { XApp } from "#src/x/token-endpoint.ts";
+import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.ts";
+import type { YoutubeApp } from "#src/youtube/token-endpoint.ts";
+import type { AuthorizationConnector } from "./connector.ts";
 
-/** Where the platforms are, and the credentials of our apps there. */
-export interface PlatformSettings {
-  readonly instagram: {
-    readonly baseUrl: string;
-    readonly version: string;
-    /** The page on which people approve. */
-    readonly authorizeUrl: string;
-    readonly clientId: string | undefined;
-    readonly clientSecret: string | undefined;
-    readonly login: InstagramLogin;
-    readonly instagramLogin: InstagramLoginUrls;
-  };
-  readonly x: {
-    readonly baseUrl: string;
-    /** The page on which people approve. */
-    readonly authorizeUrl: string;
-    readonly clientId: string | undefined;
-    readonly clientSecret: string | undefined;
-  };
-  readonly facebook: {
-    readonly baseUrl: string;
-    readonly version: string;
-    /** The page on which people approve. */
-    readonly authorizeUrl: string;
-    readonly clientId: string | undefined;
-    readonly clientSecret: string | undefined;
-  };
-  readonly youtube: {
-    readonly baseUrl: string;
-    readonly oauthBaseUrl: string;
-    /** The page on which people approve. */
-    readonly authorizeUrl: string;
-    readonly clientId: string | undefined;
-    readonly clientSecret: string | undefined;
-  };
-  readonly tiktok: {
-    readonly baseUrl: string;
-    /** The page on which people approve. */
-    readonly authorizeUrl: string;
-    readonly clientKey: string | undefined;
-    readonly clientSecret: string | undefined;
-  };
+/** The settings of an app, whose credentials the operator may leave out. */
+type Unconfigured<App> = {
+  readonly [Name in keyof App]: Name extends "clientId" | "clientKey" | "clientSecret"
+    ? App[Name] | undefined
+    : App[Name];
+};
+
+/** Where each platform authorizes accounts, and the credentials of our app there. */
+export interface AuthorizationSettings {
+  readonly instagram: Unconfigured<InstagramApp>;
+  readonly x: Unconfigured<XApp>;
+  readonly facebook: Unconfigured<GraphApp>;
+  readonly tiktok: Unconfigured<TiktokApp>;
+  readonly youtube: Unconfigured<YoutubeApp>;
   readonly telegram: { readonly baseUrl: string; readonly botToken: string | undefined };
   readonly bluesky: { readonly baseUrl: string };
 }
 
-/** A platform that this installation can connect. */
+/** A platform whose accounts this installation can connect. */
 export interface ConfiguredPlatform {
   readonly baseUrl: string;
-  readonly connector: Connector;
+  readonly connector: AuthorizationConnector;
 }
 
-export type PlatformConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
+export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
-function configureInstagram(settings: PlatformSettings["instagram"]) {
-  const { clientId, clientSecret, login, instagramLogin: urls } = settings;
-  if (clientId === undefined || clientSecret === undefined) return undefined;
-  const app = { ...settings, clientId, clientSecret };
-  const { baseUrl } = login === "facebook" ? settings : urls;
-  return { baseUrl, connector: createInstagramConnector(app, login, urls) };
+/** The connector of a platform whose settings are complete, else undefined. */
+function configure<App extends { readonly baseUrl: string }>(
+  settings: Unconfigured<App>,
+  create: (app: App) => AuthorizationConnector,
+): ConfiguredPlatform | undefined {
+  return isConfigured(settings)
+    ? { baseUrl: settings.baseUrl, connector: create(settings) }
+    : undefined;
 }
 
-function configureFacebook(settings: PlatformSettings["facebook"]) {
-  const { baseUrl, clientId, clientSecret } = settings;
-  if (clientId === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createFacebookConnector({ ...settings, clientId, clientSecret }) };
+function isConfigured<App>(settings: Unconfigured<App>): settings is Unconfigured<App> & App {
+  return Object.values(settings as object).every((value) => value !== undefined);
 }
 
-function configureX(settings: PlatformSettings["x"]) {
-  const { baseUrl, clientId, clientSecret } = settings;
-  if (clientId === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createXConnector({ ...settings, clientId, clientSecret }) };
-}
-
-function configureYoutube(settings: PlatformSettings["youtube"]) {
-  const { baseUrl, clientId, clientSecret } = settings;
-  if (clientId === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createYoutubeConnector({ ...settings, clientId, clientSecret }) };
-}
-
-function configureTiktok(settings: PlatformSettings["tiktok"]) {
-  const { baseUrl, clientKey, clientSecret } = settings;
-  if (clientKey === undefined || clientSecret === undefined) return undefined;
-  return { baseUrl, connector: createTiktokConnector({ ...settings, clientKey, clientSecret }) };
+/** With Instagram Login, the accounts are at another host than with Facebook Login. */
+function configureInstagram(
+  settings: AuthorizationSettings["instagram"],
+): ConfiguredPlatform | undefined {
+  const configured = configure(settings, createInstagramAuthorizationConnector);
+  if (configured === undefined || settings.login === "facebook") return configured;
+  return { ...configured, baseUrl: settings.instagramLogin.baseUrl };
 }
 
 /**
- * The connectors of this installation; undefined where the app's credentials are missing or no connector exists yet.
+ * The connectors of this installation; undefined where the credentials of the app are missing.
  *
- * @param simulatorUrl Channels on the simulator bring bots of their own, so there no bot has to be configured.
+ * @param simulatorUrl The simulator's channels have bots of their own, so no bot needs to be configured there.
  */
-export function createConnectors(
-  settings: PlatformSettings,
+export function createAuthorizationConnectors(
+  settings: AuthorizationSettings,
   simulatorUrl: string | undefined,
-): PlatformConnectors {
-  const { telegram, bluesky } = settings;
+): AuthorizationConnectors {
+  const { telegram } = settings;
   const hasBot = telegram.botToken !== undefined || isSimulated(telegram.baseUrl, simulatorUrl);
   return {
     instagram: configureInstagram(settings.instagram),
-    x: configureX(settings.x),
-    facebook: configureFacebook(settings.facebook),
-    tiktok: configureTiktok(settings.tiktok),
-    youtube: configureYoutube(settings.youtube),
+    x: configure(settings.x, createXAuthorizationConnector),
+    facebook: configure(settings.facebook, createFacebookAuthorizationConnector),
+    tiktok: configure(settings.tiktok, createTiktokAuthorizationConnector),
+    youtube: configure(settings.youtube, createYoutubeAuthorizationConnector),
     telegram: hasBot
-      ? { baseUrl: telegram.baseUrl, connector: createTelegramConnector(telegram.baseUrl) }
+      ? { baseUrl: telegram.baseUrl, connector: createTelegramAuthorizationConnector(telegram) }
       : undefined,
-    bluesky: { baseUrl: bluesky.baseUrl, connector: createBlueskyConnector(bluesky.baseUrl) },
+    bluesky: configure(settings.bluesky, createBlueskyAuthorizationConnector),
   } satisfies Record<PlatformId, ConfiguredPlatform | undefined>;
 }
 
-/** Whether a platform's address is the simulator's. */
+/** Whether a platform's URL is the simulator's. */
 export function isSimulated(baseUrl: string, simulatorUrl: string | undefined): boolean {
   return simulatorUrl !== undefined && baseUrl.startsWith(`${simulatorUrl}/`);
 }

@@ -1,22 +1,22 @@
 import type { PlatformId } from "#src/registry.ts";
 
-/** Why a platform was not asked to take our permission back; the words of the interface. */
+/** Why a platform was not asked to revoke our permission; the words of the REST API. */
 export type RevocationReason =
   | "app_wide_grant"
   | "not_verified"
   | "not_configured"
   | "already_disconnected";
 
-/** What a disconnect may say of the platform's side. `unconfirmed` = we asked, whatever was answered. */
+/** What a disconnect says about the platform. `unconfirmed` = the platform was asked, whatever it answered. */
 export type Revocation =
   | { readonly outcome: "unconfirmed" }
   | { readonly outcome: "not_attempted"; readonly reason: RevocationReason };
 
-/** `tokens` = only what we hold ends; `grant` = everything that the person ever approved for our app ends. */
-type Reach = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
+/** What a revocation ends: our tokens only (`tokens`), or everything that the person ever granted to our app (`grant`). */
+type Scope = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
 
 /** Which platforms are asked (platforms reference 0.3). */
-const REACHES = {
+const SCOPES = {
   instagram: { reason: "app_wide_grant" },
   x: { ends: "tokens" },
   facebook: { reason: "app_wide_grant" },
@@ -24,18 +24,18 @@ const REACHES = {
   youtube: { ends: "grant" },
   telegram: { reason: "not_verified" },
   bluesky: { ends: "tokens" },
-} as const satisfies Record<PlatformId, Reach>;
+} as const satisfies Record<PlatformId, Scope>;
 
 /**
- * Why the platform must not be asked; undefined when it is to be asked.
+ * Why the platform must not be asked to revoke; undefined when it must be asked.
  *
- * @param isShared Whether another connection stands on the same approval.
+ * @param isShared Whether another connection depends on the same grant.
  */
 export function reasonNotToRevoke(
   platform: PlatformId,
   isShared: boolean,
 ): RevocationReason | undefined {
-  const reach: Reach = REACHES[platform];
-  if ("reason" in reach) return reach.reason;
-  return isShared && reach.ends === "grant" ? "app_wide_grant" : undefined;
+  const scope: Scope = SCOPES[platform];
+  if ("reason" in scope) return scope.reason;
+  return isShared && scope.ends === "grant" ? "app_wide_grant" : undefined;
 }

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { createBlueskyConnector } from "./authorization.ts";
+import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 
-test("a session that its owner places inside our network is neither renewed nor ended there", async () => {
+test("the Bluesky connector neither refreshes nor ends a session at a private address that the account names", async () => {
   let requests = 0;
   const inside = createServer((_request, response) => {
     requests += 1;
@@ -13,17 +13,19 @@ test("a session that its owner places inside our network is neither renewed nor 
     inside.listen(0, "127.0.0.1", resolve);
   });
   const pdsUrl = `http://127.0.0.1:${(inside.address() as AddressInfo).port}`;
-  const login = { accessToken: "access token", refreshToken: "refresh token" };
-  const foreign = { ...login, attributes: { pdsUrl } };
+  const tokens = { accessToken: "access token", refreshToken: "refresh token" };
+  const foreign = { ...tokens, attributes: { pdsUrl } };
   const signal = AbortSignal.timeout(10_000);
-  const { refresh, revoke } = createBlueskyConnector("http://unused.example.com");
+  const { refresh, revoke } = createBlueskyAuthorizationConnector({
+    baseUrl: "http://unused.example.com",
+  });
   expect(await refresh?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
-  // The same place as the operator's own setting.
-  const ours = createBlueskyConnector(pdsUrl);
-  expect(await ours.refresh?.({ ...login, attributes: {} }, signal)).toMatchObject({
+  // The operator may configure the same address.
+  const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl });
+  expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",
   });
   inside.close();

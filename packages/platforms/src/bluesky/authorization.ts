@@ -1,26 +1,24 @@
+import { askPlatform, INCOMPLETE, unavailable } from "#src/authorization/call.ts";
+import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
+  AuthorizationConnector,
   ConnectResult,
-  Connector,
-  LoginValues,
+  EnteredCredentials,
   RefreshResult,
   RevokeResult,
   Tokens,
 } from "#src/authorization/connector.ts";
-import {
-  callPlatform,
-  list,
-  object,
-  text,
-  unavailable,
-  type PlatformAnswer,
-} from "#src/authorization/http.ts";
+import { list, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { jsonBody } from "#src/http/request-body.ts";
 
-/** How long tokens live when they do not say (platforms reference 7.6). */
-const ACCESS_LIFE_MS = 120 * 60_000;
-const REFRESH_LIFE_MS = 90 * 86_400_000;
+/** Lifetimes of tokens that do not state their own (platforms reference 7.6). */
+const ACCESS_TOKEN_MS = 120 * 60_000;
+const REFRESH_TOKEN_MS = 90 * 86_400_000;
 
-/** The session is over, or its owner has to act before anybody can use it again. */
-const DEAD_SESSION = new Set([
+/** The session has ended, or its owner must act before it can be used again. */
+const SESSION_ERRORS = new Set([
   "ExpiredToken",
   "InvalidToken",
   "AuthenticationRequired",
@@ -31,10 +29,10 @@ const DEAD_SESSION = new Set([
 
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const error = text(json, "error");
-  return (status === 400 || status === 401) && error !== undefined && DEAD_SESSION.has(error);
+  return (status === 400 || status === 401) && error !== undefined && SESSION_ERRORS.has(error);
 }
 
-/** A token's life by its own two instants: the platform's clock need not be ours. */
+/** The lifetime of a token by its own two timestamps, because the platform's clock may differ from ours. */
 function lifetimeOf(jwt: string, otherwiseMs: number): number {
   try {
     const [, payload = ""] = jwt.split(".");
@@ -54,14 +52,14 @@ function toTokens(json: unknown): Tokens | undefined {
   return {
     accessToken,
     refreshToken,
-    lifetimeMs: lifetimeOf(accessToken, ACCESS_LIFE_MS),
-    refreshLifetimeMs: lifetimeOf(refreshToken, REFRESH_LIFE_MS),
+    lifetimeMs: lifetimeOf(accessToken, ACCESS_TOKEN_MS),
+    refreshLifetimeMs: lifetimeOf(refreshToken, REFRESH_TOKEN_MS),
   };
 }
 
 /**
- * The host of the account's repository, from its DID document. A host that is the configured one goes without saying,
- * so that accounts follow when the configuration names another address.
+ * The host of the account's repository (PDS), from its DID document. The configured host is not recorded, so that
+ * accounts follow when the operator configures another one.
  */
 function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   const services = list(object(json, "didDoc"), "service");
@@ -73,88 +71,87 @@ function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   return endpoint.replace(/\/+$/, "");
 }
 
-/** Where the session is, and whether its owner has said so. */
-interface Place {
+/** The host of a session, and whether the owner of the account chose it. */
+interface SessionHost {
   readonly host: string;
   readonly isForeign: boolean;
 }
 
-function placeOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): Place {
+function hostOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): SessionHost {
   return { host: pdsUrl ?? baseUrl, isForeign: pdsUrl !== undefined };
 }
 
-/** Makes a session from an app password, which is not kept. */
+/** Creates a session with an app password, which is not stored. */
 async function connect(
   baseUrl: string,
-  login: LoginValues,
+  { identifier, appPassword: password }: EnteredCredentials,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  const { identifier, appPassword: password } = login;
-  if (typeof identifier !== "string" || typeof password !== "string")
-    return { kind: "refused", message: "the login is not complete" };
+  if (typeof identifier !== "string" || typeof password !== "string") return INCOMPLETE;
   const url = `${baseUrl}/xrpc/com.atproto.server.createSession`;
-  const answer = await callPlatform(
-    { method: "POST", url, body: { identifier, password } },
-    signal,
-  );
+  const body = jsonBody({ identifier, password });
+  const answer = await askPlatform({ method: "POST", url, body, secrets: [password] }, signal);
   if (answer.kind !== "answer") return answer;
-  const message = `Bluesky answered ${answer.status}`;
+  const { json, status } = answer;
+  const message = `Bluesky answered ${status}`;
   if (isRefusal(answer)) return { kind: "refused", message };
-  const tokens = toTokens(answer.json);
-  const externalId = text(answer.json, "did");
-  const username = text(answer.json, "handle");
-  if (tokens === undefined || externalId === undefined || username === undefined)
-    return unavailable(message);
-  const pdsUrl = pdsUrlOf(answer.json, baseUrl);
+  const tokens = toTokens(json);
+  if (tokens === undefined) return unavailable(message);
+  const pdsUrl = pdsUrlOf(json, baseUrl);
   const attributes: Record<string, string> = pdsUrl === undefined ? {} : { pdsUrl };
-  return {
-    kind: "connected",
-    connection: { externalId, username, displayName: username, tokens, attributes },
+  const profile = {
+    externalId: text(json, "did"),
+    username: text(json, "handle"),
+    displayName: undefined,
   };
+  return toConnectResult(profile, { tokens, attributes }, unavailable(message));
 }
 
 async function refresh(
-  { host, isForeign }: Place,
+  { host, isForeign }: SessionHost,
   refreshToken: string,
   signal: AbortSignal,
 ): Promise<RefreshResult> {
   const url = `${host}/xrpc/com.atproto.server.refreshSession`;
-  const authorization = `Bearer ${refreshToken}`;
-  const call = { method: "POST", url, authorization, isForeign } as const;
-  const answer = await callPlatform(call, signal);
+  const headers = bearer(refreshToken);
+  const call = { method: "POST", url, headers, isForeign, returnsTokens: true } as const;
+  const answer = await askPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
   const tokens = answer.status === 200 ? toTokens(answer.json) : undefined;
   if (tokens !== undefined) return { kind: "renewed", tokens };
-  if (isRefusal(answer)) return { kind: "refused", message: "the session is over" };
+  if (isRefusal(answer)) return { kind: "refused", message: "the session has ended" };
   return unavailable(`Bluesky answered ${answer.status}`);
 }
 
 /**
- * Ends the session, so that it can be renewed no more; the access token goes on until its end, two hours at most. The app
- * password stays: nobody told us its name, and other sessions may stand on it.
+ * Ends the session, so that it cannot be refreshed any more; the access token works until it expires, two hours at most.
+ * The app password stays valid: its name is not known to us, and other sessions may use it.
  */
 async function revoke(
-  { host, isForeign }: Place,
+  { host, isForeign }: SessionHost,
   refreshToken: string | undefined,
   signal: AbortSignal,
 ): Promise<RevokeResult> {
   if (refreshToken === undefined) return { kind: "refused", message: "there is no session" };
   const url = `${host}/xrpc/com.atproto.server.deleteSession`;
-  const authorization = `Bearer ${refreshToken}`;
-  const call = { method: "POST", url, authorization, isForeign } as const;
-  const answer = await callPlatform(call, signal);
+  const call = { method: "POST", url, headers: bearer(refreshToken), isForeign } as const;
+  const answer = await askPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
   if (answer.status === 200) return { kind: "confirmed" };
   return unavailable(`Bluesky answered ${answer.status}`);
 }
 
-/** Bluesky: sessions made with an app password; the refresh token rotates and the old one has two hours of grace. */
-export function createBlueskyConnector(baseUrl: string): Connector {
+/** Bluesky: sessions that are created with an app password. The refresh token rotates; the old one works two more hours. */
+export function createBlueskyAuthorizationConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AuthorizationConnector {
   return {
-    connect: (login, signal) => connect(baseUrl, login, signal),
+    connect: (credentials, signal) => connect(baseUrl, credentials, signal),
     refresh: ({ refreshToken, attributes }, signal) =>
-      refresh(placeOf(baseUrl, attributes), refreshToken, signal),
+      refresh(hostOf(baseUrl, attributes), refreshToken, signal),
     revoke: ({ refreshToken, attributes }, signal) =>
-      revoke(placeOf(baseUrl, attributes), refreshToken, signal),
+      revoke(hostOf(baseUrl, attributes), refreshToken, signal),
   };
 }

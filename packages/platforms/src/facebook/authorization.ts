@@ -1,11 +1,13 @@
-import type { ConnectResult, Connector, LoginValues } from "#src/authorization/connector.ts";
-import { object, text, unavailable } from "#src/authorization/http.ts";
-import { askOwner, type GraphApp, type TokenOwner } from "#src/graph/token-owner.ts";
-import { createFacebookLogin } from "./page-grants.ts";
+import { unavailable } from "#src/authorization/call.ts";
+import { toConnectResult } from "#src/authorization/connection.ts";
+import type { AuthorizationConnector, ConnectResult } from "#src/authorization/connector.ts";
+import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
+import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
+import { object, text } from "#src/http/json.ts";
 
 const FIELDS = "id,name,username,picture";
 
-/** Publishing, deleting, comments, numbers and private replies. */
+/** What publishing, deleting, comments, metrics and private replies need. */
 const SCOPES = [
   "pages_show_list",
   "pages_read_engagement",
@@ -18,38 +20,27 @@ const SCOPES = [
 ];
 
 function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
-  const externalId = text(answer.json, "id");
-  const name = text(answer.json, "name");
-  if (externalId === undefined || name === undefined)
-    return unavailable(`Facebook answered ${answer.status}`);
-  const avatarUrl = text(object(object(answer.json, "picture"), "data"), "url");
-  const connection = {
+  const { json, status } = answer;
+  const otherwise = unavailable(`Facebook answered ${status}`);
+  const name = text(json, "name");
+  if (name === undefined) return otherwise;
+  const externalId = text(json, "id");
+  const profile = {
     externalId,
-    // A Page need not have chosen one.
-    username: text(answer.json, "username") ?? externalId,
+    // A Page may have no username.
+    username: text(json, "username") ?? externalId,
     displayName: name,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
-    // A Page's token does not end by time, so there is nothing to renew it with.
-    tokens: { accessToken },
-    attributes: {},
+    avatarUrl: text(object(object(json, "picture"), "data"), "url"),
   };
-  return { kind: "connected", connection };
+  // A Page's token does not expire, so there is no token to refresh it with.
+  return toConnectResult(profile, { tokens: { accessToken } }, otherwise);
 }
 
-async function connect(
-  app: GraphApp,
-  login: LoginValues,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const owner = await askOwner(app, login, FIELDS, signal);
-  return owner.kind === "owner" ? toConnection(owner) : owner;
-}
-
-/** Facebook: Pages, by the Page's token. */
-export function createFacebookConnector(app: GraphApp): Connector {
-  const own: Connector["connect"] = (login, signal) => connect(app, login, signal);
-  return {
-    connect: own,
-    authorization: createFacebookLogin({ app, scopes: SCOPES, connect: own }),
+/** Facebook: Pages, with the token of the Page. */
+export function createFacebookAuthorizationConnector(app: GraphApp): AuthorizationConnector {
+  const connect: AuthorizationConnector["connect"] = async (credentials, signal) => {
+    const owner = await askOwner(app, credentials, FIELDS, signal);
+    return owner.kind === "owner" ? toConnection(owner) : owner;
   };
+  return { connect, codeFlow: createFacebookLogin({ app, scopes: SCOPES, connect }) };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ByteSource, RequestBody } from "./request-body.ts";
 
-/** A part of a form: a plain field, or a file that is read while it is sent. */
+/** A part of a form: a field, or a file that is read while it is sent. */
 export type FormPart =
   | { readonly name: string; readonly value: string }
   | {
@@ -11,7 +11,7 @@ export type FormPart =
       readonly source: ByteSource;
     };
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"): nothing in a name can end its line. */
+/** Escapes a name as browsers do (HTML, "multipart/form-data encoding algorithm"), so that it cannot end its line. */
 function escapeName(name: string): string {
   return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }
@@ -45,7 +45,7 @@ async function* readAll(
   }
 }
 
-/** `multipart/form-data` (RFC 7578) of exactly known length, so that it needs no chunked encoding. */
+/** A body of type `multipart/form-data` (RFC 7578) with an exact length, so that it needs no chunked encoding. */
 export function multipartBody(parts: readonly FormPart[]): RequestBody {
   const boundary = `postrider-${randomUUID()}`;
   const pieces = [

@@ -7,11 +7,16 @@ const UNREACHABLE = new Set([
   "ENETUNREACH",
 ]);
 
-/** A network failure in words for people: never the error's own text, which may hold an address with a token in it. */
+/**
+ * Describes a network failure for people. The text of the error itself is never used: it may contain a URL with a token
+ * in it.
+ */
 export function describeFailure(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (!(error instanceof Error)) return "the network failed";
+  const code = "code" in error ? String(error.code) : "";
   if (BROKEN.has(code)) return "the connection broke before an answer came";
   if (UNREACHABLE.has(code)) return "the platform cannot be reached";
-  if (/TIMEOUT|ETIMEDOUT/.test(code)) return "the platform did not answer in time";
+  if (/TIMEOUT|ETIMEDOUT/.test(code) || error.name === "TimeoutError")
+    return "the platform did not answer in time";
   return "the network failed";
 }

@@ -34,7 +34,7 @@ async function listen(
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };
 
-test("an answer is an answer, whatever its status, and rubbish is an answer without JSON", async () => {
+test("sendOnce returns every HTTP answer, and one with an unreadable body without JSON", async () => {
   const { url } = await listen((count, end) =>
     end(count === 1 ? 403 : 200, count === 1 ? '{"title":"Forbidden"}' : "<html>"),
   );
@@ -50,7 +50,7 @@ test("an answer is an answer, whatever its status, and rubbish is an answer with
   });
 });
 
-test("when the clocks say the mark is too old, not a byte leaves", async () => {
+test("sendOnce sends nothing when the guard says that the mark is too old", async () => {
   const { url, received } = await listen((_count, end) => end(200, "{}"));
   expect(
     await sendOnce(
@@ -61,13 +61,13 @@ test("when the clocks say the mark is too old, not a byte leaves", async () => {
   expect(received()).toBe(0);
 });
 
-test("a refused connection is certainly nothing sent", async () => {
+test("sendOnce reports a refused connection as not connected", async () => {
   expect(
     await sendOnce({ method: "POST", url: "http://127.0.0.1:1/post", body: jsonBody({}) }, guard),
   ).toMatchObject({ kind: "not_connected" });
 });
 
-test("a connection cut after the request left is no answer, and is not sent again", async () => {
+test("sendOnce reports no answer, and does not send again, when the connection breaks after the request", async () => {
   const { url, received } = await listen((_count, _end, cut) => cut());
   expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
     kind: "no_answer",
@@ -75,7 +75,7 @@ test("a connection cut after the request left is no answer, and is not sent agai
   expect(received()).toBe(1);
 });
 
-test("a silent host is no answer when the time is up", async () => {
+test("sendOnce reports no answer when the host is silent until the deadline", async () => {
   const { url, received } = await listen(() => undefined);
   expect(
     await sendOnce({ method: "POST", url, body: jsonBody({}) }, { ...guard, timeoutMs: 60 }),

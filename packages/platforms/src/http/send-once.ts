@@ -1,48 +1,54 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
-import type { Failure, NotSent, SendGuard, Unknown } from "#src/publishing/connector.ts";
-import {
-  CONNECT_TIMEOUT_MS,
-  connectPublic,
-  secretsOf,
-  toHeaders,
-  type NoAnswer,
-  type PlatformRequest,
-} from "./http.ts";
+import { CONNECT_TIMEOUT_MS, connectPublic, type NoAnswer } from "./call-platform.ts";
 import { describeFailure } from "./network-failure.ts";
-import { Outgoing } from "./outgoing.ts";
+import { OutgoingBody } from "./outgoing-body.ts";
 import { MAX_ANSWER_BYTES, toAnswer, type PlatformAnswer } from "./platform-answer.ts";
+import { redact, toHeaders, type PlatformRequest } from "./platform-request.ts";
 
-/** No connection was made, or it broke before the first byte: certainly nothing happened there. */
+/** The caller's guarantee right before the first byte of a visible call. */
+export interface SendGuard {
+  /** False when a clock shows that the mark of the call is too old; then nothing may be sent. */
+  mayStillSend(): boolean;
+  /** Deadline of the whole call in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** The first byte was never sent, because the mark of the call was too old. */
+export interface NotSent {
+  readonly kind: "not_sent";
+}
+
+/** No connection was made, or it broke before the first byte: the platform certainly did nothing. */
 export interface NotConnected {
   readonly kind: "not_connected";
   readonly message: string;
 }
 
 /**
- * No readable answer to a visible call. A request that broke off on its way, on whichever side, is incomplete to a
- * server (RFC 9112, section 8), but a platform that reads forms as they come may have acted on what it had. So this is
- * an unknown outcome unless the platform's own protocol makes the last byte decisive.
+ * No readable answer to a visible call. A server treats a request that broke off as incomplete (RFC 9112, section 8), but
+ * a platform that processes a form while it reads it may have acted on the first part. So the outcome is unknown, unless
+ * the platform's protocol makes the last byte decisive.
  */
 export interface NoAnswerToVisible extends NoAnswer {
-  /** Whether the last byte of the request may have left. */
+  /** Whether the last byte of the request may have been sent. */
   readonly isComplete: boolean;
 }
 
 export type SendResult = PlatformAnswer | NotConnected | NoAnswerToVisible | NotSent;
 
 /**
- * Receives one answer and remembers what makes the difference between "certainly nothing happened" and "it may have":
- * whether the connection stood and the first byte was about to leave. Undici calls `onRequestStart` right before it
- * writes, with the connection made; aborting there sends nothing. Of a stream it writes nothing before the first bytes
- * of the body are there, and these are asked for once more.
+ * Receives one answer and keeps what separates "certainly nothing happened" from "it may have happened": whether the
+ * connection stood and the first byte was about to be written. Undici calls `onRequestStart` when the connection is made
+ * and before it writes; aborting there sends nothing. For a stream, undici writes nothing before the first bytes of the
+ * body are read, so the guard is asked once more at that point.
  */
 class VisibleCall implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
-  readonly outgoing: Outgoing;
+  readonly outgoing: OutgoingBody;
   readonly #resolve: (result: SendResult) => void;
   readonly #guard: SendGuard;
-  readonly #secrets: readonly string[];
+  readonly #call: PlatformRequest;
   #controller: Dispatcher.DispatchController | undefined;
   #refused = false;
   #timedOut = false;
@@ -56,8 +62,8 @@ class VisibleCall implements Dispatcher.DispatchHandler {
     this.result = promise;
     this.#resolve = resolve;
     this.#guard = guard;
-    this.#secrets = secretsOf(call);
-    this.outgoing = new Outgoing(call.body, () => this.#mayStart());
+    this.#call = call;
+    this.outgoing = new OutgoingBody(call.body, () => this.#mayStart());
   }
 
   #mayStart(): boolean {
@@ -67,7 +73,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#mayStart()) this.#controller = controller;
-    else controller.abort(new Error("the mark is too old"));
+    else controller.abort(new Error("the mark of the call is too old"));
   }
 
   onResponseStart(
@@ -81,21 +87,21 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > MAX_ANSWER_BYTES) controller.abort(new Error("the answer is too long"));
+    if (this.#size > MAX_ANSWER_BYTES) controller.abort(new Error("the answer is too large"));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
     const text = Buffer.concat(this.#chunks).toString("utf8");
-    this.#resolve(toAnswer(this.#status, this.#headers, text, this.#secrets));
+    this.#resolve(toAnswer(this.#status, this.#headers, redact(text, this.#call)));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const isOurs = this.outgoing.failure !== undefined;
-    this.fail(isOurs ? "the media broke off while it was sent" : describeFailure(error));
+    const isSourceFailure = this.outgoing.failure !== undefined;
+    this.fail(isSourceFailure ? "the media could not be read to its end" : describeFailure(error));
   }
 
-  /** Ends the call without an answer. Only before the first byte may it be called not sent. */
+  /** Ends the call without an answer. It counts as not sent only before the first byte. */
   fail(message: string): void {
     const { isStarted, isComplete } = this.outgoing;
     if (this.#refused) this.#resolve({ kind: "not_sent" });
@@ -112,9 +118,9 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Sends the visible call: once, on a connection of its own. A stale pooled socket would break after the first byte and
- * make an unknown outcome out of nothing. An abort is not a cancel, so a time-out after the first byte is `no_answer`.
- * Media that it carries should be on this machine already (`Connector.visibleParts`).
+ * Sends the visible call once, on a connection of its own: a stale pooled socket would break after the first byte and turn
+ * a harmless failure into an unknown outcome. Aborting does not cancel a call, so a time-out after the first byte is
+ * `no_answer`. Media that the call carries should already be on the local disk (`PublishingConnector.visibleParts`).
  */
 export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise<SendResult> {
   const url = new URL(call.url);
@@ -122,14 +128,14 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     ...(call.isForeign === true
       ? { connect: connectPublic }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
-    // The timer below is the only deadline: undici's own would fire before the socket is read.
+    // The timer below is the only deadline: undici's own timers would fire before the socket is read.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;
-  // A process that stood still finds its timers due and the answer in the socket: the socket is read first.
+  // After a pause, the process finds its timers due and the answer in the socket: the socket is read first.
   let timer = setTimeout(() => {
     timer = setTimeout(() => visible.timeOut(), 100);
   }, guard.timeoutMs);
@@ -147,19 +153,5 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
   } finally {
     clearTimeout(timer);
     void client.destroy().catch(() => undefined);
-  }
-}
-
-/** What a visible call without an answer comes to on a platform that has no proof of its own. */
-export function toUnanswered(
-  sent: Exclude<SendResult, PlatformAnswer>,
-): NotSent | Failure | Unknown {
-  switch (sent.kind) {
-    case "not_sent":
-      return { kind: "not_sent" };
-    case "not_connected":
-      return { kind: "retryable", code: "platform_unavailable", message: sent.message };
-    case "no_answer":
-      return { kind: "unknown", message: sent.message };
   }
 }

@@ -1,21 +1,30 @@
+import { unavailable } from "#src/authorization/call.ts";
+import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
+  AuthorizationConnector,
   ConnectResult,
-  Connector,
-  LoginValues,
   Refused,
 } from "#src/authorization/connector.ts";
-import { object, text, unavailable } from "#src/authorization/http.ts";
-import { createFacebookLogin } from "#src/facebook/page-grants.ts";
-import { askOwner, type GraphApp, type TokenOwner } from "#src/graph/token-owner.ts";
+import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
+import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
+import { object, text } from "#src/http/json.ts";
 import {
   createInstagramLogin,
   refreshInstagramToken,
   type InstagramLoginUrls,
 } from "./instagram-login.ts";
 
-/** The account behind the Page whose token it is, with what the Page itself is called. */
+/** An app at Meta that is set up for one of Instagram's two ways to authorize accounts. */
+export interface InstagramApp extends GraphApp {
+  /** `facebook` = Facebook Login, through a Page; `instagram` = Instagram Login, without a Page. */
+  readonly login: "facebook" | "instagram";
+  /** Used with Instagram Login, and to refresh the tokens of accounts that were connected with it before. */
+  readonly instagramLogin: InstagramLoginUrls;
+}
+
+/** The account that is linked to the Page, and the id and name of the Page. */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
-/** Publishing, deleting, comments, numbers and private replies. */
+/** What publishing, deleting, comments, metrics and private replies need. */
 const SCOPES = [
   "instagram_basic",
   "instagram_content_publish",
@@ -27,62 +36,45 @@ const SCOPES = [
   "pages_read_engagement",
 ];
 
-function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
-  const account = object(answer.json, "instagram_business_account");
-  const externalId = text(account, "id");
-  const username = text(account, "username");
-  const pageId = text(answer.json, "id");
-  if (pageId === undefined) return unavailable(`Instagram answered ${answer.status}`);
-  if (externalId === undefined || username === undefined) return NO_ACCOUNT;
-  const avatarUrl = text(account, "profile_picture_url");
-  const connection = {
-    externalId,
-    username,
-    displayName: text(account, "name") ?? username,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
-    // A Page's token does not end by time, so there is nothing to renew it with.
-    tokens: { accessToken },
-    // Private replies are sent by the Page.
-    attributes: { pageId },
-  };
-  return { kind: "connected", connection };
-}
-
 const NO_ACCOUNT: Refused = {
   kind: "refused",
-  message: "no professional account is linked to the Page",
+  message: "the Page is not linked to a professional Instagram account",
 };
 
-async function connect(
-  app: GraphApp,
-  login: LoginValues,
-  signal: AbortSignal,
-): Promise<ConnectResult> {
-  const owner = await askOwner(app, login, FIELDS, signal);
-  return owner.kind === "owner" ? toConnection(owner) : owner;
-}
-
-/** Which of the two logins an app of Meta's is set up for: it has one of them. */
-export type InstagramLogin = "facebook" | "instagram";
-
-/** Instagram with Facebook Login: professional accounts that are linked to a Page, by the Page's token. */
-function createPageLogin(app: GraphApp): Pick<Connector, "connect" | "authorization"> {
-  const own: Connector["connect"] = (login, signal) => connect(app, login, signal);
-  return {
-    connect: own,
-    authorization: createFacebookLogin({ app, scopes: SCOPES, connect: own }),
+function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
+  const account = object(answer.json, "instagram_business_account");
+  const pageId = text(answer.json, "id");
+  if (pageId === undefined) return unavailable(`Instagram answered ${answer.status}`);
+  const profile = {
+    externalId: text(account, "id"),
+    username: text(account, "username"),
+    displayName: text(account, "name"),
+    avatarUrl: text(account, "profile_picture_url"),
   };
+  // A Page's token does not expire, so there is no token to refresh it with. The Page sends private replies.
+  const connection = { tokens: { accessToken }, attributes: { pageId } };
+  return toConnectResult(profile, connection, NO_ACCOUNT);
 }
 
-/** Accounts that were connected with the other login before keep their tokens, and have them renewed. */
-export function createInstagramConnector(
+/** Instagram with Facebook Login: professional accounts that are linked to a Page, with the token of the Page. */
+function createPageLogin(
   app: GraphApp,
-  login: InstagramLogin,
-  urls: InstagramLoginUrls,
-): Connector {
+): Required<Pick<AuthorizationConnector, "connect" | "codeFlow">> {
+  const connect: AuthorizationConnector["connect"] = async (credentials, signal) => {
+    const owner = await askOwner(app, credentials, FIELDS, signal);
+    return owner.kind === "owner" ? toConnection(owner) : owner;
+  };
+  return { connect, codeFlow: createFacebookLogin({ app, scopes: SCOPES, connect }) };
+}
+
+/**
+ * Instagram: professional accounts. After the operator changes the login, accounts that were connected with Instagram
+ * Login keep their tokens, which are still refreshed.
+ */
+export function createInstagramAuthorizationConnector(app: InstagramApp): AuthorizationConnector {
+  const { login, instagramLogin: urls } = app;
   return {
     ...(login === "facebook" ? createPageLogin(app) : createInstagramLogin(app, urls)),
-    // A Page's token does not end, and comes with nothing to renew it with.
     refresh: ({ refreshToken }, signal) => refreshInstagramToken(urls, refreshToken, signal),
   };
 }

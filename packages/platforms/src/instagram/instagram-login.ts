@@ -1,36 +1,40 @@
+import {
+  askPlatform,
+  getFromTokenEndpoint,
+  INCOMPLETE,
+  postToTokenEndpoint,
+  unavailable,
+} from "#src/authorization/call.ts";
+import { toConnectResult, toExchangeResult } from "#src/authorization/connection.ts";
 import type {
+  AuthorizationConnector,
   CodeGrant,
   ConnectResult,
-  Connector,
+  EnteredCredentials,
   ExchangeResult,
-  LoginValues,
   RefreshResult,
   Refused,
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import {
-  callPlatform,
-  object,
-  text,
-  unavailable,
-  type PlatformAnswer,
-  type PlatformRequest,
-} from "#src/authorization/http.ts";
-import { askOwner, type GraphApp } from "#src/graph/token-owner.ts";
+import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
+import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";
+import { number, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 
-/** Where Instagram answers people who log in with it itself: three hosts of their own. */
+/** The three hosts of Instagram Login. */
 export interface InstagramLoginUrls {
   /** The Graph API, without the version. */
   readonly baseUrl: string;
-  /** Where a code becomes a token. */
+  /** The host that redeems codes. */
   readonly oauthBaseUrl: string;
-  /** The page on which people approve. */
+  /** The authorization page. */
   readonly authorizeUrl: string;
 }
 
 const FIELDS = "user_id,username,name,profile_picture_url";
-/** Publishing, comments, numbers and private replies; there is no permission to delete. */
+/** What publishing, comments, metrics and private replies need; no scope exists for deleting. */
 const SCOPES = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -38,31 +42,29 @@ const SCOPES = [
   "instagram_business_manage_insights",
   "instagram_business_manage_messages",
 ];
-/** The code or token is worth nothing, by the Graph API's number or by that of the token host. */
-const DEAD = new Set([190, 400]);
+/** The code or token is invalid, by the error code of the Graph API or of the token host. */
+const REFUSALS = new Set([190, 400]);
 
-/** The token renews itself: nothing else does, and once it has ended only its owner can. */
+/** The token refreshes itself. Once it has expired, only its owner can authorize again. */
 function toTokens(accessToken: string, lifetimeMs: number): Tokens {
   return { accessToken, refreshToken: accessToken, lifetimeMs, refreshLifetimeMs: lifetimeMs };
 }
 
 function readTokens({ status, json }: PlatformAnswer): Tokens | undefined {
   const accessToken = text(json, "access_token");
-  const seconds = json?.expires_in;
-  return status === 200 && accessToken !== undefined && typeof seconds === "number"
+  const seconds = number(json, "expires_in");
+  return status === 200 && accessToken !== undefined && seconds !== undefined
     ? toTokens(accessToken, seconds * 1000)
     : undefined;
 }
 
-function isDead({ status, json }: PlatformAnswer): boolean {
-  const code = object(json, "error")?.code ?? json?.code;
-  return status < 500 && typeof code === "number" && DEAD.has(code);
-}
-
-/** An answer of a token endpoint that is no token. */
-function toRefusal(answer: PlatformAnswer): Refused | Unavailable {
-  const message = `the token endpoint answered ${answer.status}`;
-  return isDead(answer) ? { kind: "refused", message } : unavailable(message);
+/** A token endpoint answered without a token. */
+function toRefusal({ status, json }: PlatformAnswer): Refused | Unavailable {
+  const message = `the token endpoint answered ${status}`;
+  const code = number(object(json, "error"), "code") ?? number(json, "code");
+  return status < 500 && code !== undefined && REFUSALS.has(code)
+    ? { kind: "refused", message }
+    : unavailable(message);
 }
 
 async function askForTokens(
@@ -70,69 +72,58 @@ async function askForTokens(
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<{ readonly kind: "tokens"; readonly tokens: Tokens } | Refused | Unavailable> {
-  const call: PlatformRequest = {
-    method: "GET",
-    url: `${url}?${new URLSearchParams(query).toString()}`,
-  };
-  const answer = await callPlatform(call, signal);
+  const answer = await askPlatform(getFromTokenEndpoint(url, query), signal);
   if (answer.kind !== "answer") return answer;
   const tokens = readTokens(answer);
   return tokens === undefined ? toRefusal(answer) : { kind: "tokens", tokens };
 }
 
-/** Asks whose the token is, which proves that it works. */
 async function identify(
-  app: GraphApp,
+  api: Pick<GraphApp, "baseUrl" | "version">,
   tokens: Tokens,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  const owner = await askOwner(app, { accessToken: tokens.accessToken }, FIELDS, signal);
+  const owner = await askOwner(api, { accessToken: tokens.accessToken }, FIELDS, signal);
   if (owner.kind !== "owner") return owner;
   const { json, status } = owner.answer;
-  const externalId = text(json, "user_id");
-  const username = text(json, "username");
-  if (externalId === undefined || username === undefined)
-    return unavailable(`Instagram answered ${status}`);
-  const avatarUrl = text(json, "profile_picture_url");
-  const connection = {
-    externalId,
-    username,
-    displayName: text(json, "name") ?? username,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
-    tokens,
-    // The token works on that host only.
-    attributes: { login: "instagram" },
+  const profile = {
+    externalId: text(json, "user_id"),
+    username: text(json, "username"),
+    displayName: text(json, "name"),
+    avatarUrl: text(json, "profile_picture_url"),
   };
-  return { kind: "connected", connection };
+  // The attribute tells the publishing connector that the token works only on the host of Instagram Login.
+  const connection = { tokens, attributes: { login: "instagram" } };
+  return toConnectResult(profile, connection, unavailable(`Instagram answered ${status}`));
 }
 
 async function connect(
   app: GraphApp,
-  { instagramAccessToken, expiresInSeconds }: LoginValues,
+  { instagramAccessToken, expiresInSeconds }: EnteredCredentials,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
   if (typeof instagramAccessToken !== "string" || typeof expiresInSeconds !== "number")
-    return { kind: "refused", message: "the login is not complete" };
+    return INCOMPLETE;
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
-/** The token of an hour that a code is worth. */
+/** Redeems a code for a token that lasts an hour. */
 async function redeem(
   { clientId, clientSecret }: GraphApp,
   { oauthBaseUrl }: InstagramLoginUrls,
   { code, redirectUri }: CodeGrant,
   signal: AbortSignal,
 ): Promise<{ readonly kind: "token"; readonly token: string } | Refused | Unavailable> {
-  const form = {
+  const fields = {
     client_id: clientId,
     client_secret: clientSecret,
     grant_type: "authorization_code",
     redirect_uri: redirectUri,
-    // Instagram puts it behind the code in the address, where it is no part of it.
+    // Instagram appends this to the code in the URL; it is not part of the code.
     code: code.replace(/#_$/, ""),
   };
-  const url = `${oauthBaseUrl}/oauth/access_token`;
-  const answer = await callPlatform({ method: "POST", url, form }, signal);
+  const call = postToTokenEndpoint(`${oauthBaseUrl}/oauth/access_token`, fields);
+  const answer = await askPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
   const token = answer.status === 200 ? text(answer.json, "access_token") : undefined;
   return token === undefined ? toRefusal(answer) : { kind: "token", token };
@@ -153,13 +144,10 @@ async function exchange(
   };
   const long = await askForTokens(`${urls.baseUrl}/access_token`, swap, signal);
   if (long.kind !== "tokens") return long;
-  const result = await identify(app, long.tokens, signal);
-  return result.kind === "connected"
-    ? { kind: "granted", connections: [result.connection] }
-    : result;
+  return toExchangeResult(await identify(app, long.tokens, signal));
 }
 
-/** Renews the token of an account that logged in with Instagram itself; it takes no secret of the app. */
+/** Refreshes the token of an account that was connected with Instagram Login; this needs no secret of the app. */
 export async function refreshInstagramToken(
   { baseUrl }: Pick<InstagramLoginUrls, "baseUrl">,
   token: string,
@@ -170,25 +158,18 @@ export async function refreshInstagramToken(
   return renewed.kind === "tokens" ? { kind: "renewed", tokens: renewed.tokens } : renewed;
 }
 
-/** Instagram with its own login (platforms reference 1.6): professional accounts without a Page, one at a time. */
+/** Instagram Login (platforms reference 1.6): professional accounts without a Page, one per authorization. */
 export function createInstagramLogin(
   facebookApp: GraphApp,
   urls: InstagramLoginUrls,
-): Pick<Connector, "connect" | "authorization"> {
+): Required<Pick<AuthorizationConnector, "connect" | "codeFlow">> {
   const app = { ...facebookApp, baseUrl: urls.baseUrl };
+  const { clientId } = app;
   return {
-    connect: (login, signal) => connect(app, login, signal),
-    authorization: {
-      authorizeUrl: ({ redirectUri, state }) => {
-        const query = new URLSearchParams({
-          response_type: "code",
-          client_id: app.clientId,
-          redirect_uri: redirectUri,
-          scope: SCOPES.join(","),
-          state,
-        });
-        return `${urls.authorizeUrl}?${query.toString()}`;
-      },
+    connect: (credentials, signal) => connect(app, credentials, signal),
+    codeFlow: {
+      authorizeUrl: (request) =>
+        toAuthorizeUrl(urls.authorizeUrl, toMetaQuery(request, { clientId, scopes: SCOPES })),
       exchange: (grant, signal) => exchange(app, urls, grant, signal),
     },
   };

@@ -1,22 +1,23 @@
-/** What asking for the details of a publication came to. */
+/** The answer to a question for the details of a post that was published without an id. */
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }
-  /** Not given yet, or the platform could not be asked. */
+  /** The platform has not assigned an id yet, or could not be asked. */
   | { readonly kind: "not_yet" }
   | { readonly kind: "never" };
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
-/** Moderation takes minutes, or hours. */
+/** Waits between questions. The platform assigns the id after its moderation, which takes minutes or hours. */
 const WAITS_MS = [2, 3, 5, 10, 30, 60, 120, 300, 600, 1800].map((seconds) => seconds * SECOND_MS);
-const GIVE_UP_MS = 24 * HOUR_MS;
+/** Age of a post after which it is not asked for any more. */
+const MAX_AGE_MS = 24 * HOUR_MS;
 
-/** Milliseconds until the next question after so many, or undefined when it is not worth one any more. */
+/** Milliseconds until the next question; undefined when the post is too old to ask again. */
 export function nextQuestionMs(
   { askedCount, ageMs }: { readonly askedCount: number; readonly ageMs: number },
   timeScale: number,
 ): number | undefined {
-  if (ageMs >= GIVE_UP_MS * timeScale) return undefined;
+  if (ageMs >= MAX_AGE_MS * timeScale) return undefined;
   const waitMs = WAITS_MS[Math.min(askedCount, WAITS_MS.length) - 1] ?? 0;
   return Math.max(SECOND_MS / 10, waitMs * timeScale);
 }

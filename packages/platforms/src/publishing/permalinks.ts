@@ -2,18 +2,18 @@ import type { PlatformId } from "#src/registry.ts";
 
 interface LinkForm {
   readonly hosts: readonly string[];
-  /** Its first group is the platform's id, in path and query. */
+  /** Matches the path and query of a link; its first group is the platform's id of the post. */
   readonly pattern: RegExp;
 }
 
-/** The links that readers see and whose ids the platform's API takes; where these differ, there is no form. */
+/** The forms of links to posts. Undefined where a link contains another id than the API of the platform uses. */
 const FORMS = {
   instagram: undefined,
   x: {
     hosts: ["x.com", "twitter.com", "mobile.twitter.com"],
     pattern: /^\/(?:i\/web|\w+)\/status\/(\d+)/,
   },
-  // Links of posts name them by other ids than the API.
+  // Only these forms contain the id of the API; links to other posts contain another one.
   facebook: {
     hosts: ["facebook.com", "m.facebook.com"],
     pattern: /^\/(?:reel\/|[\w.-]+\/videos\/|(?=\d+_))(\d+(?:_\d+)?)/,
@@ -27,7 +27,7 @@ const FORMS = {
   bluesky: { hosts: ["bsky.app"], pattern: /^\/profile\/[^/]+\/post\/([\w.~:-]+)/ },
 } satisfies Record<PlatformId, LinkForm | undefined>;
 
-/** The platform's id of the post that a link shows, or null when it cannot be read from the link. */
+/** The platform's id of the post that a link leads to, or null when the link does not contain it. */
 export function findExternalId(platform: PlatformId, link: URL): string | null {
   const form: LinkForm | undefined = FORMS[platform];
   const host = link.hostname.replace(/^www\./, "");

@@ -1,49 +1,53 @@
-import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
-import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { createBlueskyConnector } from "#src/bluesky/publishing/bluesky.ts";
 import {
-  createFacebookConnector,
-  type FacebookOptions,
-} from "#src/facebook/publishing/facebook.ts";
+  createBlueskyPublishingConnector,
+  type BlueskySettings,
+} from "#src/bluesky/publishing/connector.ts";
 import {
-  createInstagramConnector,
-  type InstagramOptions,
-} from "#src/instagram/publishing/instagram.ts";
+  createFacebookPublishingConnector,
+  type FacebookSettings,
+} from "#src/facebook/publishing/connector.ts";
+import {
+  createInstagramPublishingConnector,
+  type InstagramSettings,
+} from "#src/instagram/publishing/connector.ts";
 import type { PlatformId } from "#src/registry.ts";
-import { createTelegramConnector } from "#src/telegram/publishing/telegram.ts";
-import { createTiktokConnector } from "#src/tiktok/publishing/tiktok.ts";
-import { createXConnector } from "#src/x/publishing/x.ts";
-import { createYoutubeConnector } from "#src/youtube/publishing/youtube.ts";
-import type { Connector } from "./connector.ts";
+import {
+  createTelegramPublishingConnector,
+  type TelegramSettings,
+} from "#src/telegram/publishing/connector.ts";
+import {
+  createTiktokPublishingConnector,
+  type TiktokSettings,
+} from "#src/tiktok/publishing/connector.ts";
+import { createXPublishingConnector, type XSettings } from "#src/x/publishing/connector.ts";
+import {
+  createYoutubePublishingConnector,
+  type YoutubeSettings,
+} from "#src/youtube/publishing/connector.ts";
+import type { PublishingConnector } from "./connector.ts";
 
-export interface ConnectorConfig {
-  readonly instagram: InstagramOptions;
-  readonly facebook: FacebookOptions;
-  readonly xBaseUrl: string;
-  readonly tiktokBaseUrl: string;
-  readonly telegramBaseUrl: string;
-  readonly blueskyBaseUrl: string;
-  readonly blueskyVideoBaseUrl: string;
-  /** Private addresses whose pages may be read for the cards of links. */
-  readonly outboundAllow?: readonly AllowedAddress[];
-  readonly youtubeBaseUrl: string;
-  /** Whether a post on X may be sent once more after its absence was proved. */
-  readonly xMayResend: boolean;
+/** Where each platform publishes, and how. */
+export interface PublishingSettings {
+  readonly instagram: InstagramSettings;
+  readonly x: XSettings;
+  readonly facebook: FacebookSettings;
+  readonly tiktok: TiktokSettings;
+  readonly youtube: YoutubeSettings;
+  readonly telegram: TelegramSettings;
+  readonly bluesky: BlueskySettings;
 }
 
-/** The connectors of this build. A platform without one is listed and not available. */
-export function createConnectors(config: ConnectorConfig): Partial<Record<PlatformId, Connector>> {
+export type PublishingConnectors = Readonly<Record<PlatformId, PublishingConnector>>;
+
+/** The publishing connector of every platform. */
+export function createPublishingConnectors(settings: PublishingSettings): PublishingConnectors {
   return {
-    instagram: createInstagramConnector(config.instagram),
-    x: createXConnector({ baseUrl: config.xBaseUrl, mayResend: config.xMayResend }),
-    facebook: createFacebookConnector(config.facebook),
-    youtube: createYoutubeConnector({ baseUrl: config.youtubeBaseUrl }),
-    tiktok: createTiktokConnector({ baseUrl: config.tiktokBaseUrl }),
-    telegram: createTelegramConnector({ baseUrl: config.telegramBaseUrl }),
-    bluesky: createBlueskyConnector({
-      baseUrl: config.blueskyBaseUrl,
-      videoBaseUrl: config.blueskyVideoBaseUrl,
-      pages: new OutboundClient({ allow: config.outboundAllow ?? [] }),
-    }),
-  };
+    instagram: createInstagramPublishingConnector(settings.instagram),
+    x: createXPublishingConnector(settings.x),
+    facebook: createFacebookPublishingConnector(settings.facebook),
+    tiktok: createTiktokPublishingConnector(settings.tiktok),
+    youtube: createYoutubePublishingConnector(settings.youtube),
+    telegram: createTelegramPublishingConnector(settings.telegram),
+    bluesky: createBlueskyPublishingConnector(settings.bluesky),
+  } satisfies Record<PlatformId, PublishingConnector>;
 }

@@ -1,16 +1,18 @@
+import { askPlatform, INCOMPLETE, unavailable } from "#src/authorization/call.ts";
+import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
+  AuthorizationConnector,
   ConnectResult,
-  Connector,
-  LoginValues,
+  EnteredCredentials,
   Refused,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { callPlatform, object, text, unavailable } from "#src/authorization/http.ts";
+import { object, text, type JsonObject } from "#src/http/json.ts";
 
-/** What the Bot API says when the token, the chat or the bot's place in it is not what the person thought. */
-const DEFINITE = new Set([400, 401, 403, 404]);
+/** Statuses with which the Bot API refuses: the token, the chat or the bot's rights there are not as entered. */
+const REFUSALS = new Set([400, 401, 403, 404]);
 
-type Result = { readonly kind: "result"; readonly result: Readonly<Record<string, unknown>> };
+type Result = { readonly kind: "result"; readonly result: JsonObject };
 type Ask = (
   method: string,
   query?: Readonly<Record<string, string>>,
@@ -19,17 +21,17 @@ type Ask = (
 function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   return async (method, query = {}) => {
     const url = `${baseUrl}/bot${botToken}/${method}?${new URLSearchParams(query).toString()}`;
-    const answer = await callPlatform({ method: "GET", url }, signal);
+    const answer = await askPlatform({ method: "GET", url, secrets: [botToken] }, signal);
     if (answer.kind !== "answer") return answer;
     const result = object(answer.json, "result");
     if (result !== undefined) return { kind: "result", result };
     const message = `Telegram answered ${answer.status}`;
-    const isRefusal = answer.json?.ok === false && DEFINITE.has(answer.status);
+    const isRefusal = answer.json?.ok === false && REFUSALS.has(answer.status);
     return isRefusal ? { kind: "refused", message } : unavailable(message);
   };
 }
 
-/** Whether the bot may post in the channel; a failure says why nobody knows. */
+/** Why the bot cannot post in the channel, or why that could not be checked; undefined when it can post. */
 async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavailable | undefined> {
   const me = await ask("getMe");
   if (me.kind !== "result") return me;
@@ -40,14 +42,13 @@ async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavaila
   return { kind: "refused", message: "the bot may not post in the channel" };
 }
 
-/** Checks the token, the channel and that the bot may post there. */
+/** Checks the token, the channel and the bot's right to post there. */
 async function connect(
   baseUrl: string,
-  { botToken, chatId }: LoginValues,
+  { botToken, chatId }: EnteredCredentials,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  if (typeof botToken !== "string" || typeof chatId !== "string")
-    return { kind: "refused", message: "the login is not complete" };
+  if (typeof botToken !== "string" || typeof chatId !== "string") return INCOMPLETE;
   const ask = openBot(baseUrl, botToken, signal);
   const chat = await ask("getChat", { chat_id: chatId });
   if (chat.kind !== "result") return chat;
@@ -55,13 +56,16 @@ async function connect(
   const failure = await checkMember(ask, externalId);
   if (failure !== undefined) return failure;
   const username = text(chat.result, "username") ?? externalId;
-  const displayName = text(chat.result, "title") ?? username;
-  const tokens = { accessToken: botToken };
-  const connection = { externalId, username, displayName, tokens, attributes: {} };
-  return { kind: "connected", connection };
+  const profile = { externalId, username, displayName: text(chat.result, "title") };
+  const otherwise = unavailable("Telegram did not identify the channel");
+  return toConnectResult(profile, { tokens: { accessToken: botToken } }, otherwise);
 }
 
-/** Telegram: a bot's token, which does not end, and a channel that the bot administers. */
-export function createTelegramConnector(baseUrl: string): Connector {
-  return { connect: (login, signal) => connect(baseUrl, login, signal) };
+/** Telegram: the token of a bot, which does not expire, and a channel that the bot administers. */
+export function createTelegramAuthorizationConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): AuthorizationConnector {
+  return { connect: (credentials, signal) => connect(baseUrl, credentials, signal) };
 }

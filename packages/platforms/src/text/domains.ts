@@ -1,12 +1,12 @@
 import tlds from "tlds" with { type: "json" };
 
-/** A part of a text, in UTF-16 units; `end` is exclusive. */
+/** A range of a text in UTF-16 units; `end` is exclusive. */
 export interface TextRange {
   readonly start: number;
   readonly end: number;
 }
 
-// The character sets are those of twitter-text 3.1. They name UTF-16 units: a letter outside the basic plane is two.
+// The character sets of twitter-text 3.1. They list UTF-16 units: a letter outside the basic plane consists of two.
 const NOT_IN_NAMES =
   "\\x09-\\x0D\\x20\\x85\\xA0\\u1680\\u180E\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000" +
   "\\u202A-\\u202E\\u061C\\u200E\\u200F\\u2066-\\u2069\\uFFFE\\uFEFF\\uFFFF" +
@@ -23,7 +23,7 @@ const LATIN_LABELS = new RegExp(`(?:[-a-z0-9${LATIN_ACCENTS}]+\\.)+`, "gi");
 const TOP_LEVEL = new Set(tlds);
 const LONGEST_TLD = Math.max(...tlds.map((name) => name.length));
 
-/** The next stretch of characters that domain names are made of, with dots, hyphens and underscores. */
+/** The next run of characters that may occur in domain names, including dots, hyphens and underscores. */
 export function nextRun(text: string, from: number): TextRange | undefined {
   RUN.lastIndex = from;
   const match = RUN.exec(text);
@@ -37,8 +37,8 @@ export function mayBegin(text: string, start: number, consumed: number): boolean
 }
 
 /**
- * The domain names in one run, each as long as it can be: labels, then a known top-level domain. The first one may
- * not begin before `consumed`. Every character is looked at a fixed number of times.
+ * The domain names in one run, each as long as possible: labels, then a known top-level domain. The first one may not
+ * begin before `consumed`. Each character is read a fixed number of times.
  */
 export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
   const labels = splitLabels(text, run);
@@ -47,7 +47,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   for (const [index, label] of labels.entries()) {
     const lastDot = lastDots[index];
     if (lastDot === undefined || label.end < position) continue;
-    // The label in front of the top-level domain must not contain an underscore, the others may.
+    // Only the label before the top-level domain must not contain an underscore.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
@@ -57,7 +57,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
 }
 
 interface Label extends TextRange {
-  /** Where its last underscore stands, or -1. */
+  /** Position of its last underscore, or -1. */
   readonly underscore: number;
 }
 
@@ -74,19 +74,19 @@ function splitLabels(text: string, run: TextRange): Label[] {
 }
 
 interface LastDot {
-  /** The label in front of the top-level domain. */
+  /** Index of the label before the top-level domain. */
   readonly index: number;
-  /** Where the top-level domain ends. */
+  /** Exclusive end of the top-level domain. */
   readonly end: number;
 }
 
 /**
- * For each label, the last dot that a name beginning in it can reach and that a top-level domain follows.
- * Walks from the last label to the first, so that each is looked at once.
+ * For each label, the last dot before a top-level domain that a name beginning in that label can reach. Reads the labels
+ * from the last to the first, each once.
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
-  // How far a name gets that began in an earlier label and takes the label behind as a whole.
+  // The last dot for a name that begins in an earlier label and contains the whole next label.
   let onward: LastDot | undefined;
   for (const [index, label] of [...labels.entries()].toReversed()) {
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
@@ -103,7 +103,7 @@ function dotAfter(text: string, index: number, next: Label | undefined): LastDot
   return end === undefined ? undefined : { index, end };
 }
 
-/** Whether a name may go on behind this label. */
+/** Whether a name may continue after this label. */
 function isClosed(text: string, label: Label): boolean {
   return label.end > label.start && !isJoiner(text, label.end - 1);
 }
@@ -116,7 +116,7 @@ function isJoiner(text: string, position: number): boolean {
 function findStart(text: string, within: TextRange, consumed: number): number | undefined {
   const first = firstStart(text, within, Math.max(within.start, consumed), consumed);
   if (first !== 0) return first;
-  // The grammar prefers to see a character in front of a URL, even if that is the first one of the text.
+  // The grammar prefers a character before a URL, even if it is the first character of the text.
   return !isJoiner(text, 1) && within.end > 1 && mayBegin(text, 1, 0) ? 1 : 0;
 }
 
@@ -132,7 +132,7 @@ function firstStart(
   return undefined;
 }
 
-/** Where the top-level domain ends that begins a label, or undefined if none does. */
+/** Exclusive end of the top-level domain at the start of a label, or undefined when there is none. */
 function endOfTopLevel(text: string, label: TextRange): number | undefined {
   const longest = Math.min(LONGEST_TLD, label.end - label.start);
   const candidate = text.slice(label.start, label.start + longest).toLowerCase();
@@ -145,7 +145,7 @@ function endOfTopLevel(text: string, label: TextRange): number | undefined {
   return PUNYCODE_TLD.test(text) ? PUNYCODE_TLD.lastIndex : undefined;
 }
 
-/** The parts of a domain name that are names in Latin letters by themselves. */
+/** The parts of a domain name that are domain names in Latin letters. */
 export function latinDomains(domain: string): TextRange[] {
   const found: TextRange[] = [];
   LATIN_LABELS.lastIndex = 0;
@@ -158,7 +158,7 @@ export function latinDomains(domain: string): TextRange[] {
   return found;
 }
 
-/** Tries the dots from the last to the first: the name is as long as it can be. */
+/** Tries the dots from the last to the first, so that the name is as long as possible. */
 function endOfLatinDomain(domain: string, start: number, labelsEnd: number): number | undefined {
   for (let dot = labelsEnd - 1; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {
     const end = endOfTopLevel(domain, { start: dot + 1, end: domain.length });

@@ -14,7 +14,7 @@ import { findUrls } from "./urls.ts";
 const weighted = (text: string) => countText(text, "weighted");
 const urlsOf = (text: string) => findUrls(text).map(({ start, end }) => text.slice(start, end));
 
-/** Emoji that the oracle knows; its list ends with Unicode 11. */
+/** Emoji that twitter-text knows; its list ends with Unicode 11. */
 const EMOJI = ["😀", "❤️", "👍🏽", "👨‍👩‍👧‍👦", "🇰🇷", "🏳️‍🌈", "1️⃣", "#⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "©️"];
 const PIECES = [
   ...EMOJI,
@@ -32,18 +32,18 @@ const PIECES = [
   "museum",
 ];
 
-/** Where a path follows letters of another script, the oracle's length of a URL contradicts its place. */
+/** False where the length that twitter-text reports for a URL contradicts its position: a path after letters of another script. */
 const isConsistent = ({ url, indices: [start, end] }: twitter.UrlWithIndices) =>
   url.length === end - start;
 
-/** Mixtures without labels so long that the two ways of writing them in Punycode could differ. */
+/** Mixtures without long labels, for which the two implementations of Punycode could differ. */
 const texts = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 30 })
   .map((pieces) => pieces.join(""))
   .filter((text) => text.split(/[.\s@:/]/u).every((label) => label.length <= 24));
 
 describe("weighted length", () => {
-  test("agrees with twitter-text on any mixture of letters, emoji, links and punctuation", () => {
+  test("weighted length agrees with twitter-text on any mixture of letters, emoji, links and punctuation", () => {
     fc.assert(
       fc.property(texts, (text) => {
         fc.pre(twitter.extractUrlsWithIndices(text.normalize()).every(isConsistent));
@@ -53,7 +53,7 @@ describe("weighted length", () => {
     );
   });
 
-  test("agrees with twitter-text on any Unicode text without emoji", () => {
+  test("weighted length agrees with twitter-text on any Unicode text without emoji", () => {
     const character = fc
       .string({ unit: "binary", minLength: 1, maxLength: 1 })
       .filter((text) => !/\p{Extended_Pictographic}/u.test(text));
@@ -81,11 +81,11 @@ describe("weighted length", () => {
     ["see example.com, ok", 31],
     ["someone@example.com", 19],
     ["notes.txt", 9],
-  ])("%j counts %i", (text, length) => {
+  ])("the weighted length of %j is %i", (text, length) => {
     expect(weighted(text)).toBe(length);
   });
 
-  test("a text in decomposed form counts as much as the same text composed", () => {
+  test("the weighted length of a text is the same in decomposed and composed form", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         expect(weighted(text.normalize("NFD"))).toBe(weighted(text.normalize("NFC")));
@@ -93,7 +93,7 @@ describe("weighted length", () => {
     );
   });
 
-  test("the largest text a request can carry is counted without stalling the process", () => {
+  test("the weighted length of the largest text of a request is counted in less than three seconds", () => {
     const pieces = [
       "a",
       "a.",
@@ -118,7 +118,7 @@ describe("weighted length", () => {
 });
 
 describe("URLs of a text", () => {
-  test("are those that twitter-text finds", () => {
+  test("findUrls finds the same URLs as twitter-text", () => {
     fc.assert(
       fc.property(texts, (text) => {
         const links = twitter.extractUrlsWithIndices(text);
@@ -144,13 +144,13 @@ describe("URLs of a text", () => {
     ["example.com-x", []],
     [`https://${"ü".repeat(63)}.com`, []],
     [`https://example.com/${"a".repeat(4096)}`, []],
-  ])("of %j are %j", (text, urls) => {
+  ])("the URLs of %j are %j", (text, urls) => {
     expect(urlsOf(text)).toEqual(urls);
   });
 });
 
 describe("other units", () => {
-  test("bytes are those of UTF-8 and UTF-16 units are JavaScript's", () => {
+  test("countText counts the bytes of UTF-8 and the units of UTF-16", () => {
     expect(countText("aé한😀", "utf8_bytes")).toBe(1 + 2 + 3 + 4);
     expect(countText("aé한😀", "utf16")).toBe(5);
   });
@@ -163,11 +163,11 @@ describe("other units", () => {
     ["각", 1],
     ["각", 1],
     ["", 0],
-  ])("%j is %i graphemes", (text, count) => {
+  ])("%j consists of %i graphemes", (text, count) => {
     expect(countText(text, "graphemes")).toBe(count);
   });
 
-  test("no unit ever counts more than the bytes of a text without URLs", () => {
+  test("the length of a text without URLs is in no unit greater than its number of bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         fc.pre(!text.includes("."));
@@ -179,7 +179,7 @@ describe("other units", () => {
     );
   });
 
-  test("a request's counter gives the same lengths as counting afresh", () => {
+  test("a text counter with a cache returns the same lengths as countText", () => {
     const count = createTextCounter();
     for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
       expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
@@ -209,7 +209,7 @@ describe("hashtags and mentions", () => {
 });
 
 describe("the limits that hold for a text", () => {
-  test("telegram allows less below media", () => {
+  test("Telegram allows a shorter text with media", () => {
     expect(effectiveLimits(PLATFORMS.telegram.text, "none")).toEqual([
       { unit: "utf16", max: 4096 },
     ]);
@@ -218,12 +218,12 @@ describe("the limits that hold for a text", () => {
     ]);
   });
 
-  test("tiktok takes a longer description with photos", () => {
+  test("TikTok allows a longer text with photos", () => {
     expect(effectiveLimits(PLATFORMS.tiktok.text, "video")).toEqual([{ unit: "utf16", max: 2200 }]);
     expect(effectiveLimits(PLATFORMS.tiktok.text, "image")).toEqual([{ unit: "utf16", max: 4000 }]);
   });
 
-  test("bluesky has two limits at once", () => {
+  test("Bluesky limits both the graphemes and the bytes of a text", () => {
     expect(effectiveLimits(PLATFORMS.bluesky.text, "none")).toEqual([
       { unit: "graphemes", max: 300 },
       { unit: "utf8_bytes", max: 3000 },

@@ -1,10 +1,10 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
 import { weightedLength } from "./weighted-text.ts";
 
-/** What kind of media goes with a text; a text with both counts as one with a video. */
+/** The media that a text is published with; images and a video together count as a video. */
 export type AttachedMedia = "none" | "image" | "video";
 
-/** A length that a text may not pass, and the unit in which it is counted. */
+/** The maximum length of a text, and the unit in which it is counted. */
 export interface TextLimit {
   readonly unit: TextUnit;
   readonly max: number;
@@ -20,19 +20,19 @@ const COUNTERS = {
 } satisfies Record<TextUnit, (text: string) => number>;
 
 /**
- * The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = X's weights, `utf8_bytes` = bytes,
- * `graphemes` = what a reader takes for one character.
+ * The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of X, `utf8_bytes` = bytes,
+ * `graphemes` = user-perceived characters.
  */
 export function countText(text: string, unit: TextUnit): number {
   return COUNTERS[unit](text);
 }
 
-/** A function with the meaning of `countText`. */
+/** A function that returns the same as `countText`. */
 export type TextCounter = typeof countText;
 
 /**
- * A counter for one request that counts each text once per unit. Counting a text of the largest accepted size takes
- * tens of milliseconds, and a post to a hundred accounts asks for it a hundred times.
+ * A counter for one request that counts each text once per unit. Counting a text of the maximum size takes tens of
+ * milliseconds, and a post to a hundred accounts needs its length a hundred times.
  */
 export function createTextCounter(): TextCounter {
   const counted = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createTextCounter(): TextCounter {
   };
 }
 
-/** Every limit that holds at once for the text of a post, the platform's main unit first. */
+/** All limits of the text of a post, which apply together; the limit in the platform's main unit is the first. */
 export function effectiveLimits(rules: TextRules, media: AttachedMedia): TextLimit[] {
   const main = { unit: rules.unit, max: mainLimit(rules, media) };
   return rules.maxUtf8Bytes === undefined
@@ -58,12 +58,12 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
   return rules.max;
 }
 
-/** Hashtags of a text: `#` and word characters, not inside a word or an HTML entity. Repeated ones count again. */
+/** Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated ones count again. */
 export function countHashtags(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
 }
 
-/** Mentions of a text: `@` and a user name, not inside a word, so that e-mail addresses do not count. */
+/** Number of mentions in a text: `@` and a user name, outside of words, so that e-mail addresses do not count. */
 export function countMentions(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu)?.length ?? 0;
 }

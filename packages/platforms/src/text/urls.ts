@@ -1,6 +1,12 @@
 import { domainToASCII } from "node:url";
-import type { TextRange } from "./domains.ts";
-import { domainsIn, LATIN_ACCENTS, latinDomains, mayBegin, nextRun } from "./domains.ts";
+import {
+  domainsIn,
+  LATIN_ACCENTS,
+  latinDomains,
+  mayBegin,
+  nextRun,
+  type TextRange,
+} from "./domains.ts";
 
 // The grammar of paths and queries is that of twitter-text 3.1.
 const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;
@@ -20,8 +26,8 @@ const MAX_LABEL_LENGTH = 63;
 const MAX_SHORT_LINK_SLUG = 40;
 
 /**
- * Finds what X takes for a URL, in order and without overlaps: addresses with http(s) and bare domains such as
- * `example.com` that end in a known top-level domain. The time it takes grows with the length of the text, no faster.
+ * Finds what X treats as a URL, in order and without overlaps: URLs with http(s), and bare domains such as `example.com`
+ * that end in a known top-level domain. Its run time is linear in the length of the text.
  * Source: the grammar of twitter-text 3.1; the top-level domains are IANA's list as the package `tlds` carries it.
  */
 export function findUrls(text: string): TextRange[] {
@@ -39,7 +45,7 @@ export function findUrls(text: string): TextRange[] {
   return urls;
 }
 
-/** Something that has the form of a URL; whether it counts as one depends on what stands in front of it. */
+/** A range with the form of a URL; the text before it decides whether it counts as one. */
 interface Candidate extends TextRange {
   readonly domain: TextRange;
   readonly hasProtocol: boolean;
@@ -67,24 +73,24 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   const length = end - start + (hasProtocol ? domain.start - start : LONGEST_PROTOCOL);
   if (length > MAX_URL_LENGTH) return false;
   const name = text.slice(domain.start, domain.end);
-  // A name in Punycode has no letters outside ASCII.
+  // A domain in Punycode contains only ASCII letters.
   if (name.startsWith("xn--") && latinDomains(name).length === 0) return false;
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }
 
-/** The length of a label in the form in which it travels, where other letters become Punycode. */
+/** The length of a label in ASCII, where other letters become Punycode. */
 function asciiLength(label: string): number {
   return /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
 }
 
 function toUrls(text: string, candidate: Candidate): TextRange[] {
   if (candidate.hasProtocol) return linkRanges(text, candidate);
-  // What follows one of these is the rest of a word, a path or a file name.
+  // A domain after one of these characters is part of a word, a path or a file name.
   if (/[-_./]/.test(text.charAt(candidate.start - 1))) return [];
   return bareDomainRanges(text, candidate);
 }
 
-/** A t.co link ends with its slug: whatever follows it is text again. */
+/** A t.co link ends with its slug; the text after the slug is not part of it. */
 function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   const short = SHORT_LINK.exec(text.slice(start, end));
   if (short === null) return [{ start, end }];
@@ -92,7 +98,7 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   return slug.length > MAX_SHORT_LINK_SLUG ? [] : [{ start, end: start + link.length }];
 }
 
-/** Without a protocol only the part in Latin letters counts; a path belongs to the last name. */
+/** Without a protocol, only the parts in Latin letters count; a path belongs to the last of them. */
 function bareDomainRanges(text: string, candidate: Candidate): TextRange[] {
   const { start, end } = candidate.domain;
   const names = latinDomains(text.slice(start, end)).map((name) => ({

@@ -1,6 +1,6 @@
 import { findUrls } from "./urls.ts";
 
-/** Weights are hundredths: a character counts 2 unless it lies in one of these ranges, then 1. */
+/** Ranges of code points that count 1; every other character counts 2. */
 const LIGHT_RANGES = [
   [0, 4351],
   [8192, 8205],
@@ -13,14 +13,14 @@ const HEAVY = 2;
 const URL_WEIGHT = 23;
 
 /**
- * An emoji sequence as Unicode lists it, or a keycap without its variation selector. The look-ahead changes nothing
- * but the speed: it keeps the long list away from characters that begin no sequence.
+ * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes it faster:
+ * it skips the long list for characters that do not begin a sequence.
  */
 const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-9#*]\u20e3)/gv;
 
 /**
- * The length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, a URL 23
- * however long it is. The text is counted in its NFC form.
+ * The length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL 23,
+ * whatever its length. The text is counted in its NFC form.
  * Source: the configuration and the conformance text of twitter-text v3.
  */
 export function weightedLength(text: string): number {

@@ -1,90 +1,77 @@
+import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import { toConnectResult } from "#src/authorization/connection.ts";
 import type {
+  AuthorizationConnector,
   AuthorizeRequest,
   ConnectResult,
-  Connector,
   Tokens,
 } from "#src/authorization/connector.ts";
-import {
-  callPlatform,
-  object,
-  text,
-  unavailable,
-  type PlatformAnswer,
-} from "#src/authorization/http.ts";
-import { createOAuthConnector } from "#src/authorization/oauth.ts";
+import { createOAuthConnector, toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import { object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
 import {
   askForTokens,
-  isDead,
-  REFRESH_LIFE_MS,
+  isGrantRefused,
+  REFRESH_TOKEN_MS,
   revokeTokens,
   toTokens,
   type TiktokApp,
 } from "./token-endpoint.ts";
 
-/** Who it is, publishing, and reading back what was published. */
+/** Identifying the account, publishing, and reading back what was published. */
 const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
 const FIELDS = "open_id,username,display_name,avatar_url";
 
-/** A wrong token, or a permission that was not given. */
+/** The token is invalid, or a permission was not granted. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const code = text(object(json, "error"), "code");
   return status === 401 || code === "scope_not_authorized" || code === "scope_permission_missed";
 }
 
-/** Asks TikTok whose the tokens are, which proves that they work. */
 async function identify(
   app: TiktokApp,
   tokens: Tokens,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
   const url = `${app.baseUrl}/v2/user/info/?fields=${FIELDS}`;
-  const authorization = `Bearer ${tokens.accessToken}`;
-  const answer = await callPlatform({ method: "GET", url, authorization }, signal);
+  const headers = bearer(tokens.accessToken);
+  const answer = await askPlatform({ method: "GET", url, headers }, signal);
   if (answer.kind !== "answer") return answer;
   const user = object(object(answer.json, "data"), "user");
-  const externalId = text(user, "open_id");
-  const username = text(user, "username");
-  if (externalId === undefined || username === undefined) {
-    const message = `TikTok answered ${answer.status}`;
-    return isRefusal(answer) ? { kind: "refused", message } : unavailable(message);
-  }
-  const avatarUrl = text(user, "avatar_url");
-  const connection = {
-    externalId,
-    username,
-    displayName: text(user, "display_name") ?? username,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
-    tokens,
-    attributes: {},
+  const profile = {
+    externalId: text(user, "open_id"),
+    username: text(user, "username"),
+    displayName: text(user, "display_name"),
+    avatarUrl: text(user, "avatar_url"),
   };
-  return { kind: "connected", connection };
+  const message = `TikTok answered ${answer.status}`;
+  const otherwise = isRefusal(answer)
+    ? ({ kind: "refused", message } as const)
+    : unavailable(message);
+  return toConnectResult(profile, { tokens }, otherwise);
 }
 
-/** TikTok separates scopes by commas, and calls the client's id a key. */
-function authorizeUrl(
-  { authorizeUrl, clientKey }: TiktokApp,
-  { redirectUri, state }: AuthorizeRequest,
-): string {
-  const query = new URLSearchParams({
-    client_key: clientKey,
-    response_type: "code",
+/** TikTok separates scopes with commas and calls the client id a key. */
+function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest): string {
+  return toAuthorizeUrl(app.authorizeUrl, {
+    client_key: app.clientKey,
     scope: SCOPES.join(","),
     redirect_uri: redirectUri,
     state,
   });
-  return `${authorizeUrl}?${query.toString()}`;
 }
 
-/** TikTok: OAuth 2.0 with access tokens of two hours and rotating refresh tokens. */
-export function createTiktokConnector(app: TiktokApp): Connector {
+/** TikTok: OAuth 2.0 with access tokens that last two hours and rotating refresh tokens. */
+export function createTiktokAuthorizationConnector(app: TiktokApp): AuthorizationConnector {
   return createOAuthConnector({
-    refreshLifetimeMs: REFRESH_LIFE_MS,
-    // TikTok's flow for web servers has no PKCE: the client secret stands in for it.
-    takesVerifier: false,
+    refreshLifetimeMs: REFRESH_TOKEN_MS,
+    // TikTok's flow for web servers has no PKCE; the client secret protects the code instead.
+    usesPkce: false,
     authorizeUrl: (request) => authorizeUrl(app, request),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
-    isDead,
+    isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -1,53 +1,58 @@
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
 import type {
   RevokedTokens,
   RevokeResult,
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { callPlatform, text, unavailable, type PlatformAnswer } from "#src/authorization/http.ts";
+import { number, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 
 export interface XApp {
   readonly baseUrl: string;
-  /** The page on which a person approves; on another host than the API. */
+  /** The authorization page; its host differs from the API's. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 /**
- * X says `invalid_request` with this text where OAuth says `invalid_grant` (platforms reference 2.6). Other words, such
- * as `invalid_client`, are about our app and say nothing about the account.
+ * X answers `invalid_request` with this text where OAuth specifies `invalid_grant` (platforms reference 2.6). Other
+ * errors, such as `invalid_client`, are about our app and say nothing about the account.
  */
-const DEAD_TOKEN = /(token|code) was invalid/i;
+const INVALID_GRANT_TEXT = /(token|code) was invalid/i;
 
-export function isDead({ status, json }: PlatformAnswer): boolean {
+export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   if (status !== 400 && status !== 401) return false;
   const error = text(json, "error");
   const description = text(json, "error_description") ?? "";
-  return error === "invalid_grant" || (error === "invalid_request" && DEAD_TOKEN.test(description));
+  if (error === "invalid_grant") return true;
+  return error === "invalid_request" && INVALID_GRANT_TEXT.test(description);
 }
 
 export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
-  const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
-  if (accessToken === undefined || refreshToken === undefined || typeof seconds !== "number")
+  const seconds = number(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
     return undefined;
   return { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
 }
 
 async function ask(
-  app: XApp,
+  { baseUrl, clientId, clientSecret }: XApp,
   path: "token" | "revoke",
-  form: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | Unavailable> {
-  const basic = Buffer.from(`${app.clientId}:${app.clientSecret}`).toString("base64");
-  const url = `${app.baseUrl}/2/oauth2/${path}`;
-  return await callPlatform({ method: "POST", url, authorization: `Basic ${basic}`, form }, signal);
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString("base64");
+  const call = postToTokenEndpoint(`${baseUrl}/2/oauth2/${path}`, fields);
+  const secrets = [...(call.secrets ?? []), clientSecret];
+  const headers = { authorization: `Basic ${basic}` };
+  return await askPlatform({ ...call, headers, secrets }, signal);
 }
 
-/** Refresh tokens of X work once, so the answer has to be stored before the new access token is used. */
+/** X's refresh tokens work once, so the answer must be stored before the new access token is used. */
 export function askForTokens(
   app: XApp,
   grant: Readonly<Record<string, string>>,
@@ -56,7 +61,7 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/** Ends the refresh token first: without it nothing new can be made from the grant. */
+/** Revokes the refresh token first: without it the grant yields no new tokens. */
 export async function revokeTokens(
   app: XApp,
   { accessToken, refreshToken }: RevokedTokens,

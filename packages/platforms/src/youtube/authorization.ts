@@ -1,105 +1,82 @@
+import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import { toConnectResult, type Profile } from "#src/authorization/connection.ts";
 import type {
-  AuthorizeRequest,
+  AuthorizationConnector,
   ConnectResult,
-  Connection,
-  Connector,
   Tokens,
 } from "#src/authorization/connector.ts";
-import {
-  callPlatform,
-  list,
-  object,
-  text,
-  unavailable,
-  type PlatformAnswer,
-} from "#src/authorization/http.ts";
-import { createOAuthConnector } from "#src/authorization/oauth.ts";
+import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
+import { list, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
 import {
   askForTokens,
-  isDead,
+  isGrantRefused,
   revokeTokens,
   toTokens,
-  UNUSED_LIFE_MS,
+  UNUSED_REFRESH_TOKEN_MS,
   type YoutubeApp,
 } from "./token-endpoint.ts";
 
 const SCOPE = "https://www.googleapis.com/auth";
-/** Uploading, whose channel it is, and deleting and answering. */
+/** Uploading; reading whose channel it is; deleting and replying. */
 const SCOPES = [
   `${SCOPE}/youtube.upload`,
   `${SCOPE}/youtube.readonly`,
   `${SCOPE}/youtube.force-ssl`,
 ];
 
-/** A wrong token, or a permission that was not given; a used-up quota says nothing about either. */
+/** The token is invalid, or a permission was not granted. An exhausted quota says nothing about either. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const [first] = list(object(json, "error"), "errors");
   const isPermission = status === 403 && text(first, "reason") === "insufficientPermissions";
   return status === 401 || isPermission;
 }
 
-function toConnection(channel: unknown, externalId: string, tokens: Tokens): Connection {
+function toProfile(channel: unknown): Profile {
   const snippet = object(channel, "snippet");
-  const displayName = text(snippet, "title") ?? externalId;
-  const avatarUrl = text(object(object(snippet, "thumbnails"), "default"), "url");
+  const externalId = text(channel, "id");
+  const title = text(snippet, "title") ?? externalId;
   return {
     externalId,
-    username: text(snippet, "customUrl")?.replace(/^@/, "") ?? displayName,
-    displayName,
-    ...(avatarUrl === undefined ? {} : { avatarUrl }),
-    tokens,
-    attributes: {},
+    username: text(snippet, "customUrl")?.replace(/^@/, "") ?? title,
+    displayName: title,
+    avatarUrl: text(object(object(snippet, "thumbnails"), "default"), "url"),
   };
 }
 
-/** Asks YouTube whose channel it is, which proves that the tokens work. A Google account may have none. */
 async function identify(
   app: YoutubeApp,
   tokens: Tokens,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
   const url = `${app.baseUrl}/youtube/v3/channels?part=snippet&mine=true`;
-  const authorization = `Bearer ${tokens.accessToken}`;
-  const answer = await callPlatform({ method: "GET", url, authorization }, signal);
+  const headers = bearer(tokens.accessToken);
+  const answer = await askPlatform({ method: "GET", url, headers }, signal);
   if (answer.kind !== "answer") return answer;
   const message = `YouTube answered ${answer.status}`;
   if (isRefusal(answer)) return { kind: "refused", message };
   if (answer.status !== 200 || answer.json === undefined) return unavailable(message);
   const [channel] = list(answer.json, "items");
-  const externalId = text(channel, "id");
-  return externalId === undefined
-    ? { kind: "refused", message: "the Google account has no channel" }
-    : { kind: "connected", connection: toConnection(channel, externalId, tokens) };
+  const noChannel = { kind: "refused", message: "the Google account has no channel" } as const;
+  return toConnectResult(toProfile(channel), { tokens }, noChannel);
 }
 
-/** Google gives a refresh token only to who asks for offline access, and again only after a new consent. */
-function authorizeUrl(
-  { authorizeUrl, clientId }: YoutubeApp,
-  { redirectUri, state, codeChallenge }: AuthorizeRequest,
-): string {
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    scope: SCOPES.join(" "),
-    state,
-    access_type: "offline",
-    prompt: "consent",
-    code_challenge: codeChallenge,
-    code_challenge_method: "S256",
-  });
-  return `${authorizeUrl}?${query.toString()}`;
+/** Google returns a refresh token only for offline access, and only after the person consents again. */
+function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>): string {
+  return toAuthorizeUrl(app.authorizeUrl, { ...query, access_type: "offline", prompt: "consent" });
 }
 
-/** YouTube: Google's OAuth 2.0 with access tokens of an hour and refresh tokens that stay the same. */
-export function createYoutubeConnector(app: YoutubeApp): Connector {
+/** YouTube: Google's OAuth 2.0 with access tokens that last an hour and refresh tokens that stay the same. */
+export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
   return createOAuthConnector({
-    refreshLifetimeMs: UNUSED_LIFE_MS,
-    takesVerifier: true,
-    authorizeUrl: (request) => authorizeUrl(app, request),
+    refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS,
+    usesPkce: true,
+    authorizeUrl: (request) =>
+      authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, scopes: SCOPES })),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
-    isDead,
+    isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });

@@ -1,68 +1,63 @@
+import { askPlatform, postToTokenEndpoint, unavailable } from "#src/authorization/call.ts";
 import type {
   RevokedTokens,
   RevokeResult,
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { callPlatform, text, unavailable, type PlatformAnswer } from "#src/authorization/http.ts";
+import { number, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 
 export interface YoutubeApp {
   readonly baseUrl: string;
-  /** Where Google's token endpoints answer. */
+  /** The host of Google's token endpoints. */
   readonly oauthBaseUrl: string;
-  /** The page on which a person approves; on another host again. */
+  /** The authorization page; its host differs from both others. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** Other words, such as `invalid_client`, are about our app and say nothing about the account. */
-export function isDead({ status, json }: PlatformAnswer): boolean {
+/** Other errors, such as `invalid_client`, are about our app and say nothing about the account. */
+export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
-/** A refresh token that nobody uses for six months ends (platforms reference 5.6). */
-export const UNUSED_LIFE_MS = 180 * 86_400_000;
+/** A refresh token expires when it is not used for six months (platforms reference 5.6). */
+export const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
 
-/** @param kept What to go on with when no refresh token comes: Google's answers to a refresh carry none. */
+/** @param kept The refresh token to keep when none is returned: Google's answers to a refresh contain none. */
 export function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token") ?? kept;
-  const seconds = (json as { expires_in?: unknown } | undefined)?.expires_in;
-  if (accessToken === undefined || refreshToken === undefined || typeof seconds !== "number")
+  const seconds = number(json, "expires_in");
+  if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
     return undefined;
-  return {
-    accessToken,
-    refreshToken,
-    lifetimeMs: seconds * 1000,
-    refreshLifetimeMs: UNUSED_LIFE_MS,
-  };
+  const refreshLifetimeMs = UNUSED_REFRESH_TOKEN_MS;
+  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
 }
 
-/** Refresh tokens of Google stay the same. */
+/** Google's refresh tokens stay the same. */
 export async function askForTokens(
   { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
   grant: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<PlatformAnswer | Unavailable> {
-  const form = { ...grant, client_id: clientId, client_secret: clientSecret };
-  return await callPlatform({ method: "POST", url: `${oauthBaseUrl}/token`, form }, signal);
+  const fields = { ...grant, client_id: clientId, client_secret: clientSecret };
+  return await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/token`, fields), signal);
 }
 
-/** Ends the whole grant, by whichever of its tokens. A token that is worth nothing already is as good as revoked. */
+/** Revokes the whole grant, with either of its tokens. A token that is already invalid counts as revoked. */
 export async function revokeTokens(
   { oauthBaseUrl }: YoutubeApp,
   { accessToken, refreshToken }: RevokedTokens,
   signal: AbortSignal,
 ): Promise<RevokeResult> {
-  const form = { token: refreshToken ?? accessToken };
-  const answer = await callPlatform(
-    { method: "POST", url: `${oauthBaseUrl}/revoke`, form },
-    signal,
-  );
+  const fields = { token: refreshToken ?? accessToken };
+  const answer = await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/revoke`, fields), signal);
   if (answer.kind !== "answer") return answer;
   if (answer.status === 200) return { kind: "confirmed" };
   if (answer.status === 400 && text(answer.json, "error") === "invalid_token")
-    return { kind: "refused", message: "the token was not valid any more" };
+    return { kind: "refused", message: "the token was already invalid" };
   return unavailable(`the revocation endpoint answered ${answer.status}`);
 }

@@ -17,23 +17,28 @@ type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)
 /** Reads `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and `KAFKA_SASL_MECHANISM`. */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
-    .about("Whether connections to Kafka are encrypted and its certificates verified.")
+    .about("Whether connections to Kafka use TLS and verify its certificates.")
     .boolean("KAFKA_TLS", false);
   const caFile = read
-    .about("PEM file with the certificate authorities of Kafka, if they are not publicly trusted.")
+    .about(
+      "PEM file of the certificate authority that signed Kafka's certificates, if it is not a public one.",
+    )
     .optionalString("KAFKA_CA_FILE");
   const username = read
-    .about("User name for Kafka's SASL authentication; empty for none.")
+    .about("User name for SASL authentication with Kafka; empty = without authentication.")
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("SASL mechanism of `KAFKA_USERNAME`.")
+    .about("SASL mechanism for `KAFKA_USERNAME`.", { level: "advanced" })
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
-    .secret("Password of `KAFKA_USERNAME`, required with it.", "")
+    .secret("Password of `KAFKA_USERNAME`; required with it.", { default: "" })
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
-    read.fail("KAFKA_SASL_MECHANISM", "plain sends the password unencrypted; set KAFKA_TLS");
+    read.fail(
+      "KAFKA_SASL_MECHANISM",
+      "plain sends the password unencrypted: set KAFKA_TLS=true or choose a scram mechanism",
+    );
   return {
     isEncrypted,
     caFile,

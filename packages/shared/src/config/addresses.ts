@@ -1,6 +1,6 @@
 import type { EnvReader } from "#src/config.ts";
 
-/** Setting and default port of each service that is called by others. */
+/** Setting and default port of each service that other services call. */
 const PEERS = {
   accounts: { name: "ACCOUNTS_URL", port: 8081 },
   posts: { name: "POSTS_URL", port: 8082 },
@@ -8,15 +8,19 @@ const PEERS = {
   delivery: { name: "DELIVERY_URL", port: 8084 },
 } as const;
 
-/** Reads the base URL of a service's RPCs. */
+/** The address of another service. */
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
-  return read.about(`Base URL of the RPCs of ${peer}.`).url(name, `http://127.0.0.1:${port}`);
+  return read
+    .about(`Address of the ${peer} service, for RPCs.`)
+    .url(name, `http://127.0.0.1:${port}`);
 }
 
-/** Reads the URL at which everyone outside reaches the gateway. */
+/** The address of the gateway for everything outside of this installation. */
 export function readPublicUrl(read: EnvReader): string {
   return read
-    .about("URL at which clients, browsers and platforms reach the gateway.")
+    .about("Address at which clients, browsers and platforms reach the gateway.", {
+      level: "needed",
+    })
     .url("PUBLIC_URL", "http://127.0.0.1:8080");
 }

@@ -1,27 +1,37 @@
-/** A setting that a process reads, as the reference for operators describes it. */
+/**
+ * How often an operator has a reason to look at a setting: `needed` before production, `usual` to adapt an
+ * installation, `advanced` for tuning and special networks, `tests` for tests and trials only.
+ */
+export const SETTING_LEVELS = ["needed", "usual", "advanced", "tests"] as const;
+
+export type SettingLevel = (typeof SETTING_LEVELS)[number];
+
+/** One variable that a process reads, as the reference for operators shows it. */
 export interface Setting {
   readonly name: string;
   /** The allowed values, with their unit. */
   readonly type: string;
-  /** Markdown; empty for an optional setting without a default, `required` for a required one. */
+  /** As Markdown; empty = the setting is optional and has no default, `required` = it must be set. */
   readonly default: string;
   readonly isSecret: boolean;
-  /** What it does; empty without a description. */
+  /** What it does; empty when its reader does not describe it. */
   readonly about: string;
+  readonly level: SettingLevel;
 }
 
 /** The description of the next setting that is read. */
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
-  /** Replaces the default in the reference if it depends on the machine or on other settings. */
-  readonly defaultText?: string | undefined;
+  readonly level: SettingLevel;
+  /** Replaces the default in the reference where the default depends on the machine or on other settings. */
+  readonly shownDefault?: string | undefined;
 }
 
-/** The default of a required setting. */
+/** The default that the reference shows for a setting that must be set. */
 export const REQUIRED = "required";
 
-/** The settings in the order in which they were read, each with its first description. */
+/** The settings that were read, in that order. A setting that is read twice keeps its first description. */
 export class SettingList {
   readonly #settings = new Map<string, Setting>();
 
@@ -29,17 +39,15 @@ export class SettingList {
     return [...this.#settings.values()];
   }
 
-  /** Adds a setting. One that is already described is not changed. */
   add(name: string, { type, ...read }: { type: string; default: string }, note: SettingNote): void {
-    const { about, isSecret, defaultText } = note;
+    const { shownDefault, ...described } = note;
     const known = this.#settings.get(name);
-    if (known !== undefined && (known.about !== "" || about === "")) return;
+    if (known !== undefined && (known.about !== "" || note.about === "")) return;
     this.#settings.set(name, {
       name,
       type,
-      default: defaultText ?? formatDefault(read.default),
-      isSecret,
-      about,
+      default: shownDefault ?? formatDefault(read.default),
+      ...described,
     });
   }
 }

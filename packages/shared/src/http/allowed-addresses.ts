@@ -26,12 +26,16 @@ function isStrictAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
 
-/** `OUTBOUND_ALLOW`: comma-separated, default empty. */
+/** Reads `OUTBOUND_ALLOW`: comma-separated, default empty. */
 export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
-  return read.list("OUTBOUND_ALLOW").flatMap((entry) => {
+  const described = read.about(
+    "Private addresses that media imports and link cards may connect to, as `ip:port` or `ip:port-port`.",
+    { level: "tests" },
+  );
+  return described.list("OUTBOUND_ALLOW").flatMap((entry) => {
     const allowed = parseAllowedAddress(entry);
     if (allowed === undefined)
-      read.fail("OUTBOUND_ALLOW", `must list ip:port or ip:port-port, not: ${entry}`);
+      read.fail("OUTBOUND_ALLOW", `is not ip:port or ip:port-port: ${entry}`);
     return allowed ?? [];
   });
 }

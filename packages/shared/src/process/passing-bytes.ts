@@ -3,10 +3,10 @@ import { runInNewContext } from "node:vm";
 
 const COLLECT_BYTES = 16 * 1024 * 1024;
 
-let uncollected = 0;
+let uncollectedBytes = 0;
 let collectYoung: (() => void) | undefined;
 
-/** V8 offers it to whoever asks, also in a process that was started without the flag. */
+/** V8 exposes `gc` to contexts that are created after the flag is set, so the process needs no command-line flag. */
 function findCollector(): () => void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { readonly type: "minor" }) => void;
@@ -14,15 +14,19 @@ function findCollector(): () => void {
 }
 
 /**
- * To be told of every piece of a body that passes through this process. Buffers lie outside the heap and hardly fill it,
- * so V8 lets them pile up to 64 MB and more and then marks the whole heap, again and again: half of the CPU of an upload
- * of 1 GB, and 70 to 120 MB of memory. Collecting the young objects every 16 MB takes under a millisecond and holds both
- * down.
+ * Collects young objects after every 16 MB of bodies that this process pipes from socket to socket. Call it with the length
+ * of each chunk.
+ *
+ * A piped chunk is a 64 KB buffer outside V8's heap and leaves almost no garbage inside, so V8 does not collect until 64 MB
+ * of such buffers have piled up, and then marks the whole heap. Measured in the gateway with `--max-semi-space-size=2` and an
+ * upload of 1 GB: memory grows by 20 MB instead of 60 MB (four uploads of 250 MB: by 20 MB instead of 75 MB), with 1.1 s
+ * instead of 1.5 s of processor time. Code that handles each chunk in JavaScript causes enough collections by itself: media's
+ * uploads got slower with this call.
  */
 export function notePassingBytes(bytes: number): void {
-  uncollected += bytes;
-  if (uncollected < COLLECT_BYTES) return;
-  uncollected = 0;
+  uncollectedBytes += bytes;
+  if (uncollectedBytes < COLLECT_BYTES) return;
+  uncollectedBytes = 0;
   collectYoung ??= findCollector();
   collectYoung();
 }

@@ -57,7 +57,9 @@ const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 /** Checked in every process, because the environment is often shared between them. */
 function refuseInProduction(read: EnvReader): void {
   const environment = read
-    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`)
+    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {
+      level: "needed",
+    })
     .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
   if (environment !== "production") return;
   for (const name of NOT_IN_PRODUCTION) {
@@ -73,27 +75,32 @@ export function readProcessConfig(
   refuseInProduction(read);
   const acceptedSecrets = read
     .secret(
-      "What services show each other. The first is shown, all are accepted, so that it can be changed while everything runs.",
+      "Authenticates the services to each other. Services send the first and accept all, so that it can be rotated without downtime.",
+      { level: "needed" },
     )
     .secrets("INTERNAL_SECRET", 32);
   return {
     service,
     host: read
-      .about("Address on which it listens; `0.0.0.0` in a container.")
+      .about("Address that the process listens on; `0.0.0.0` in a container.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
-      .about("Port of RPCs (of the gateway: of REST) and probes; 0 takes a free one.")
+      .about("Port of RPCs (in the gateway: of the REST API) and health probes; 0 = any free port.")
       .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
     metricsPort: read
-      .about("Port of `/metrics` and probes, for the own network only; 0 takes a free one.")
+      .about(
+        "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
+      )
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
     internalSecret: acceptedSecrets[0],
     acceptedSecrets,
     logLevel: read
-      .about("The least important lines that are logged.")
+      .about("Lowest level of log lines that are written.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
-      .about("For tests only: a folder whose files make the process stop or die at named places.")
+      .about("Folder whose files make the process stop or exit at named points.", {
+        level: "tests",
+      })
       .optionalString("FAILPOINTS_DIR"),
     tracing: readTracingConfig(read),
   };
@@ -102,26 +109,28 @@ export function readProcessConfig(
 export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
     databaseUrl: read
-      .secret("Postgres, with the role and password of this service.")
+      .secret("Connection string of Postgres, with the role of this service.", { level: "needed" })
       .string("DATABASE_URL"),
     databasePoolSize: read
-      .about("Connections of one process to Postgres, at most.")
+      .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
     databasePrepare: read
-      .about("`false` behind a transaction pooler that does not track prepared statements.")
+      .about(
+        "Whether statements are prepared; `false` behind a transaction pooler that does not support it.",
+        { level: "advanced" },
+      )
       .boolean("DATABASE_PREPARE", true),
   };
 }
 
 export function readBusConfig(read: EnvReader): BusConfig {
   const kafkaBrokers = read
-    .about("Brokers to begin with, as `host:port`; required with `BUS=kafka`.")
+    .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
     .list("KAFKA_BROKERS");
   const bus = read
-    .about(
-      "What carries events. Every service has the same.",
-      "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
-    )
+    .about("What carries events between services; the same in every service.", {
+      default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
+    })
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
   if (bus === "kafka" && kafkaBrokers.length === 0)
     read.fail("KAFKA_BROKERS", "is required with BUS=kafka");

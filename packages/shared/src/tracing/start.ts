@@ -19,12 +19,14 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
-    .secret("Headers of exported spans, as `name=value,…` with percent-encoded values.")
+    .secret("Headers sent with spans, as `name=value,…` with percent-encoded values.", {
+      level: "advanced",
+    })
     .list(variable)
     .flatMap((entry, index) => {
       const header = parseHeader(entry);
       if (header !== undefined) return [header];
-      read.fail(variable, `must list name=value; entry ${index + 1} is invalid`);
+      read.fail(variable, `entry ${index + 1} is not of the form name=value`);
       return [];
     });
   return Object.fromEntries(entries);
@@ -34,14 +36,18 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(
-      "OTLP receiver to which spans are exported over HTTP, for example `http://collector:4318`.",
-      "none",
+      "Collector that receives spans by OTLP over HTTP, for example `http://collector:4318`.",
+      {
+        default: "none",
+      },
     )
     .url("OTEL_EXPORTER_OTLP_ENDPOINT", "");
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("Part of the traces that is recorded, from 0 to 1, whatever the client requests.")
+    .about("Share of traces that are recorded, whatever the client's headers ask for.", {
+      level: "advanced",
+    })
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }

@@ -25,7 +25,7 @@ const publish = (text: string) => tweet(simulator, account, { text });
 const outcomes = async () =>
   itemsOf(await simulator.control("/requests?platform=x")).map((entry) => entry["outcome"]);
 
-test("drop_before closes the connection and publishes nothing", async () => {
+test("a drop_before fault closes the connection and publishes nothing", async () => {
   await addFault({ mode: "drop_before" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual([]);
@@ -33,14 +33,14 @@ test("drop_before closes the connection and publishes nothing", async () => {
   expect((await publish("one")).status).toBe(201);
 });
 
-test("drop_after_commit publishes and closes the connection", async () => {
+test("a drop_after_commit fault publishes and closes the connection", async () => {
   await addFault({ mode: "drop_after_commit" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("commit_late closes at once and publishes after its delay", async () => {
+test("a commit_late fault closes the connection at once and publishes after its delay", async () => {
   await addFault({ mode: "commit_late", delayMs: 150 });
   const startedAt = performance.now();
   await expect(publish("one")).rejects.toThrow("fetch failed");
@@ -51,7 +51,7 @@ test("commit_late closes at once and publishes after its delay", async () => {
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a reset forgets what commit_late still holds", async () => {
+test("a reset deletes the calls that a commit_late fault still holds", async () => {
   await addFault({ mode: "commit_late", delayMs: 50 });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   await simulator.control("/reset", {});
@@ -60,7 +60,7 @@ test("a reset forgets what commit_late still holds", async () => {
   expect(await simulator.visibleTexts("x")).toEqual(["two"]);
 });
 
-test("status_after_commit publishes and answers as a proxy does", async () => {
+test("a status_after_commit fault publishes and answers like a proxy", async () => {
   await addFault({ mode: "status_after_commit", status: 429 });
   const answer = await publish("one");
   expect(answer.status).toBe(429);
@@ -70,7 +70,7 @@ test("status_after_commit publishes and answers as a proxy does", async () => {
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("status answers in the platform's own shape and does nothing", async () => {
+test("a status fault answers in the platform's error format and publishes nothing", async () => {
   await addFault({ mode: "status", status: 402 });
   await addFault({ mode: "status", status: 429 });
   const poor = await publish("one");
@@ -82,7 +82,7 @@ test("status answers in the platform's own shape and does nothing", async () => 
   expect(await outcomes()).toEqual(["refused", "refused"]);
 });
 
-test("refuse is a definite refusal in the platform's words", async () => {
+test("a refuse fault answers with a definite refusal of the platform", async () => {
   await addFault({ mode: "refuse" });
   const answer = await publish("one");
   expect(answer.status).toBe(403);
@@ -90,7 +90,7 @@ test("refuse is a definite refusal in the platform's words", async () => {
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("delay publishes at once, answers late and shows the request as pending meanwhile", async () => {
+test("a delay fault publishes at once, answers late, and the request log shows the request as pending meanwhile", async () => {
   await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);
@@ -101,7 +101,7 @@ test("delay publishes at once, answers late and shows the request as pending mea
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("garbage_body publishes and answers a page", async () => {
+test("a garbage_body fault publishes and answers with an HTML page", async () => {
   await addFault({ mode: "garbage_body" });
   const answer = await publish("one");
   expect(answer.status).toBe(200);
@@ -109,7 +109,7 @@ test("garbage_body publishes and answers a page", async () => {
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("stale_reads hides fresh posts from timelines until it is forgotten, never from the inspector", async () => {
+test("a stale_reads fault hides new posts from timelines until it is deleted, but not from the inspection API", async () => {
   const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
   await publish("one");
   const token = account.credentials["accessToken"] ?? "";
@@ -125,7 +125,7 @@ test("stale_reads hides fresh posts from timelines until it is forgotten, never 
   expect((await read())["meta"]).toMatchObject({ result_count: 2 });
 });
 
-test("rules are met in the order given, each as often as it says", async () => {
+test("fault rules apply in the order of addition, each as often as its times say", async () => {
   await addFault({ mode: "status", status: 500, times: 2 });
   await addFault({ mode: "status", status: 503 });
   const statuses: number[] = [];
@@ -140,14 +140,14 @@ test("rules are met in the order given, each as often as it says", async () => {
   ]);
 });
 
-test("a rule for one account leaves the others alone", async () => {
+test("a fault rule for one account does not affect other accounts", async () => {
   const other = await simulator.account("x");
   await addFault({ mode: "status", account: account.username });
   expect((await tweet(simulator, other, { text: "other" })).status).toBe(201);
   expect((await publish("mine")).status).toBe(500);
 });
 
-test("a rule can name a method and path, and the log keeps the bot's token out", async () => {
+test("a fault rule can name a method and path, and the request log does not contain the bot token", async () => {
   const channel = await simulator.account("telegram");
   const operation = "POST /bot*/sendMessage";
   await addFault({ platform: "telegram", operation, mode: "status", status: 429 });
@@ -162,7 +162,7 @@ test("a rule can name a method and path, and the log keeps the bot's token out",
   expect(log[0]).toMatchObject({ path: "/bot<token>/sendMessage", operation: "publish" });
 });
 
-test("a rule that can never be met is refused", async () => {
+test("a fault rule that no request can match is refused", async () => {
   for (const rule of [
     { platform: "x", mode: "delay" },
     { platform: "x", mode: "delay", operation: "nonsense" },
@@ -175,7 +175,7 @@ test("a rule that can never be met is refused", async () => {
   }
 });
 
-test("stopping ends held requests at once", async () => {
+test("stopping the simulator ends delayed requests at once", async () => {
   const held = await TestSimulator.start();
   const someone = await held.account("x");
   const rule = { platform: "x", operation: "publish", mode: "delay", delayMs: 60_000 };

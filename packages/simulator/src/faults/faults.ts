@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { firstMet, staleReads } from "#src/faults/match.ts";
-import type { Met } from "#src/faults/match.ts";
+import { firstMatch, staleReads } from "#src/faults/match.ts";
+import type { FaultableRequest } from "#src/faults/match.ts";
 import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** The rules in force and the used-up ones, in the order given. */
+/** All fault rules, also used-up ones, in the order of addition. */
 export class Faults {
   readonly #rows: Table<Fault>;
 
@@ -38,9 +38,9 @@ export class Faults {
     return forgotten.length;
   }
 
-  /** The rule that this request meets; it counts as met at once. */
-  meet(met: Met): Fault | undefined {
-    const fault = firstMet(this.#rows.values(), met);
+  /** Finds the rule for a request and counts the hit. */
+  match(request: FaultableRequest): Fault | undefined {
+    const fault = firstMatch(this.#rows.values(), request);
     if (fault !== undefined) {
       this.#rows.put(fault.id, {
         ...fault,
@@ -51,8 +51,8 @@ export class Faults {
     return fault;
   }
 
-  /** How far a read of this account lags behind; the rules felt count a hit and never run out. */
-  readLagMs(platform: string, account: Met["account"]): number {
+  /** How far reads of this account lag behind. Every rule that applies counts a hit; these rules are never used up. */
+  readLagMs(platform: string, account: FaultableRequest["account"]): number {
     let lagMs = 0;
     for (const fault of staleReads(this.#rows.values(), platform, account)) {
       this.#rows.put(fault.id, { ...fault, hits: fault.hits + 1 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstMet, matchesPath } from "#src/faults/match.ts";
+import { firstMatch, matchesPath } from "#src/faults/match.ts";
 import type { Fault } from "#src/faults/rule.ts";
 
 function fault(part: Partial<Fault>): Fault {
@@ -33,24 +33,24 @@ test.each([
   ["POST *", "POST", "/anything/at/all", true],
   ["POST /a*a", "POST", "/a", false],
   ["POST /*/b/*/d", "POST", "/a/b/c/d", true],
-])("the pattern %s matches %s %s: %s", (pattern, method, path, expected) => {
+])("whether the rule pattern %s matches %s %s is %s", (pattern, method, path, expected) => {
   expect(matchesPath(pattern, method, path)).toBe(expected);
 });
 
-test("one call answers to both of its operation names", () => {
-  expect(firstMet([fault({ operation: "create" })], CALL)).toBeDefined();
-  expect(firstMet([fault({ operation: "publish" })], CALL)).toBeDefined();
-  expect(firstMet([fault({ operation: "delete" })], CALL)).toBeUndefined();
+test("a rule matches a call by any of its operation names", () => {
+  expect(firstMatch([fault({ operation: "create" })], CALL)).toBeDefined();
+  expect(firstMatch([fault({ operation: "publish" })], CALL)).toBeDefined();
+  expect(firstMatch([fault({ operation: "delete" })], CALL)).toBeUndefined();
 });
 
-test("a used-up rule makes room for the next one", () => {
+test("a used-up rule is skipped", () => {
   const rules = [fault({ id: "used", remaining: 0 }), fault({ id: "next" })];
-  expect(firstMet(rules, CALL)?.id).toBe("next");
+  expect(firstMatch(rules, CALL)?.id).toBe("next");
 });
 
-test("an account is named by id or by username in any case", () => {
-  expect(firstMet([fault({ account: "1" })], CALL)).toBeDefined();
-  expect(firstMet([fault({ account: "ada" })], CALL)).toBeDefined();
-  expect(firstMet([fault({ account: "bob" })], CALL)).toBeUndefined();
-  expect(firstMet([fault({ account: "1" })], { ...CALL, account: undefined })).toBeUndefined();
+test("a rule names an account by its id, or by its username in any case", () => {
+  expect(firstMatch([fault({ account: "1" })], CALL)).toBeDefined();
+  expect(firstMatch([fault({ account: "ada" })], CALL)).toBeDefined();
+  expect(firstMatch([fault({ account: "bob" })], CALL)).toBeUndefined();
+  expect(firstMatch([fault({ account: "1" })], { ...CALL, account: undefined })).toBeUndefined();
 });

@@ -1,16 +1,16 @@
 import type { Fault } from "#src/faults/rule.ts";
 
-/** A request as far as rules look at it. */
-export interface Met {
+/** The properties of a request that rules compare. */
+export interface FaultableRequest {
   readonly platform: string;
   readonly operations: readonly string[];
   readonly method: string;
-  /** Below the platform's prefix, without the query. */
+  /** The path below the platform's prefix, without the query. */
   readonly path: string;
   readonly account: { readonly externalId: string; readonly username: string } | undefined;
 }
 
-/** Whether a call of that method and path is named by `METHOD /path`, where `*` stands for any characters. */
+/** Whether a method and path match the pattern `METHOD /path`, in which `*` stands for any characters. */
 export function matchesPath(pattern: string, method: string, path: string): boolean {
   const [wantedMethod = "", wantedPath = ""] = pattern.split(" ", 2);
   return (wantedMethod === "*" || wantedMethod === method) && matchesWildcard(wantedPath, path);
@@ -36,7 +36,7 @@ function matchesWildcard(pattern: string, text: string): boolean {
   return from <= text.length - tail.length;
 }
 
-function concernsAccount(fault: Fault, account: Met["account"]): boolean {
+function concernsAccount(fault: Fault, account: FaultableRequest["account"]): boolean {
   if (fault.account === undefined) {
     return true;
   }
@@ -47,24 +47,24 @@ function concernsAccount(fault: Fault, account: Met["account"]): boolean {
   );
 }
 
-function namesOperation(fault: Fault, met: Met): boolean {
+function namesOperation(fault: Fault, request: FaultableRequest): boolean {
   if (fault.operation === undefined) {
     return false;
   }
   return fault.operation.includes(" ")
-    ? matchesPath(fault.operation, met.method, met.path)
-    : met.operations.includes(fault.operation);
+    ? matchesPath(fault.operation, request.method, request.path)
+    : request.operations.includes(fault.operation);
 }
 
-/** The first rule, in the order given, that is not used up and names this request. */
-export function firstMet(faults: Iterable<Fault>, met: Met): Fault | undefined {
+/** The first rule, in the order of addition, that is not used up and matches the request. */
+export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): Fault | undefined {
   for (const fault of faults) {
     if (
-      fault.platform === met.platform &&
+      fault.platform === request.platform &&
       fault.remaining > 0 &&
       fault.mode !== "stale_reads" &&
-      concernsAccount(fault, met.account) &&
-      namesOperation(fault, met)
+      concernsAccount(fault, request.account) &&
+      namesOperation(fault, request)
     ) {
       return fault;
     }
@@ -72,11 +72,11 @@ export function firstMet(faults: Iterable<Fault>, met: Met): Fault | undefined {
   return undefined;
 }
 
-/** The `stale_reads` rules that a read of this account feels; the longest lag counts. */
+/** The `stale_reads` rules that apply to reads of this account. */
 export function staleReads(
   faults: Iterable<Fault>,
   platform: string,
-  account: Met["account"],
+  account: FaultableRequest["account"],
 ): Fault[] {
   return [...faults].filter(
     (fault) =>

@@ -1,12 +1,12 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What a request gets. */
+/** What happens to a request. */
 export interface Plan {
-  /** When the platform does what was asked. */
+  /** When the platform carries the request out. */
   readonly acts: "now" | "late" | "never";
-  /** `own` is the platform's answer; `proxy` a gateway's HTML with the rule's status; `close` none at all. */
+  /** `own`: the platform's answer. `proxy`: a load balancer's HTML page with the rule's status. `close`: no answer. */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
-  /** How long the answer, the close or (with `late`) the act waits. */
+  /** Delay before the answer or the close, or with `late` before the request is carried out. */
   readonly holdMs: number;
   readonly status: number;
 }
@@ -26,7 +26,7 @@ const SHAPES: Record<FaultMode, Pick<Plan, "acts" | "answer">> = {
 const PROXY_STATUS = 502;
 const ERROR_STATUS = 500;
 
-/** Turns the rule that a request met, if any, into what happens to it. */
+/** Turns the rule that matches a request, if any, into a plan. */
 export function planFor(fault: Fault | undefined): Plan {
   if (fault === undefined) {
     return { acts: "now", answer: "own", holdMs: 0, status: 200 };

@@ -12,7 +12,7 @@ export const FAULT_MODES = [
 
 export type FaultMode = (typeof FAULT_MODES)[number];
 
-/** Names of calls that mean the same on every platform, though their paths differ. */
+/** Names of calls that have the same purpose on every platform, although their paths differ. */
 export const OPERATIONS = [
   "create",
   "publish",
@@ -32,7 +32,7 @@ export const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number];
 
-/** What a test asks for. */
+/** A fault rule as a test adds it. */
 export interface FaultRule {
   readonly platform: string;
   /** An operation's name or `METHOD /path` with `*`; absent only for `stale_reads`. */
@@ -45,7 +45,7 @@ export interface FaultRule {
   readonly account?: string;
 }
 
-/** A rule and how often it was met. */
+/** A stored rule with its counters. */
 export interface Fault extends FaultRule {
   readonly id: string;
   readonly times: number;
@@ -55,7 +55,7 @@ export interface Fault extends FaultRule {
 
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
-/** What is wrong with a rule whose fields have the right types; undefined if it can be met. */
+/** Why no request can match a rule whose fields have the right types; undefined when one can. */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads") {
     return rule.operation === undefined ? undefined : "stale_reads takes no operation";

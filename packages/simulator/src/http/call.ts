@@ -1,36 +1,36 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FetchedFiles } from "#src/http/fetch-media.ts";
 
-/** A request to a platform, read completely. */
+/** A request to a platform with its complete body. */
 export interface Call {
   readonly method: string;
-  /** Below the platform's prefix, without the query. */
+  /** The path below the platform's prefix, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The platform's own address as this caller reached it, without a slash at the end. */
+  /** The URL of the platform as the caller used it, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** The instants at which a call is answered, Unix milliseconds of platform time. */
+/** The times that an answer uses, in Unix milliseconds of platform time. */
 export interface Moment {
   readonly now: number;
-  /** What reads show: `now`, or earlier while `stale_reads` is in force. */
+  /** The time whose state reads show: `now`, or earlier while a `stale_reads` rule applies. */
   readonly asOf: number;
-  /** What the addresses that `Route.fetches` named gave. */
+  /** The files at the URLs that `Route.fetches` named. */
   readonly fetched: FetchedFiles;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON unless it is a string, which is sent as HTML. */
+  /** Sent as JSON; a string is sent as HTML. */
   readonly body: unknown;
 }
 
-/** Thrown anywhere below a handler to answer with a platform's refusal. */
+/** Thrown by a handler to answer with a refusal of the platform. */
 export class Refused extends Error {
   override name = "Refused";
   readonly reply: Reply;
@@ -41,7 +41,7 @@ export class Refused extends Error {
   }
 }
 
-/** Runs a handler; its refusal is its answer. */
+/** Runs a handler and returns its reply, also when it throws a refusal. */
 export function answering(handle: () => Reply): Reply {
   try {
     return handle();
@@ -64,7 +64,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body as a JSON object; undefined if it is none. */
+/** The body as a JSON object; undefined when it is not one. */
 export function jsonObject(call: Call): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(call.body.toString("utf8"));

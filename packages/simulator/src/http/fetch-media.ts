@@ -1,6 +1,4 @@
-import type { Call } from "#src/http/call.ts";
-
-/** What a platform's fetcher got from an address that a caller named. */
+/** The result of fetching a media URL that a caller named, as a platform's fetcher does. */
 export type Fetched =
   | { readonly kind: "file"; readonly contentType: string; readonly bytes: Buffer }
   | {
@@ -8,12 +6,12 @@ export type Fetched =
       readonly reason: "bad_address" | "unreachable" | "redirect" | "status" | "too_large";
     };
 
-/** What was fetched for a call, by address. */
+/** The fetched files of a call, by URL. */
 export type FetchedFiles = ReadonlyMap<string, Fetched>;
 
 export const NOTHING_FETCHED: FetchedFiles = new Map();
 
-const FETCH_MS = 60_000;
+const FETCH_TIMEOUT_MS = 60_000;
 const MAX_BYTES = 1_100_000_000;
 
 function failed(reason: Extract<Fetched, { kind: "failed" }>["reason"]): Fetched {
@@ -53,7 +51,7 @@ async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
     const answer = await fetch(url, {
       redirect: "manual",
       headers: { accept: "*/*", "user-agent": "facebookexternalhit/1.1" },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_TIMEOUT_MS)]),
     });
     return await toFetched(answer);
   } catch {
@@ -62,13 +60,11 @@ async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
   }
 }
 
-/** Fetches without a cookie, a token or a redirect, as the platforms' own fetchers do. */
+/** Fetches URLs without cookies, tokens or redirects, as the fetchers of the platforms do. */
 export async function fetchMedia(
-  urlsOf: (call: Call) => readonly string[],
-  call: Call,
+  urls: readonly string[],
   signal: AbortSignal,
 ): Promise<FetchedFiles> {
-  const urls = urlsOf(call);
   const files = urls.map(async (url) => [url, await fetchOne(url, signal)] as const);
   return new Map(await Promise.all(files));
 }

@@ -3,11 +3,11 @@ import type { Call } from "#src/http/call.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A call that `commit_late` has accepted and not done yet, as it is stored. */
+/** The stored form of a call that `commit_late` has accepted but not carried out yet. */
 export interface HeldCall {
   readonly platform: string;
   readonly routePath: string;
-  /** Machine time, Unix milliseconds. */
+  /** Unix milliseconds of machine time. */
   readonly dueAt: number;
   readonly method: string;
   readonly path: string;
@@ -18,7 +18,7 @@ export interface HeldCall {
   readonly baseUrl: string;
 }
 
-/** Calls that are still to be done; a restart finds them here and a reset forgets them. */
+/** The calls that are not carried out yet. They survive a restart; a reset deletes them. */
 export class HeldCalls {
   readonly #rows: Table<HeldCall>;
 
@@ -33,7 +33,7 @@ export class HeldCalls {
     this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
   }
 
-  /** Takes a call to do it; undefined if a reset forgot it. */
+  /** Removes and returns a call; undefined when a reset has deleted it. */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);
     this.#rows.delete(id);

@@ -18,7 +18,7 @@ const FORM =
   '--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\none\r\n--xyz\r\n' +
   'Content-Disposition: form-data; name="file"; filename="b.jpg"\r\nContent-Type: image/jpeg\r\n\r\n\r\n--xy\r\n--xyz--\r\n';
 
-test("fields and files are read with their bytes as they are", () => {
+test("formParts returns fields and files with unchanged bytes", () => {
   expect(formParts(call(Buffer.from(FORM)))).toEqual([
     { name: "a", content: Buffer.from("one") },
     {
@@ -30,7 +30,7 @@ test("fields and files are read with their bytes as they are", () => {
   ]);
 });
 
-test("what another implementation writes is read", async () => {
+test("formParts reads a form that FormData has encoded", async () => {
   const form = new FormData();
   form.set("a", "ü");
   form.set("b", new Blob([Buffer.from([0, 255])], { type: "image/png" }), "b.png");
@@ -42,7 +42,7 @@ test("what another implementation writes is read", async () => {
   ]);
 });
 
-test("a form that is cut anywhere is none", () => {
+test("formParts returns undefined for a form truncated at any byte", () => {
   const whole = Buffer.from(FORM);
   // The line end after the last boundary may be missing.
   for (let length = 0; length < whole.length - 2; length += 1) {

@@ -4,7 +4,7 @@ import type { Call } from "#src/http/call.ts";
 /** A part of a `multipart/form-data` body. */
 export interface FormPart {
   readonly name: string;
-  /** Only files have one. */
+  /** Set for files only. */
   readonly fileName?: string;
   readonly contentType?: string;
   readonly content: Buffer;
@@ -51,7 +51,7 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
   }
 }
 
-/** The parts of a form in their order; undefined unless the body is a complete form from its first byte to its last. */
+/** Returns the parts of a form in their order; undefined when the body is not a complete form. */
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/form-data" || boundary === undefined) {

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, Reply } from "#src/http/call.ts";
-import { doHeld, serve } from "#src/http/serve.ts";
+import { runHeldCall, serve } from "#src/http/serve.ts";
 import type { ServeDeps } from "#src/http/serve.ts";
 import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
 const NO_BODY = Buffer.alloc(0);
-/** Of a platform that says nothing else. */
-const MAX_BODY_BYTES = 64_000_000;
+/** Maximum body of platforms without their own limit. */
+const DEFAULT_MAX_BODY_BYTES = 64_000_000;
 const TOO_LARGE = "FST_ERR_CTP_BODY_TOO_LARGE";
 
 function toCall(platform: Platform, request: FastifyRequest): Call {
@@ -23,7 +23,7 @@ function toCall(platform: Platform, request: FastifyRequest): Call {
   };
 }
 
-/** Closes the connection as a crashed server would: no answer, no farewell. */
+/** Closes the connection without an answer, as a crashed server does. */
 function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
   if (!reply.sent) {
     reply.hijack();
@@ -40,7 +40,7 @@ async function send(reply: FastifyReply, answer: Reply): Promise<void> {
     .send(isText ? answer.body : JSON.stringify(answer.body));
 }
 
-/** Every path that a platform does not have. */
+/** The route for every path that a platform does not have. */
 function missingRoute(platform: Platform): Route {
   return {
     method: "GET",
@@ -50,7 +50,7 @@ function missingRoute(platform: Platform): Route {
   };
 }
 
-/** Serves each platform below `/<id>`, and goes on with the calls that an earlier process still held. */
+/** Serves each platform below `/<id>`. */
 export function registerPlatforms(
   app: FastifyInstance,
   platforms: Platforms,
@@ -72,11 +72,11 @@ export function registerPlatforms(
   for (const platform of platforms.values()) {
     void app.register(
       async (scope) => {
-        // Bytes as they are: what counts as a valid body is the platform's business.
+        // Bodies stay unparsed, because each platform decides which ones are valid.
         scope.removeAllContentTypeParsers();
         scope.addContentTypeParser(
           "*",
-          { parseAs: "buffer", bodyLimit: platform.maxBodyBytes ?? MAX_BODY_BYTES },
+          { parseAs: "buffer", bodyLimit: platform.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES },
           (_request, body, done) => done(null, body),
         );
         scope.setErrorHandler<Error & { code?: string }>(async (error, request, reply) => {
@@ -96,7 +96,7 @@ export function registerPlatforms(
   }
 }
 
-/** Does what `commit_late` had accepted before the last stop. */
+/** Carries out the calls that `commit_late` accepted before the last stop. */
 export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
   for (const [id, held] of deps.held.all()) {
     const platform = platforms.get(held.platform);
@@ -104,7 +104,7 @@ export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
       (candidate) => candidate.path === held.routePath && candidate.method === held.method,
     );
     if (platform !== undefined && route !== undefined) {
-      doHeld(deps, id, platform, route, held.dueAt).catch((error: unknown) => {
+      runHeldCall(deps, id, platform, route, held.dueAt).catch((error: unknown) => {
         if (!deps.stopping.aborted) {
           throw error;
         }

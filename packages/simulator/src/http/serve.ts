@@ -14,11 +14,11 @@ import type { World } from "#src/world/world.ts";
 export interface ServeDeps {
   readonly world: World;
   readonly held: HeldCalls;
-  /** Ends every wait when the simulator stops. */
+  /** Aborts every wait when the simulator stops. */
   readonly stopping: AbortSignal;
 }
 
-/** A call with everything known about it on arrival. */
+/** A call with its platform, route and log entry. */
 interface Arrival {
   readonly platform: Platform;
   readonly route: Route;
@@ -27,8 +27,9 @@ interface Arrival {
 }
 
 /**
- * Serves one request under the rule that it meets. What it changed is in the journal before anything is answered.
- * `undefined` = close the connection without an answer, which `close` does at once for `commit_late`.
+ * Serves one request under the fault rule that matches it. Its changes are in the journal before it is answered.
+ *
+ * @returns undefined when the connection has to be closed without an answer. For `commit_late`, `close` does so at once.
  */
 export async function serve(
   deps: ServeDeps,
@@ -49,8 +50,8 @@ export async function serve(
     time: world.clock.now(),
     account: account?.externalId ?? null,
   });
-  const met = { platform: platform.id, operations, method, path, account };
-  const plan = planFor(world.faults.meet(met));
+  const request = { platform: platform.id, operations, method, path, account };
+  const plan = planFor(world.faults.match(request));
   const arrival: Arrival = { platform, route, call, logged };
   if (plan.acts === "late") {
     close();
@@ -64,13 +65,13 @@ export async function serve(
   return answerOf(plan, own, arrival, world.clock.now());
 }
 
-/** Fetches what the call names, then does what it asks; a refusal is an answer too. */
+/** Fetches the URLs that the call names and then carries it out; a refusal counts as an answer. */
 async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Promise<Reply> {
   const { clock, faults } = deps.world;
   const fetched =
     route.fetches === undefined
       ? NOTHING_FETCHED
-      : await fetchMedia(route.fetches, call, deps.stopping);
+      : await fetchMedia(route.fetches(call), deps.stopping);
   const now = clock.now();
   const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
   return answering(() => route.handle(call, { now, asOf: now - lagMs, fetched }));
@@ -82,12 +83,12 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
   const dueAt = Date.now() + holdMs;
   deps.held.hold(id, call, { platform: platform.id, routePath: route.path, dueAt });
   deps.world.store.commit();
-  const reply = await doHeld(deps, id, platform, route, dueAt);
+  const reply = await runHeldCall(deps, id, platform, route, dueAt);
   logged.outcome = reply === undefined ? "dropped" : outcomeFrom(reply);
 }
 
-/** Does a held call when it is due; undefined if it was forgotten meanwhile. */
-export async function doHeld(
+/** Carries out a held call when it is due; undefined when a reset has deleted it meanwhile. */
+export async function runHeldCall(
   deps: ServeDeps,
   id: string,
   platform: Platform,

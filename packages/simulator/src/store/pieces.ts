@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Bytes of uploads that are not complete yet, by name: beside the journal where the simulator has a folder, so that a
- * restart finds them, and in memory otherwise. What a row of a table does not name any more is dropped by its owner.
+ * Stores the parts of incomplete uploads by name: beside the journal when the simulator has a folder, so that they survive a
+ * restart, otherwise in memory. The table that names a part drops it.
  */
 export class Pieces {
   readonly #folder: string | undefined;
@@ -22,14 +22,14 @@ export class Pieces {
     writeFileSync(join(this.#folder, name), bytes, { mode: 0o600 });
   }
 
-  /** Throws if it was dropped. */
+  /** @throws When the part was dropped. */
   get(name: string): Buffer {
     if (this.#folder !== undefined) {
       return readFileSync(join(this.#folder, name));
     }
     const bytes = this.#kept.get(name);
     if (bytes === undefined) {
-      throw new Error(`no piece ${name}`);
+      throw new Error(`the upload part ${name} does not exist`);
     }
     return bytes;
   }

@@ -2,8 +2,8 @@ import { Journal } from "#src/store/journal.ts";
 import { Table } from "#src/store/table.ts";
 import type { Change } from "#src/store/table.ts";
 
-/** A journal with more dead changes than this, and more dead than live ones, is rewritten at the start. */
-const COMPACT_ABOVE = 10_000;
+/** The journal is rewritten at the start when it has more outdated changes than this, and more than current rows. */
+const MIN_OUTDATED_CHANGES = 10_000;
 
 interface KnownTable {
   readonly table: Table<unknown>;
@@ -11,8 +11,8 @@ interface KnownTable {
 }
 
 /**
- * All state of the simulator: named tables whose changes are gathered and written as one journal line per `commit`,
- * so that a kill keeps or loses a request's effects as a whole. Without a folder it lives in memory only.
+ * All state of the simulator: named tables whose changes are written as one journal line per `commit`, so that a kill keeps
+ * or loses the effects of a request as a whole. Without a folder the state is only in memory.
  */
 export class Store implements Disposable {
   readonly #journal: Journal | undefined;
@@ -29,12 +29,12 @@ export class Store implements Disposable {
     this.#journal = journal;
     const changes = this.#replay(lines);
     const live = this.#loaded.values().reduce((sum, rows) => sum + rows.size, 0);
-    if (changes - live > Math.max(COMPACT_ABOVE, live)) {
+    if (changes - live > Math.max(MIN_OUTDATED_CHANGES, live)) {
       journal.rewrite([JSON.stringify(snapshot(this.#loaded))]);
     }
   }
 
-  /** The table of this name, filled with what an earlier process committed. Each name has one owner. */
+  /** Returns the table with this name, with the rows that an earlier process committed. Each name has one owner. */
   table<T>(name: string, options: { readonly keptOnReset?: boolean } = {}): Table<T> {
     const rows = this.#loaded.get(name) ?? new Map<string, unknown>();
     this.#loaded.set(name, rows);
@@ -44,7 +44,7 @@ export class Store implements Disposable {
     return table as Table<T>;
   }
 
-  /** Writes what changed since the last commit; returns when a kill can no longer lose it. */
+  /** Writes the changes since the last commit, which then survive a kill. */
   commit(): void {
     if (this.#pending.length === 0) {
       return;
@@ -54,12 +54,12 @@ export class Store implements Disposable {
     this.#journal?.append(JSON.stringify(changes));
   }
 
-  /** Runs after every reset; owners of indexes forget them there. */
+  /** Registers a function that runs after every reset, for example to clear an index. */
   onReset(listener: () => void): void {
     this.#onReset.push(listener);
   }
 
-  /** Empties every table that is not kept, also on disk. */
+  /** Empties every table, also on disk, except those that are kept on reset. */
   reset(): void {
     for (const { table, keptOnReset } of this.#tables.values()) {
       if (!keptOnReset) {

@@ -1,4 +1,4 @@
-/** One row's new value; without a value the row is gone. */
+/** The new value of a row; without a value the row is deleted. */
 export type Change = readonly [table: string, key: string, value?: unknown];
 
 /** Rows by key in the order of their first insertion. A row is replaced, never changed in place. */

@@ -1,31 +1,31 @@
-import type { LoginValues } from "@postrider/platforms/authorization/connector";
+import type { EnteredCredentials } from "@postrider/platforms/authorization/connector";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import { request } from "undici";
 
 const TIMEOUT_MS = 15_000;
 
-/** Accounts to make on the simulator. */
+/** Accounts to create on the simulator. */
 export interface SimulatedAccountsRequest {
   readonly platform: string;
-  /** One that exists there stands for that same external account. */
+  /** Undefined = the simulator chooses names. The name of an existing account selects that account. */
   readonly username: string | undefined;
   readonly count: number;
 }
 
-function readLogins(body: unknown): readonly LoginValues[] {
-  const { accounts } = body as { accounts: readonly { credentials: LoginValues }[] };
+function readCredentials(body: unknown): readonly EnteredCredentials[] {
+  const { accounts } = body as { accounts: readonly { credentials: EnteredCredentials }[] };
   return accounts.map((account) => account.credentials);
 }
 
 /**
- * Makes accounts on the simulator and returns what a person would type in to connect each.
+ * Creates accounts on the simulator and returns the credentials that a person would enter to connect each of them.
  *
- * @throws ServiceError `invalid_request` when it cannot make such accounts, `unavailable` when it does not answer.
+ * @throws ServiceError `invalid_request` when the simulator rejects the request, `unavailable` when it does not answer.
  */
 export async function createSimulatedAccounts(
   simulatorUrl: string,
   { platform, username, count }: SimulatedAccountsRequest,
-): Promise<readonly LoginValues[]> {
+): Promise<readonly EnteredCredentials[]> {
   const answer = await request(`${simulatorUrl}/_control/accounts`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -35,7 +35,7 @@ export async function createSimulatedAccounts(
     throw unavailable(error);
   });
   const body: unknown = await answer.body.json().catch(() => undefined);
-  if (answer.statusCode === 201) return readLogins(body);
+  if (answer.statusCode === 201) return readCredentials(body);
   if (answer.statusCode === 400)
     throw invalidRequest([{ code: "not_simulated", path: "/username" }]);
   throw unavailable(new Error(`the simulator answered ${answer.statusCode}`));

@@ -6,7 +6,7 @@ export interface AccountCount {
   readonly count: number;
 }
 
-/** How many accounts of all workspaces have one of the statuses, by platform. */
+/** Counts the accounts of all workspaces that have one of the statuses, by platform and status. */
 export async function countAccounts(
   sql: ISql,
   statuses: readonly string[],

@@ -23,7 +23,7 @@ export interface AccountKey {
   readonly accountId: string;
 }
 
-export async function listAccountsOf(
+export async function listAccountsOfWorkspace(
   sql: ISql,
   workspaceId: string,
 ): Promise<readonly AccountRow[]> {
@@ -37,7 +37,17 @@ export async function listAccountsOf(
     order by a.connected_at desc, a.id desc`;
 }
 
-/** Accounts are found in the workspace named with them only. */
+/** The keys as rows of `workspace_id` and `account_id`, each once. */
+export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
+  return sql`
+    select distinct workspace_id, account_id
+    from unnest(
+      ${keys.map((key) => key.workspaceId)}::uuid[],
+      ${keys.map((key) => key.accountId)}::uuid[]
+    ) as ref (workspace_id, account_id)`;
+}
+
+/** Each account is found only in the workspace that its key names. */
 export async function listAccountsByKeys(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -45,26 +55,20 @@ export async function listAccountsByKeys(
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
       a.status, a.version, a.connected_at, c.expires_at as token_expires_at
-    from (
-      select distinct workspace_id, account_id
-      from unnest(
-        ${keys.map((key) => key.workspaceId)}::uuid[],
-        ${keys.map((key) => key.accountId)}::uuid[]
-      ) as ref (workspace_id, account_id)
-    ) as ref
+    from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     left join credentials c on c.account_id = a.id`;
 }
 
-/** A connection with the id that its account gets if it is new in the workspace. */
+/** A connected external account, with the id that its row gets when the workspace does not have the account yet. */
 export type NewAccount = Pick<
   Connection,
   "externalId" | "username" | "displayName" | "avatarUrl"
 > & { readonly id: string };
 
 /**
- * Makes accounts, or brings them back under the id that the same external account has had in the workspace. The answer
- * is in no order.
+ * Inserts accounts. An external account that the workspace already has, connected or disconnected, keeps its id and
+ * becomes active again. The rows are returned in no particular order.
  */
 export async function upsertAccounts(
   tx: TransactionSql,
@@ -79,7 +83,7 @@ export async function upsertAccounts(
     display_name: account.displayName,
     avatar_url: account.avatarUrl ?? null,
   }));
-  // Sorted, so that two transactions which connect the same accounts wait for each other instead of deadlocking.
+  // Rows are locked in one order, so two transactions that connect the same accounts never deadlock.
   return await tx<Omit<AccountRow, "tokenExpiresAt">[]>`
     insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
     select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
@@ -110,37 +114,30 @@ export async function lockAccount(
   return row;
 }
 
-/** Expects the lock. Returns the account's new version. */
-export async function setReconnectRequired(
+/** The version of an account after its status changed, and when that was. */
+export interface StatusChange {
+  readonly version: number;
+  readonly changedAt: Date;
+}
+
+/** Changes the status of an account that `lockAccount` found in the same transaction. */
+export async function setAccountStatus(
   tx: TransactionSql,
   key: AccountKey,
-): Promise<{ readonly version: number; readonly changedAt: Date } | undefined> {
-  const [row] = await tx<{ version: number; changedAt: Date }[]>`
+  status: "reconnect_required" | "disconnected",
+): Promise<StatusChange> {
+  const [row] = await tx<StatusChange[]>`
     update accounts
-    set status = 'reconnect_required',
+    set status = ${status},
       version = version + 1
     where workspace_id = ${key.workspaceId}
     and id = ${key.accountId}
     returning version, now() as changed_at`;
+  if (row === undefined) throw new Error("setAccountStatus needs the lock of lockAccount");
   return row;
 }
 
-/** Expects the lock. Returns the account's new version. */
-export async function setDisconnected(
-  tx: TransactionSql,
-  key: AccountKey,
-): Promise<{ readonly version: number; readonly changedAt: Date } | undefined> {
-  const [row] = await tx<{ version: number; changedAt: Date }[]>`
-    update accounts
-    set status = 'disconnected',
-      version = version + 1
-    where workspace_id = ${key.workspaceId}
-    and id = ${key.accountId}
-    returning version, now() as changed_at`;
-  return row;
-}
-
-/** Whether the same external account is connected in another workspace too. */
+/** Whether the same external account is also connected in another workspace. */
 export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
   const rows = await sql`
     select 1

@@ -21,7 +21,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | undefined;
 }
 
-/** Undefined when the expiry is not in the future by the database's clock; nothing is inserted then. */
+/** Inserts a key. Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
 export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   const expiresAt = key.expiresAt ?? null;
   const [row] = await sql<ApiKeyRow[]>`
@@ -43,8 +43,11 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   return row;
 }
 
-/** The keys of a workspace that were not revoked, each with all of its workspaces. */
-export async function listApiKeysOf(sql: ISql, workspaceId: string): Promise<readonly ApiKeyRow[]> {
+/** Lists the keys of a workspace that are not revoked, each with all workspaces that it may use. */
+export async function listApiKeysOfWorkspace(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly ApiKeyRow[]> {
   return await sql<ApiKeyRow[]>`
     select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
       array(
@@ -60,8 +63,8 @@ export async function listApiKeysOf(sql: ISql, workspaceId: string): Promise<rea
     order by k.id desc`;
 }
 
-/** False when there is no such key. Revoking it again keeps the first time. */
-export async function setRevoked(sql: ISql, id: string): Promise<boolean> {
+/** Returns false when the key does not exist. A key that is revoked again keeps its first `revoked_at`. */
+export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> {
   const rows = await sql`
     update api_keys
     set revoked_at = coalesce(revoked_at, now())
@@ -70,8 +73,8 @@ export async function setRevoked(sql: ISql, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Keys that another replica is writing right now are skipped: it writes the same time. */
-export async function touchApiKeys(sql: ISql, ids: readonly string[]): Promise<void> {
+/** Writes the time of the last use. Skips keys that another replica is writing, because it writes the same time. */
+export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
     update api_keys
     set last_used_at = now()

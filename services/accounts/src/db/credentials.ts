@@ -1,8 +1,7 @@
-import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
-import { dataAtHome } from "#src/db/deployment.ts";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 
-/** The credential of an account as it is stored. */
+/** The credential of an account in the form in which it is stored. */
 export interface CredentialRow {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -16,13 +15,13 @@ export interface CredentialRow {
   readonly attributes: Readonly<Record<string, string>>;
   readonly expiresAt: Date | null;
   readonly canRefresh: boolean;
-  /** Whether half of the access token's life is over. */
-  readonly isHalfOver: boolean;
-  /** Whether the access token has ended, or is about to. */
-  readonly isOver: boolean;
+  /** Whether half of the access token's lifetime has passed. */
+  readonly isPastHalfLife: boolean;
+  /** Whether the access token has expired, or expires within 30 seconds. */
+  readonly isExpired: boolean;
 }
 
-/** Credentials of accounts, each found in the workspace named with it only; in no order. */
+/** Lists credentials in no particular order. Each account is found only in the workspace that its key names. */
 export async function listCredentials(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -31,33 +30,29 @@ export async function listCredentials(
     select a.workspace_id, a.id as account_id, a.platform, a.status as account_status, a.external_id, a.username,
       c.version, c.access_token, c.attributes, c.expires_at,
       c.refresh_token is not null as can_refresh,
-      coalesce(now() > c.issued_at + (c.expires_at - c.issued_at) / 2, false) as is_half_over,
-      coalesce(now() > c.expires_at - interval '30 seconds', false) as is_over
-    from (
-      select distinct workspace_id, account_id
-      from unnest(
-        ${keys.map((key) => key.workspaceId)}::uuid[],
-        ${keys.map((key) => key.accountId)}::uuid[]
-      ) as ref (workspace_id, account_id)
-    ) as ref
+      coalesce(now() > c.issued_at + (c.expires_at - c.issued_at) / 2, false) as is_past_half_life,
+      coalesce(now() > c.expires_at - interval '30 seconds', false) as is_expired
+    from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     join credentials c on c.account_id = a.id`;
 }
 
-/** A credential whose tokens are sealed already. */
+/** A credential with sealed tokens, to be written. */
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
-  /** After so long the tokens are renewed though nobody uses them; null = they do not lapse. */
-  readonly renewAfterMs: number | null;
+  /** How long an unused credential waits until a job refreshes it; null = its refresh token does not expire. */
+  readonly refreshAfterMs: number | null;
 }
 
 /**
- * Writes the credentials of accounts that were just connected; a refresh that is under way cannot write any more.
- * Returns when each access token ends, by account.
+ * Writes the credentials of accounts that were just connected. The raised version keeps a refresh in progress from
+ * overwriting them.
+ *
+ * @returns When each access token expires, by account id.
  */
 export async function upsertCredentials(
   tx: TransactionSql,
@@ -70,16 +65,16 @@ export async function upsertCredentials(
     refresh_token: credential.refreshToken,
     attributes: credential.attributes,
     lifetime_ms: credential.lifetimeMs,
-    renew_after_ms: credential.renewAfterMs,
+    refresh_after_ms: credential.refreshAfterMs,
   }));
   const written = await tx<{ accountId: string; expiresAt: Date | null }[]>`
     insert into credentials (account_id, workspace_id, access_token, refresh_token, attributes, issued_at, expires_at,
       renew_at)
     select account_id, ${workspaceId}, access_token, refresh_token, attributes,
-      now(), now() + lifetime_ms * interval '1 millisecond', now() + renew_after_ms * interval '1 millisecond'
+      now(), now() + lifetime_ms * interval '1 millisecond', now() + refresh_after_ms * interval '1 millisecond'
     from jsonb_to_recordset(${tx.json(rows)}) as credential (
       account_id uuid, access_token text, refresh_token text, attributes jsonb, lifetime_ms float8,
-      renew_after_ms float8
+      refresh_after_ms float8
     )
     order by account_id
     on conflict (account_id) do update
@@ -95,72 +90,11 @@ export async function upsertCredentials(
   return new Map(written.map((row) => [row.accountId, row.expiresAt]));
 }
 
-/** What the one process that may ask the platform for new tokens starts from. */
-export interface RefreshClaim {
-  /** Sealed. */
-  readonly refreshToken: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Database time before the platform was asked: new tokens are never taken to live longer than they do. */
-  readonly claimedAt: Date;
-}
-
 /**
- * Takes the row's lease for 30 s; undefined when somebody has it, the version is not the current one any more, or the data
- * is a copy: its refresh token is the original's, and may work only once.
+ * Raises the version, so that a refresh in progress cannot write its tokens. Returns false, and changes nothing, when the
+ * credential is newer than `version`.
  */
-export async function claimRefresh(
-  sql: Sql,
-  key: AccountKey,
-  { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
-): Promise<RefreshClaim | undefined> {
-  const [row] = await sql<RefreshClaim[]>`
-    update credentials
-    set refresh_lease_until = now() + interval '30 seconds'
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and version = ${version}
-    and refresh_token is not null
-    and (refresh_lease_until is null or refresh_lease_until < now())
-    and exists (${dataAtHome(sql, deploymentId)})
-    returning refresh_token, attributes, now() as claimed_at`;
-  return row;
-}
-
-/** Compare-and-set: false when the account was connected again or given up meanwhile, which always wins. */
-export async function writeRefreshed(
-  sql: Sql,
-  key: AccountKey,
-  version: number,
-  renewed: SealedCredential & { readonly issuedAt: Date },
-): Promise<boolean> {
-  const rows = await sql`
-    update credentials
-    set access_token = ${renewed.accessToken},
-      refresh_token = ${renewed.refreshToken},
-      issued_at = ${renewed.issuedAt},
-      expires_at = ${renewed.issuedAt}::timestamptz + ${renewed.lifetimeMs}::float8 * interval '1 millisecond',
-      renew_at = ${renewed.issuedAt}::timestamptz + ${renewed.renewAfterMs}::float8 * interval '1 millisecond',
-      version = version + 1,
-      refresh_lease_until = null
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and version = ${version}
-    returning version`;
-  return rows.length > 0;
-}
-
-/** After a failure nobody asks the platform again for a few seconds. */
-export async function shortenLease(sql: Sql, key: AccountKey, version: number): Promise<void> {
-  await sql`
-    update credentials
-    set refresh_lease_until = now() + interval '5 seconds'
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and version = ${version}`;
-}
-
-/** Raises the version if it is not above `version`, so that a refresh under way cannot write any more. */
-export async function giveUpCredential(
+export async function invalidateCredential(
   tx: TransactionSql,
   key: AccountKey,
   version: number,
@@ -177,22 +111,19 @@ export async function giveUpCredential(
   return rows.length > 0;
 }
 
-/** What is to be revoked once nobody can use it here any more; sealed. */
-export interface DestroyedTokens {
+/** Tokens that were removed from their row and are to be revoked at the platform; sealed. */
+export interface DeletedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 /**
- * Takes the tokens out of the row for good and returns them. The row and its version stay, so that a refresh that is
- * under way cannot write over tokens of a later connection.
+ * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns them. The row stays and
+ * its version rises, so that a refresh in progress cannot overwrite the tokens of a later connection.
  */
-export async function destroyTokens(
-  tx: TransactionSql,
-  key: AccountKey,
-): Promise<DestroyedTokens | undefined> {
-  const [row] = await tx<DestroyedTokens[]>`
+export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<DeletedTokens> {
+  const [row] = await tx<DeletedTokens[]>`
     with held as (
       select account_id, access_token, refresh_token, attributes
       from credentials
@@ -211,36 +142,6 @@ export async function destroyTokens(
     from held
     where c.account_id = held.account_id
     returning held.access_token, held.refresh_token, held.attributes`;
+  if (row === undefined) throw new Error(`account ${key.accountId} has no row in credentials`);
   return row;
-}
-
-/** A credential that lapses for good if nobody renews it. */
-export type LapsingCredential = Pick<
-  CredentialRow,
-  "workspaceId" | "accountId" | "platform" | "version"
->;
-
-/** Takes credentials whose renewal is due, and puts each off by an hour in case that it fails; none of a copy. */
-export async function claimLapsing(
-  sql: Sql,
-  { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
-): Promise<readonly LapsingCredential[]> {
-  // `skip locked` gives several replicas different rows; the refresh's own lease keeps the calls single all the same.
-  return await sql<LapsingCredential[]>`
-    with due as (
-      select account_id
-      from credentials
-      where renew_at <= now()
-      and exists (${dataAtHome(sql, deploymentId)})
-      order by renew_at
-      limit ${limit}
-      for update skip locked
-    )
-    update credentials c
-    set renew_at = now() + interval '1 hour'
-    from due, accounts a
-    where c.account_id = due.account_id
-    and a.id = due.account_id
-    and a.status = 'active'
-    returning c.workspace_id, c.account_id, a.platform, c.version`;
 }

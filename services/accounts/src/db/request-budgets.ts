@@ -1,36 +1,36 @@
 import type { Sql, ISql } from "@postrider/shared/postgres";
 
-/** One question of a batch, in the form the statement reads. */
+/** One query of an admission batch, in the form that the statement reads. */
 export interface BudgetQuery {
-  /** Hex. */
+  /** SHA-256 of the API key in hex. */
   readonly hash: string;
-  /** Null = the key's only workspace. */
+  /** Null = the only workspace of the key. */
   readonly workspaceId: string | null;
   readonly want: number;
   readonly giveBack: number;
 }
 
-/** The answer to one question. Questions whose key is unknown, expired or revoked have none. */
+/** The answer to one query. A query whose key is unknown, expired or revoked has none. */
 export interface AdmissionRow {
-  /** Index of the question in the batch. */
+  /** Index of the query in the batch. */
   readonly position: number;
   readonly keyId: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
-  /** Whether `last_used_at` is more than a minute behind. */
+  /** Whether `last_used_at` is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceCount: number;
-  /** Null when none was named and there are several, or the key is no member of the one named. */
+  /** Null when the query names no workspace and the key has several, or the key may not use the named one. */
   readonly workspaceId: string | null;
   readonly verified: boolean | null;
   readonly requestsPerMinute: number | null;
-  /** What the workspace got for all of its questions together; null when it has no bucket yet. */
+  /** Requests granted to the workspace for all its queries of the batch; null when it has no bucket yet. */
   readonly granted: number | null;
   /** What is left in the bucket, fractions included. */
   readonly tokens: number | null;
 }
 
-/** The questions whose key works, each with the workspace that was chosen, if one could be. */
+/** The queries with a valid key, each with the workspace that it uses; null where the workspace is not clear. */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map((query, position) => ({
     position,
@@ -60,18 +60,19 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
 }
 
 /**
- * What each bucket in demand holds now. Its row is locked, and read again if another batch changed it meanwhile, so
- * concurrent batches never spend a token twice. Rows are locked in the order of their ids: batches never deadlock.
+ * The current level of each bucket that the batch takes from. `for update` waits for another batch and then reads the row
+ * again, so that two batches never spend a token twice. Rows are locked in the order of their ids, so that two batches
+ * never deadlock.
  */
 function lockedBuckets(sql: Sql) {
   return sql`
-    select b.workspace_id, demand.want, demand.askers, demand.capacity,
+    select b.workspace_id, demand.want, demand.queries, demand.capacity,
       least(
         demand.capacity,
         b.tokens + demand.give_back
           + greatest(0, extract(epoch from now() - b.refilled_at)::float8) * demand.capacity / 60
       ) as available,
-      -- Another batch may have begun later and written first; a clock that was put back must not stop the refill.
+      -- A later batch may have written first. The limit of 10 s keeps the refill going after the clock was set back.
       greatest(now(), least(b.refilled_at, now() + interval '10 seconds')) as refilled_at
     from request_budgets b
     join demand on demand.workspace_id = b.workspace_id
@@ -80,8 +81,8 @@ function lockedBuckets(sql: Sql) {
 }
 
 /**
- * All that is wanted if it is there, else what is there. A bucket pays ahead, the fuller the more, so that the gateway
- * need not ask for every request.
+ * Grants what the queries want, as far as the bucket has it. A bucket also prepays up to 8 requests per query, fewer when
+ * it is less full, so that the gateway does not need a call for every request.
  */
 function grantedOf(sql: Sql) {
   return sql`
@@ -89,7 +90,7 @@ function grantedOf(sql: Sql) {
       floor(available),
       greatest(
         want,
-        askers * least(case when available > capacity / 2.0 then 8 else 1 end, floor(available / 32))
+        queries * least(case when available > capacity / 2.0 then 8 else 1 end, floor(available / 32))
       )
     )::int`;
 }
@@ -107,7 +108,7 @@ export async function takeRequests(
         coalesce(w.requests_per_minute, ${defaultPerMinute}::int) as capacity,
         sum(admitted.want) as want,
         sum(admitted.give_back) as give_back,
-        count(*) filter (where admitted.want > 0) as askers
+        count(*) filter (where admitted.want > 0) as queries
       from admitted
       join workspaces w on w.id = admitted.workspace_id
       group by w.id
@@ -134,7 +135,7 @@ export async function takeRequests(
     order by admitted.position`;
 }
 
-/** Full buckets for workspaces that have none: new ones, and all of them after a crash of Postgres. */
+/** Inserts full buckets for workspaces without one: new workspaces, and all of them after a crash of Postgres. */
 export async function insertBudgets(
   sql: ISql,
   workspaceIds: readonly string[],
@@ -145,7 +146,7 @@ export async function insertBudgets(
     select id, coalesce(requests_per_minute, ${defaultPerMinute}::int), now()
     from workspaces
     where id = any(${workspaceIds}::uuid[])
-    -- The same order as everywhere: two batches that make the same buckets never deadlock.
+    -- Inserted in the order of ids, so that two batches which insert the same buckets never deadlock.
     order by id
     on conflict (workspace_id) do nothing`;
 }

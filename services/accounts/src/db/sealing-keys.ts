@@ -1,13 +1,13 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A key, and how many credentials are sealed with it. */
+/** A sealing key, and how many credentials are sealed with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
   readonly credentials: number;
 }
 
-/** The keys that the stored tokens need. */
-export async function countSealingKeys(sql: ISql): Promise<readonly SealingKeyUse[]> {
+/** Lists the keys that sealed the stored tokens. */
+export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyId: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_id, count(*) as credentials
     from credentials
@@ -16,7 +16,7 @@ export async function countSealingKeys(sql: ISql): Promise<readonly SealingKeyUs
   return rows.map(({ keyId, credentials }) => ({ keyId, credentials: Number(credentials) }));
 }
 
-/** Tokens as they are stored. */
+/** Tokens in the form in which they are stored. */
 export interface SealedTokens {
   readonly accountId: string;
   readonly accessToken: string;
@@ -24,9 +24,9 @@ export interface SealedTokens {
 }
 
 /**
- * Locks credentials that are sealed with another key than the newest, in the order of their accounts.
+ * Locks credentials that are sealed with an older key, in the order of their accounts.
  *
- * @param after The last account of the batch before; what could not be opened is not met twice in one round.
+ * @param after The last account of the previous batch, so that a round meets a credential that cannot be unsealed once.
  */
 export async function lockStaleCredentials(
   tx: TransactionSql,
@@ -34,8 +34,8 @@ export async function lockStaleCredentials(
   after: string,
   limit: number,
 ): Promise<readonly SealedTokens[]> {
-  // Two ranges of the index instead of "not equal", which no index serves. `skip locked` gives several replicas
-  // different rows, and passes by those of a refresh: it seals with the newest key itself.
+  // Two ranges of the index, because an index cannot serve "not equal". `skip locked` gives each replica different rows
+  // and skips the row of a refresh, which seals with the newest key itself.
   return await tx<SealedTokens[]>`
     select account_id, access_token, refresh_token
     from credentials
@@ -49,8 +49,8 @@ export async function lockStaleCredentials(
     for update skip locked`;
 }
 
-/** Writes tokens that say the same under another key; the version stays, because nothing changed for anybody. */
-export async function writeResealed(
+/** Writes the same tokens, sealed with another key. The version stays: for readers nothing changed. */
+export async function writeResealedTokens(
   tx: TransactionSql,
   tokens: readonly SealedTokens[],
 ): Promise<void> {
@@ -68,10 +68,10 @@ export async function writeResealed(
     where c.account_id = resealed.account_id`;
 }
 
-/** How many credentials are sealed with another key than the newest. */
+/** Counts the credentials that are sealed with an older key. */
 export async function countStaleCredentials(sql: Sql, newestKeyId: string): Promise<number> {
-  const counts = await countSealingKeys(sql);
-  return counts
+  const uses = await listSealingKeyUses(sql);
+  return uses
     .filter(({ keyId }) => keyId !== newestKeyId)
     .reduce((sum, { credentials }) => sum + credentials, 0);
 }

@@ -10,7 +10,7 @@ export interface WorkspaceRow {
   readonly createdAt: Date;
 }
 
-/** Limits that are set; an absent one is left as it is. */
+/** New limits; an absent limit stays as it is. */
 export interface LimitChanges {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;
@@ -53,7 +53,10 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
-export async function setVerified(sql: ISql, id: string): Promise<WorkspaceRow | undefined> {
+export async function verifyWorkspaceById(
+  sql: ISql,
+  id: string,
+): Promise<WorkspaceRow | undefined> {
   const [row] = await sql<WorkspaceRow[]>`
     update workspaces
     set verified = true
@@ -62,7 +65,7 @@ export async function setVerified(sql: ISql, id: string): Promise<WorkspaceRow |
   return row;
 }
 
-export async function updateLimits(
+export async function setWorkspaceLimitsById(
   sql: ISql,
   id: string,
   changes: LimitChanges,

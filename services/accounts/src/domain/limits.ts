@@ -1,23 +1,23 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** REST requests a minute, and at once, of a workspace that has no limit of its own. */
+/** Default limit of a workspace: REST requests per minute, which is also the largest burst. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
 
-/** Limits of a workspace as somebody wants to set them; absent ones stay. */
+/** New limits of a workspace; absent limits stay as they are. */
 export interface WorkspaceLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;
   readonly dailyQuota?: number | undefined;
 }
 
-const LEAST = { requestsPerMinute: 1, monthlyQuota: 0, dailyQuota: 0 } as const;
+const MIN = { requestsPerMinute: 1, monthlyQuota: 0, dailyQuota: 0 } as const;
 const NAMES = ["requestsPerMinute", "monthlyQuota", "dailyQuota"] as const;
 
-/** Everything that is wrong with limits; a quota of 0 is a way to forbid publishing. */
+/** Lists the limits that are out of range. A quota of 0 is allowed: it forbids publishing. */
 export function limitViolations(limits: WorkspaceLimits): readonly Violation[] {
   return NAMES.flatMap((name) => {
     const value = limits[name];
-    if (value === undefined || value >= LEAST[name]) return [];
+    if (value === undefined || value >= MIN[name]) return [];
     return [{ code: "out_of_range", path: `/limits/${name}` }];
   });
 }

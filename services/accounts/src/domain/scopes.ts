@@ -1,4 +1,4 @@
-/** What a key may be allowed to do, sorted. */
+/** All scopes of API keys, sorted. */
 const SCOPES = [
   "accounts:read",
   "accounts:write",
@@ -12,10 +12,10 @@ const SCOPES = [
   "webhooks:write",
 ] as const;
 
-/** The word that stands for every scope. */
+/** Stands for every scope. */
 const ALL = "all";
 
-/** The scopes that were asked for, sorted and each once; undefined when one of them is unknown or none was named. */
+/** The requested scopes, sorted and each once; undefined when the list is empty or a scope is unknown. */
 export function parseScopes(words: readonly string[]): readonly string[] | undefined {
   if (words.length === 0) return undefined;
   if (words.length === 1 && words[0] === ALL) return SCOPES;

@@ -4,7 +4,7 @@ import { emptyForMs, shareGrant } from "#src/domain/share-grant.ts";
 
 const wants = fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 20 });
 
-test("exactly what was granted is shared out, while somebody wants something", () => {
+test("shareGrant shares exactly the granted requests when at least one query wants some", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);
@@ -15,7 +15,7 @@ test("exactly what was granted is shared out, while somebody wants something", (
   );
 });
 
-test("nobody prepays before everybody has what they wait for", () => {
+test("shareGrant gives prepaid requests only when every query has what it wants", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);
@@ -26,15 +26,15 @@ test("nobody prepays before everybody has what they wait for", () => {
   );
 });
 
-test("who only asks for the key gets nothing", () => {
+test("shareGrant gives nothing to a query that wants no requests", () => {
   expect(shareGrant(16, [0, 1, 0, 1])).toEqual([0, 8, 0, 8]);
 });
 
-test("the first in the batch come first when there is too little", () => {
+test("shareGrant serves queries in the order of the batch when the grant is too small", () => {
   expect(shareGrant(3, [2, 2, 2])).toEqual([2, 1, 0]);
 });
 
-test("an empty bucket says when the next request is there", () => {
+test("emptyForMs returns the milliseconds until the bucket allows one more request", () => {
   expect(emptyForMs(0, 600)).toBe(100);
   expect(emptyForMs(0.5, 60)).toBe(500);
   expect(emptyForMs(0.999_999, 600)).toBe(1);

@@ -1,8 +1,8 @@
 /**
- * Shares what one workspace was granted among the requests that asked together. The asking come first, in their order;
- * what is left over is prepaid and goes round evenly, to those that asked for something.
+ * Shares the requests that one workspace was granted among the queries of a batch. Each query first gets what it wants, in
+ * the order of the batch. The rest is prepaid and shared evenly among the queries that want at least one request.
  *
- * @returns As many numbers as `wants`; their sum is `granted` unless nobody wants anything.
+ * @returns One number per element of `wants`; their sum is `granted` unless every element is 0.
  */
 export function shareGrant(granted: number, wants: readonly number[]): readonly number[] {
   let left = granted;
@@ -11,18 +11,18 @@ export function shareGrant(granted: number, wants: readonly number[]): readonly 
     left -= share;
     return share;
   });
-  let askers = wants.filter((want) => want > 0).length;
+  let queriesLeft = wants.filter((want) => want > 0).length;
   return shares.map((share, index) => {
     if (wants[index] === 0) return share;
-    const extra = Math.ceil(left / askers);
+    const extra = Math.ceil(left / queriesLeft);
     left -= extra;
-    askers -= 1;
+    queriesLeft -= 1;
     return share + extra;
   });
 }
 
 /**
- * Milliseconds until one more request is there.
+ * Milliseconds until the bucket allows one more request.
  *
  * @param tokens What is left in the bucket, fractions included.
  */

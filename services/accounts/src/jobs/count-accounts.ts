@@ -5,33 +5,34 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { countAccounts } from "#src/db/account-counts.ts";
 
-const EVERY_MS = 60_000;
+const COUNT_INTERVAL_MS = 60_000;
 const STATUSES = ["active", "reconnect_required"];
 
 const accounts = createGauge(
   "accounts_connected",
-  "Accounts that are connected, by whether they can be published to or want a new approval.",
+  "Connected accounts, by whether they can publish or need a reconnect.",
   ["platform", "status"],
 );
 
-async function count(sql: Sql): Promise<void> {
-  const found = await countAccounts(sql, STATUSES);
+async function updateGauge(sql: Sql): Promise<void> {
+  const counts = await countAccounts(sql, STATUSES);
   for (const platform of PLATFORM_IDS) {
     for (const status of STATUSES) {
-      const of = found.find((each) => each.platform === platform && each.status === status);
-      accounts.set({ platform, status }, of?.count ?? 0);
+      const found = counts.find((each) => each.platform === platform && each.status === status);
+      accounts.set({ platform, status }, found?.count ?? 0);
     }
   }
 }
 
-/** Counts accounts until disposed of. Every process tells the same, because the accounts are everybody's. */
+/** Counts accounts until disposed of. Every replica reports the same numbers, because all replicas share the table. */
 export function startCountAccounts(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
-    idleMs: EVERY_MS,
+    idleMs: COUNT_INTERVAL_MS,
     work: async () => {
-      await count(sql);
-      return EVERY_MS;
+      await updateGauge(sql);
+      return COUNT_INTERVAL_MS;
     },
-    onError: (error) => logger.debug({ err: error }, "accounts were not counted"),
+    onError: (error) =>
+      logger.debug({ err: error }, "accounts were not counted; the count is tried again"),
   });
 }

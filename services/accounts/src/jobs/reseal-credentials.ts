@@ -1,29 +1,22 @@
-import { randomBytes } from "node:crypto";
-import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import { seal, SealError, unseal, type SealingKey } from "@postrider/shared/secrets/sealing";
-import type { Logger } from "@postrider/shared/telemetry/logger";
+import { SealError } from "@postrider/shared/secrets/sealing";
 import { createCounter, createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   countStaleCredentials,
   lockStaleCredentials,
-  writeResealed,
+  writeResealedTokens,
   type SealedTokens,
 } from "#src/db/sealing-keys.ts";
-import { placeOfToken } from "#src/domain/token-place.ts";
+import { placeOfToken } from "#src/domain/sealed-places.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { sealAt, unsealToken } from "#src/operations/token-sealing.ts";
 
-/** What the job is built from. */
-export interface ResealDeps {
-  readonly sql: Sql;
-  readonly logger: Logger;
-  /** Newest first. */
-  readonly credentialKeys: readonly SealingKey[];
-}
+type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
 
-const BATCH = 200;
-const EVERY_MS = 60_000;
-const NONCE_BYTES = 12;
-const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
+const BATCH_SIZE = 200;
+const CHECK_INTERVAL_MS = 60_000;
+/** Sorts before the id of every account. */
+const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 const resealedTotal = createCounter(
   "credentials_resealed_total",
@@ -34,74 +27,80 @@ const staleCredentials = createGauge(
   "Credentials that are not sealed with the newest key yet; 0 = older keys may be removed.",
 );
 
-/** The same tokens under the newest key; undefined when they do not open, which the log says. */
+/** The same tokens, sealed with the newest key; undefined, with a log line, when a token cannot be unsealed. */
 function reseal(
-  { credentialKeys, logger }: ResealDeps,
+  deps: ResealDependencies,
   { accountId, accessToken, refreshToken }: SealedTokens,
 ): SealedTokens | undefined {
-  const again = (column: "access_token" | "refresh_token", sealed: string): string => {
-    const place = placeOfToken(accountId, column);
-    const text = unseal(credentialKeys, place, sealed);
-    return seal(credentialKeys, place, text, randomBytes(NONCE_BYTES));
-  };
+  const resealToken = (column: "access_token" | "refresh_token", sealed: string): string =>
+    sealAt(deps, placeOfToken(accountId, column), unsealToken(deps, accountId, column, sealed));
   try {
     return {
       accountId,
-      accessToken: again("access_token", accessToken),
-      refreshToken: refreshToken === null ? null : again("refresh_token", refreshToken),
+      accessToken: resealToken("access_token", accessToken),
+      refreshToken: refreshToken === null ? null : resealToken("refresh_token", refreshToken),
     };
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
-    logger.error({ err: error, accountId }, "a credential cannot be sealed again");
+    deps.logger.error(
+      { err: error, accountId },
+      "a credential cannot be unsealed and keeps its old key; connect the account again",
+    );
     return undefined;
   }
 }
 
-/** Seals one batch again, in one transaction. Returns where the next batch begins; undefined = nothing is left. */
+/** Seals one batch again in one transaction. Returns its last account; undefined = no credential is left. */
 async function resealBatch(
-  deps: ResealDeps,
+  deps: ResealDependencies,
   newestKeyId: string,
   after: string,
 ): Promise<string | undefined> {
   const { last, count } = await deps.sql.begin(async (tx) => {
-    const stale = await lockStaleCredentials(tx, newestKeyId, after, BATCH);
+    const stale = await lockStaleCredentials(tx, newestKeyId, after, BATCH_SIZE);
     const resealed = stale.map((row) => reseal(deps, row)).filter((row) => row !== undefined);
-    if (resealed.length > 0) await writeResealed(tx, resealed);
+    if (resealed.length > 0) await writeResealedTokens(tx, resealed);
     return { last: stale.at(-1)?.accountId, count: resealed.length };
   });
   resealedTotal.inc(count);
   return last;
 }
 
-/** How many are left; said by the metric. */
-async function measure({ sql }: ResealDeps, newestKeyId: string): Promise<number> {
-  const credentials = await countStaleCredentials(sql, newestKeyId);
-  staleCredentials.set(credentials);
-  return credentials;
+async function measureStale(
+  { sql }: Pick<ResealDependencies, "sql">,
+  newestKeyId: string,
+): Promise<number> {
+  const count = await countStaleCredentials(sql, newestKeyId);
+  staleCredentials.set(count);
+  return count;
 }
 
 /**
- * Seals credentials again whenever a newer key was configured, while everything goes on. A stop or a crash loses at most
- * one batch, whose rows are still what they were; several replicas share the work.
+ * Seals all credentials again when a newer key is configured, while the service keeps answering. A stop or a crash undoes
+ * at most one batch, and replicas share the work.
  */
-export function startResealing(deps: ResealDeps): Loop {
+export function startResealCredentials(deps: ResealDependencies): Loop {
   const { logger } = deps;
-  const keyId = deps.credentialKeys[0]?.id ?? "";
+  const newestKeyId = deps.credentialKeys[0]?.id ?? "";
   let after: string | undefined;
   return startLoop({
-    idleMs: EVERY_MS,
+    idleMs: CHECK_INTERVAL_MS,
     work: async () => {
       if (after === undefined) {
-        const count = await measure(deps, keyId);
+        const count = await measureStale(deps, newestKeyId);
         if (count === 0) return false;
-        logger.info({ count }, "sealing credentials again with the newest key");
+        logger.info({ count }, "credentials with an older sealing key are sealed again");
       }
-      after = await resealBatch(deps, keyId, after ?? FIRST_ACCOUNT);
+      after = await resealBatch(deps, newestKeyId, after ?? NIL_ID);
       if (after !== undefined) return true;
-      const count = await measure(deps, keyId);
-      logger.info({ count }, "credentials left with older keys");
+      const count = await measureStale(deps, newestKeyId);
+      logger.info(
+        { count },
+        "a round of sealing credentials again ended; the count is of those left with an older key",
+      );
       return false;
     },
-    onError: (error) => logger.error({ err: error }, "sealing credentials again failed"),
+    onError: (error) =>
+      logger.error({ err: error }, "sealing credentials again failed; the job tries again"),
   });
 }

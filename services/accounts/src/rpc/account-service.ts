@@ -1,15 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
-import type { Deps } from "#src/rpc/deps.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 
-/** The table of contents of AccountService. */
-export function createAccountService(deps: Deps) {
+/** The RPCs of AccountService. */
+export function createAccountService(deps: Dependencies) {
   return {
     listAccounts: (request) => listAccounts(deps, request),
     batchGetAccounts: (request) => batchGetAccounts(deps, request),

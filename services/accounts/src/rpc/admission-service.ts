@@ -1,10 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
-import type { Deps } from "#src/rpc/deps.ts";
 
-/** The table of contents of AdmissionService. */
-export function createAdmissionService(deps: Pick<Deps, "sql" | "noteKeyUse">) {
+/** The RPCs of AdmissionService. */
+export function createAdmissionService(deps: Pick<Dependencies, "sql" | "noteKeyUse">) {
   return {
     admit: (request) => admit(deps, request),
   } satisfies ServiceImpl<typeof AdmissionService>;

@@ -1,7 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
-  AdmissionGrantSchema,
   AdmissionQuery,
   AdmitRequest,
   AdmitResponseSchema,
@@ -16,95 +14,82 @@ import {
   type BudgetQuery,
 } from "#src/db/request-budgets.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
-import { emptyForMs, shareGrant } from "#src/domain/share-grant.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-
-type Grant = MessageInitShape<typeof AdmissionGrantSchema>;
+import { shareGrant } from "#src/domain/share-grant.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 
 const MAX_QUERIES = 500;
-/** How long the gateway may use an answer: revoking a key, or a new limit, is felt everywhere within 5 s. */
-const TTL_MS = 3_000;
-/** More than any bucket pays out at once; keeps sums within an int. */
-const MOST = 1_000_000;
-/** No workspace has it: what is no id must not fail the batch. */
-const NIL = "00000000-0000-0000-0000-000000000000";
+/** Maximum number of requests that one query may ask for or give back; keeps the sum of a batch within an int. */
+const MAX_REQUESTS_PER_QUERY = 1_000_000;
+/** Stands for a workspace id that is not a UUID. No workspace has it, so the query fails and its batch does not. */
+const NIL_ID = "00000000-0000-0000-0000-000000000000";
+
+function clampRequests(requests: number): number {
+  return Math.min(Math.max(requests, 0), MAX_REQUESTS_PER_QUERY);
+}
 
 function toBudgetQuery({ keyHash, workspaceId, want, giveBack }: AdmissionQuery): BudgetQuery {
-  const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL;
+  const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
   return {
     hash: Buffer.from(keyHash).toString("hex"),
     workspaceId: named ?? null,
-    want: Math.min(Math.max(want, 0), MOST),
-    giveBack: Math.min(Math.max(giveBack, 0), MOST),
+    want: clampRequests(want),
+    giveBack: clampRequests(giveBack),
   };
 }
 
-/** Asks once, and once more for workspaces whose bucket had to be made first. */
+function lacksBucket({ workspaceId, granted }: AdmissionRow): boolean {
+  return workspaceId !== null && granted === null;
+}
+
+/** Takes requests for a batch, and a second time for workspaces whose bucket had to be inserted first. */
 async function takeFromBuckets(
   sql: Sql,
   queries: readonly BudgetQuery[],
 ): Promise<readonly AdmissionRow[]> {
   const rows = await takeRequests(sql, queries, DEFAULT_REQUESTS_PER_MINUTE);
-  const without = rows.filter((row) => row.workspaceId !== null && row.granted === null);
-  if (without.length === 0) return rows;
-  const workspaceIds = new Set(without.map((row) => row.workspaceId ?? NIL));
+  const missing = rows.filter(lacksBucket);
+  if (missing.length === 0) return rows;
+  const workspaceIds = new Set(missing.map((row) => row.workspaceId ?? NIL_ID));
   await insertBudgets(sql, [...workspaceIds], DEFAULT_REQUESTS_PER_MINUTE);
-  const again = without.flatMap((row) => queries[row.position] ?? []);
-  const found = await takeRequests(sql, again, DEFAULT_REQUESTS_PER_MINUTE);
-  const later = found.map((row) => ({ ...row, position: without[row.position]?.position ?? 0 }));
-  return [...rows.filter((row) => !without.includes(row)), ...later];
+  const again = missing.flatMap((row) => queries[row.position] ?? []);
+  const rowsOfAgain = await takeRequests(sql, again, DEFAULT_REQUESTS_PER_MINUTE);
+  const later = rowsOfAgain.map((row) => ({
+    ...row,
+    position: missing[row.position]?.position ?? 0,
+  }));
+  return [...rows.filter((row) => !lacksBucket(row)), ...later];
 }
 
-/** What each question gets of what its workspace got, by the question's place in the batch. */
-function shareOut(
+/** How many requests each query gets of those granted to its workspace, by the query's position in the batch. */
+function shareGrants(
   rows: readonly AdmissionRow[],
   queries: readonly BudgetQuery[],
 ): ReadonlyMap<number, number> {
   const shares = new Map<number, number>();
   for (const group of Map.groupBy(rows, (row) => row.workspaceId).values()) {
     const wants = group.map((row) => queries[row.position]?.want ?? 0);
-    const given = shareGrant(group[0]?.granted ?? 0, wants);
-    group.forEach((row, index) => shares.set(row.position, given[index] ?? 0));
+    const granted = shareGrant(group[0]?.granted ?? 0, wants);
+    group.forEach((row, index) => shares.set(row.position, granted[index] ?? 0));
   }
   return shares;
 }
 
-function toGrant(row: AdmissionRow | undefined, granted: number): Grant {
-  if (row === undefined) return { ttlMs: TTL_MS };
-  const { keyId, scopes, workspaceCount, expiresAt, workspaceId } = row;
-  const key = {
-    id: keyId,
-    scopes: [...scopes],
-    workspaceCount,
-    ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
-  };
-  if (workspaceId === null) return { key, ttlMs: TTL_MS };
-  const requestsPerMinute = row.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
-  const tokens = row.tokens ?? 0;
-  return {
-    key,
-    workspace: { id: workspaceId, verified: row.verified ?? false, requestsPerMinute },
-    granted,
-    remaining: Math.floor(tokens),
-    emptyForMs: emptyForMs(tokens, requestsPerMinute),
-    ttlMs: TTL_MS,
-  };
-}
-
+/** The hot path of every request: resolves the keys and budgets of a whole batch in one statement. */
 export async function admit(
-  { sql, noteKeyUse }: Pick<Deps, "sql" | "noteKeyUse">,
+  { sql, noteKeyUse }: Pick<Dependencies, "sql" | "noteKeyUse">,
   request: AdmitRequest,
 ): Promise<MessageInitShape<typeof AdmitResponseSchema>> {
   if (request.queries.length > MAX_QUERIES)
     throw invalidRequest([{ code: "too_many", path: "/queries" }]);
   const queries = request.queries.map(toBudgetQuery);
   const rows = await takeFromBuckets(sql, queries);
-  const shares = shareOut(rows, queries);
-  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  const shares = shareGrants(rows, queries);
+  const rowByPosition = new Map(rows.map((row) => [row.position, row]));
   for (const row of rows) if (row.isUseStale) noteKeyUse(row.keyId);
   return {
     grants: queries.map((_, position) =>
-      toGrant(byPosition.get(position), shares.get(position) ?? 0),
+      toAdmissionGrant(rowByPosition.get(position), shares.get(position) ?? 0),
     ),
   };
 }

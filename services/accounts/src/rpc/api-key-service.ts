@@ -1,12 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
-import type { Deps } from "#src/rpc/deps.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 
-/** The table of contents of ApiKeyService. */
-export function createApiKeyService(deps: Pick<Deps, "sql">) {
+/** The RPCs of ApiKeyService. */
+export function createApiKeyService(deps: Pick<Dependencies, "sql">) {
   return {
     createApiKey: (request) => createApiKey(deps, request),
     listApiKeys: (request) => listApiKeys(deps, request),

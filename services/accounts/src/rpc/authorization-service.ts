@@ -1,11 +1,14 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { findTicket } from "#src/rpc/find-ticket.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
-import { findTicket, getTicket, issueTicket, openTicket } from "#src/rpc/tickets.ts";
+import { getTicket } from "#src/rpc/get-ticket.ts";
+import { issueTicket } from "#src/rpc/issue-ticket.ts";
+import { openTicket } from "#src/rpc/open-ticket.ts";
 
-/** The table of contents of AuthorizationService. */
-export function createAuthorizationService(deps: Deps) {
+/** The RPCs of AuthorizationService. A "ticket" of the contract is an authorization, found by its connect link. */
+export function createAuthorizationService(deps: Dependencies) {
   return {
     issueTicket: (request) => issueTicket(deps, request),
     getTicket: (request) => getTicket(deps, request),

@@ -5,15 +5,15 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
-import { toAccountKeys } from "#src/rpc/account-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
+import { toAccountKeys } from "./to-account-key.ts";
 
 const MAX_REFS = 1_000;
 
-/** An account of another workspace is left out like one that does not exist: callers cannot tell the two apart. */
+/** Leaves out accounts of another workspace and unknown accounts alike, so that callers cannot tell them apart. */
 export async function batchGetAccounts(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { refs }: BatchGetAccountsRequest,
 ): Promise<MessageInitShape<typeof BatchGetAccountsResponseSchema>> {
   if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);

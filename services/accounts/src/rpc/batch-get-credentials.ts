@@ -7,56 +7,59 @@ import type {
   CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { invalidRequest, unavailable } from "@postrider/shared/errors";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { SealError } from "@postrider/shared/secrets/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
-import { toAccountKeys } from "#src/rpc/account-keys.ts";
-import type { CredentialDeps } from "#src/rpc/credential-service.ts";
-import { mapBounded } from "#src/rpc/map-bounded.ts";
-import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { toAccountKeys } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
 const MAX_REFS = 500;
-const REFRESHES_AT_ONCE = 16;
-/** How long the whole batch waits for tokens that have ended already; the others never wait. */
-const MAX_WAIT_MS = 3_000;
+const MAX_CONCURRENT_REFRESHES = 16;
+/** How long a batch waits for the refresh of expired tokens. It never waits for tokens that still work. */
+const MAX_REFRESH_WAIT_MS = 3_000;
 
-/** Begins to renew what is due. Resolves when all of these refreshes have ended; failures are in the log. */
-async function renew(deps: CredentialDeps, rows: readonly CredentialRow[]): Promise<void> {
-  await mapBounded(rows, REFRESHES_AT_ONCE, async (row) => {
+/** Refreshes credentials, and resolves when all refreshes have ended. Failures are logged, not thrown. */
+async function refreshAll(deps: Dependencies, rows: readonly CredentialRow[]): Promise<void> {
+  const refreshes = new Semaphore({ total: MAX_CONCURRENT_REFRESHES, maxWaiting: Infinity });
+  const refresh = async (row: CredentialRow): Promise<void> => {
     try {
-      await deps.refresher.refresh(row);
+      await deps.refreshTokens(row);
     } catch (error) {
-      deps.logger.error({ err: error, accountId: row.accountId }, "refresh failed");
+      deps.logger.error(
+        { err: error, accountId: row.accountId },
+        "the refresh of a token failed; the next use of the account tries again",
+      );
     }
-  });
+  };
+  await Promise.all(rows.map((row) => refreshes.run(() => refresh(row))));
 }
 
 function isDue(row: CredentialRow): boolean {
-  return row.accountStatus === "active" && row.canRefresh && row.isHalfOver;
+  return row.accountStatus === "active" && row.canRefresh && row.isPastHalfLife;
 }
 
-async function readFresh(
-  deps: CredentialDeps,
+async function listFreshCredentials(
+  deps: Dependencies,
   request: BatchGetCredentialsRequest,
 ): Promise<readonly CredentialRow[]> {
   const keys = toAccountKeys(request.refs);
   const rows = await listCredentials(deps.sql, keys);
-  const due = rows.filter(isDue);
-  if (due.length === 0) return rows;
-  const over = due.filter((row) => row.isOver);
-  // These go on by themselves: their tokens work, so nobody waits for new ones.
-  void renew(
-    deps,
-    due.filter((row) => !row.isOver),
+  const { expired = [], working = [] } = Object.groupBy(rows.filter(isDue), (row) =>
+    row.isExpired ? "expired" : "working",
   );
-  if (over.length === 0) return rows;
-  await Promise.race([renew(deps, over), sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+  // Not awaited: these tokens still work, and the new ones are for later batches.
+  if (working.length > 0) void refreshAll(deps, working);
+  if (expired.length === 0) return rows;
+  const timeout = sleep(MAX_REFRESH_WAIT_MS, undefined, { ref: false });
+  await Promise.race([refreshAll(deps, expired), timeout]);
   return await listCredentials(deps.sql, keys);
 }
 
-/** One credential that nobody can open is its account's trouble and not the batch's: it must be connected again. */
-async function open(
-  deps: CredentialDeps,
+/** A token that cannot be unsealed affects only its own account, which has to be connected again. */
+async function readCredential(
+  deps: Dependencies,
   ref: AccountRef,
   row: CredentialRow | undefined,
 ): Promise<MessageInitShape<typeof CredentialSchema>> {
@@ -65,23 +68,35 @@ async function open(
   } catch (error) {
     if (!(error instanceof SealError) || row === undefined) throw error;
     const { accountId, version } = row;
-    deps.logger.error({ err: error, accountId }, "a credential does not open");
-    // A key that only this process lacks may be on its way to it.
-    if (!error.isBroken) throw unavailable(error);
-    await markReconnectRequired(deps, row, version);
+    const log = { err: error, accountId };
+    if (!error.isBroken) {
+      deps.logger.error(
+        log,
+        "a token needs a sealing key that CREDENTIAL_KEYS of this process lacks",
+      );
+      // During a roll-out of a new key, another process may have the key already.
+      throw unavailable(error);
+    }
+    deps.logger.error(
+      log,
+      "a stored token is damaged and cannot be unsealed; connect the account again",
+    );
+    await requireAccountReconnect(deps, row, version);
     return toCredential(deps, ref, { ...row, accountStatus: "reconnect_required" });
   }
 }
 
 export async function batchGetCredentials(
-  deps: CredentialDeps,
+  deps: Dependencies,
   request: BatchGetCredentialsRequest,
 ): Promise<MessageInitShape<typeof BatchGetCredentialsResponseSchema>> {
   if (request.refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
-  const rows = await readFresh(deps, request);
-  const byKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
+  const rows = await listFreshCredentials(deps, request);
+  const rowByKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
   const credentials = await Promise.all(
-    request.refs.map((ref) => open(deps, ref, byKey.get(`${ref.workspaceId}/${ref.accountId}`))),
+    request.refs.map((ref) =>
+      readCredential(deps, ref, rowByKey.get(`${ref.workspaceId}/${ref.accountId}`)),
+    ),
   );
   return { credentials };
 }

@@ -6,13 +6,13 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listWorkspacesByIds } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 const MAX_IDS = 500;
 
 export async function batchGetWorkspaces(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   request: BatchGetWorkspacesRequest,
 ): Promise<MessageInitShape<typeof BatchGetWorkspacesResponseSchema>> {
   if (request.ids.length > MAX_IDS) throw invalidRequest([{ code: "too_many", path: "/ids" }]);

@@ -6,23 +6,24 @@ import type {
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import { getConfiguredPlatform } from "#src/rpc/configured-platform.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { logIn } from "#src/rpc/log-in.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+import { getConfiguredPlatform } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { fetchConnection } from "#src/operations/fetch-connection.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** Where a platform has a page of its own, nobody types tokens in. */
+/** Connects an account with entered credentials. Platforms with an authorization page are connected there only. */
 export async function connectAccount(
-  deps: Deps,
+  deps: Dependencies,
   { workspaceId, platform, login }: ConnectAccountRequest,
 ): Promise<MessageInitShape<typeof ConnectAccountResponseSchema>> {
   const { connector } = getConfiguredPlatform(deps, platform);
-  if (connector.authorization !== undefined)
+  if (connector.codeFlow !== undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);
   if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
     throw notFound();
-  const connection = await logIn(connector, login);
-  const [row] = await storeConnections(deps, workspaceId, platform, [connection]);
+  const connection = await fetchConnection(connector, login);
+  const connections = [connection];
+  const [row] = await storeConnections(deps, { workspaceId, platform, connections });
   return row === undefined ? {} : { account: toAccount(row) };
 }

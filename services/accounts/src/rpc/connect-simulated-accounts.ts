@@ -7,28 +7,28 @@ import { isSimulated } from "@postrider/platforms/authorization/registry";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { logIn } from "#src/rpc/log-in.ts";
-import { mapBounded } from "#src/rpc/map-bounded.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { fetchConnection } from "#src/operations/fetch-connection.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 const MAX_COUNT = 1_000;
-const LOGINS_AT_ONCE = 16;
+const MAX_CONCURRENT_CALLS = 16;
 
-/** The platform's connector and the simulator that stands behind it; undefined when it is the real platform. */
-function findSimulated({ connectors, simulatorUrl }: Deps, platform: string) {
+/** The connector of a simulated platform and the simulator's address; undefined when the platform is real. */
+function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: string) {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
   if (configured === undefined || simulatorUrl === undefined) return undefined;
   if (!isSimulated(configured.baseUrl, simulatorUrl)) return undefined;
   return { connector: configured.connector, simulatorUrl };
 }
 
-/** Makes accounts on the simulator and connects them the way real ones are connected. */
+/** Creates accounts on the simulator and connects them in the same way as real accounts. */
 export async function connectSimulatedAccounts(
-  deps: Deps,
+  deps: Dependencies,
   { workspaceId, platform, username, count }: ConnectSimulatedAccountsRequest,
 ): Promise<MessageInitShape<typeof ConnectSimulatedAccountsResponseSchema>> {
   if (count < 1 || count > MAX_COUNT)
@@ -39,9 +39,10 @@ export async function connectSimulatedAccounts(
     throw notFound();
   const wanted = { platform, username, count };
   const logins = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
-  const connections = await mapBounded(logins, LOGINS_AT_ONCE, (login) =>
-    logIn(simulated.connector, login),
+  const calls = new Semaphore({ total: MAX_CONCURRENT_CALLS, maxWaiting: Infinity });
+  const connections = await Promise.all(
+    logins.map((login) => calls.run(() => fetchConnection(simulated.connector, login))),
   );
-  const rows = await storeConnections(deps, workspaceId, platform, connections);
+  const rows = await storeConnections(deps, { workspaceId, platform, connections });
   return { accounts: rows.map(toAccount) };
 }

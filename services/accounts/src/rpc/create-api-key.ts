@@ -12,14 +12,12 @@ import { insertApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-const PAST = [{ code: "in_the_past", path: "/expiresAt" }];
-
-/** The key's text is in this answer and nowhere else: only its hash is stored. */
+/** The text of the key is in this answer only: its hash is stored. */
 export async function createApiKey(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   request: CreateApiKeyRequest,
 ): Promise<MessageInitShape<typeof CreateApiKeyResponseSchema>> {
   const violations: Violation[] = [];
@@ -43,6 +41,6 @@ export async function createApiKey(
     workspaceIds,
     expiresAt: request.expiresAt === undefined ? undefined : timestampDate(request.expiresAt),
   });
-  if (row === undefined) throw invalidRequest(PAST);
+  if (row === undefined) throw invalidRequest([{ code: "in_the_past", path: "/expiresAt" }]);
   return { key, apiKey: toApiKey(row) };
 }

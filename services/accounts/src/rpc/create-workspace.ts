@@ -7,11 +7,11 @@ import { invalidRequest } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { insertWorkspace } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 export async function createWorkspace(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { name, verified }: CreateWorkspaceRequest,
 ): Promise<MessageInitShape<typeof CreateWorkspaceResponseSchema>> {
   if (!isName(name)) throw invalidRequest([{ code: "invalid_name", path: "/name" }]);

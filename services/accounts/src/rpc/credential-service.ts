@@ -1,17 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
-import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
-import type { Deps } from "#src/rpc/deps.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 
-export interface CredentialDeps extends Deps {
-  readonly refresher: CredentialRefresher;
-}
-
-/** The table of contents of CredentialService. */
-export function createCredentialService(deps: CredentialDeps) {
+/** The RPCs of CredentialService. */
+export function createCredentialService(deps: Dependencies) {
   return {
     batchGetCredentials: (request) => batchGetCredentials(deps, request),
     listSealingKeys: () => listSealingKeys(deps),

@@ -5,47 +5,47 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
-import { lockAccount, setDisconnected, type AccountKey } from "#src/db/accounts.ts";
-import { destroyTokens, type DestroyedTokens } from "#src/db/credentials.ts";
+import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
+import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import { accountDisconnected } from "#src/events.ts";
-import { toAccountKey } from "#src/rpc/account-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { revokeTokens } from "#src/rpc/revoke-tokens.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { revokeTokens } from "#src/operations/revoke-tokens.ts";
+import { toAccountKey } from "#src/rpc/to-account-key.ts";
 
-interface Disconnected {
-  readonly platform: string;
-  /** Undefined when there was nothing to destroy any more. */
-  readonly tokens: DestroyedTokens | undefined;
-}
+type Disconnection =
+  | { readonly kind: "already_disconnected" }
+  | { readonly kind: "disconnected"; readonly platform: string; readonly tokens: DeletedTokens };
 
-/** The local part: one transaction, after which nobody here can act for the account. */
+/** The local part, in one transaction: afterwards this service cannot act for the account. */
 async function disconnect(
-  { sql, nudge }: Pick<Deps, "sql" | "nudge">,
+  { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
-): Promise<Disconnected> {
-  const disconnected = await sql.begin(async (tx) => {
+): Promise<Disconnection> {
+  const disconnection = await sql.begin(async (tx): Promise<Disconnection> => {
     const account = await lockAccount(tx, key);
     if (account === undefined) throw notFound();
-    const { platform, status } = account;
-    if (status === "disconnected") return { platform, tokens: undefined };
-    const tokens = await destroyTokens(tx, key);
-    const change = await setDisconnected(tx, key);
-    if (change !== undefined)
-      await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
-    return { platform, tokens };
+    if (account.status === "disconnected") return { kind: "already_disconnected" };
+    const { platform } = account;
+    const tokens = await deleteTokens(tx, key);
+    const change = await setAccountStatus(tx, key, "disconnected");
+    await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
+    return { kind: "disconnected", platform, tokens };
   });
   nudge();
-  return disconnected;
+  return disconnection;
 }
 
+/** Deletes the tokens first: the account is disconnected whatever the platform answers to the revocation. */
 export async function disconnectAccount(
-  deps: Deps,
+  deps: Dependencies,
   { ref }: DisconnectAccountRequest,
 ): Promise<MessageInitShape<typeof DisconnectAccountResponseSchema>> {
   const key = toAccountKey(ref);
   if (key === undefined) throw notFound();
-  const { platform, tokens } = await disconnect(deps, key);
-  if (tokens === undefined) return { revocation: "not_attempted", reason: "already_disconnected" };
+  const disconnection = await disconnect(deps, key);
+  if (disconnection.kind === "already_disconnected")
+    return { revocation: "not_attempted", reason: "already_disconnected" };
+  const { platform, tokens } = disconnection;
   const revocation = await revokeTokens(deps, { ...key, platform }, tokens);
   return revocation.outcome === "unconfirmed"
     ? { revocation: "unconfirmed" }

@@ -4,106 +4,113 @@ import type {
   FinishAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
-import { unseal, type SealedPlace } from "@postrider/shared/secrets/sealing";
+import { unseal } from "@postrider/shared/secrets/sealing";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
-  claimTicket,
-  findTicketByState,
-  isTicketBrowser,
-  setTicketConnected,
-  setTicketFailed,
-  type ClaimedTicket,
-} from "#src/db/oauth-tickets.ts";
-import { hashSecret } from "#src/domain/ticket-secrets.ts";
-import { getAuthorization } from "#src/rpc/configured-platform.ts";
-import type { Deps } from "#src/rpc/deps.ts";
-import { storeConnections } from "#src/rpc/store-connections.ts";
+  claimAuthorization,
+  findAuthorizationByState,
+  isBrowserOfAuthorization,
+  setAuthorizationConnected,
+  setAuthorizationFailed,
+  type ClaimedAuthorization,
+} from "#src/db/authorizations.ts";
+import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** All calls of an exchange together; several platforms need three. */
+/** Time limit of all calls of one code exchange; some platforms need three calls. */
 const EXCHANGE_TIMEOUT_MS = 25_000;
 
-/** Errors of RFC 6749 that are about the platform and not about the person's decision. */
-const PLATFORM_TROUBLE = new Set(["server_error", "temporarily_unavailable"]);
+/** Errors of RFC 6749 that report a fault of the platform and not the decision of the person. */
+const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
 type Failure = "denied" | "refused" | "no_account" | "unavailable";
-type Ending = Failure | { readonly accounts: readonly AccountRow[] };
+type Ending =
+  | { readonly kind: "connected"; readonly accounts: readonly AccountRow[] }
+  | { readonly kind: Failure };
 
-/** Where platforms send browsers back to; it has to be registered with each app exactly so. */
-export function redirectUriOf({ publicUrl }: Pick<Deps, "publicUrl">): string {
-  return `${publicUrl}/connect/callback`;
-}
-
-export function placeOfVerifier(ticketId: string): SealedPlace {
-  return { table: "oauth_tickets", rowId: ticketId, column: "code_verifier" };
-}
-
-/** Why nobody may finish with that state and browser. A browser that is not the right one learns nothing else. */
+/**
+ * Why this browser cannot finish an authorization with this state. A browser that did not open the connect link learns
+ * only that.
+ */
 async function refusalOf(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   stateHash: Uint8Array,
   browserHash: Uint8Array,
 ): Promise<{ readonly outcome: string; readonly platform?: string }> {
-  const ticket = await findTicketByState(sql, stateHash);
-  if (ticket === undefined) return { outcome: "unknown_state" };
-  if (!(await isTicketBrowser(sql, stateHash, browserHash))) return { outcome: "other_browser" };
-  const isExpired = ticket.status === "opened" && ticket.isOver;
-  return { outcome: isExpired ? "expired" : "used", platform: ticket.platform };
+  const authorization = await findAuthorizationByState(sql, stateHash);
+  if (authorization === undefined) return { outcome: "unknown_state" };
+  if (!(await isBrowserOfAuthorization(sql, stateHash, browserHash)))
+    return { outcome: "other_browser" };
+  const { status, isExpired, platform } = authorization;
+  return { outcome: status === "opened" && isExpired ? "expired" : "used", platform };
 }
 
-async function exchange(deps: Deps, ticket: ClaimedTicket, code: string): Promise<ExchangeResult> {
-  const { id, platform, codeVerifier } = ticket;
+async function exchange(
+  deps: Dependencies,
+  { id, platform, codeVerifier }: ClaimedAuthorization,
+  code: string,
+): Promise<ExchangeResult> {
   const grant = {
     code,
-    redirectUri: redirectUriOf(deps),
-    codeVerifier: unseal(deps.credentialKeys, placeOfVerifier(id), codeVerifier),
+    redirectUri: redirectUriOf(deps.publicUrl),
+    codeVerifier: unseal(deps.credentialKeys, placeOfCodeVerifier(id), codeVerifier),
   };
-  const authorization = getAuthorization(deps, platform);
-  return await authorization.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
+  const flow = getAuthorizationFlow(deps, platform);
+  return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
 }
 
 async function finish(
-  deps: Deps,
-  ticket: ClaimedTicket,
+  deps: Dependencies,
+  authorization: ClaimedAuthorization,
   { code, error }: FinishAuthorizationRequest,
 ): Promise<Ending> {
-  if (PLATFORM_TROUBLE.has(error)) return "unavailable";
-  if (error !== "" || code === "") return "denied";
-  const { id, workspaceId, platform } = ticket;
-  const result = await exchange(deps, ticket, code);
+  if (PLATFORM_ERRORS.has(error)) return { kind: "unavailable" };
+  if (error !== "" || code === "") return { kind: "denied" };
+  const { id, workspaceId, platform } = authorization;
+  const result = await exchange(deps, authorization, code);
   if (result.kind !== "granted") {
-    const { message } = result;
-    deps.logger.warn({ platform, reason: message }, "a code was not exchanged");
-    return result.kind;
+    const { kind, message } = result;
+    deps.logger.warn(
+      { platform, reason: message },
+      "the platform did not exchange an authorization code; the person has to connect again",
+    );
+    return { kind };
   }
-  if (result.connections.length === 0) return "no_account";
+  const { connections } = result;
+  if (connections.length === 0) return { kind: "no_account" };
   const accounts = await storeConnections(
     deps,
-    workspaceId,
-    platform,
-    result.connections,
-    (tx, accountIds) => setTicketConnected(tx, id, accountIds),
+    { workspaceId, platform, connections },
+    (tx, accountIds) => setAuthorizationConnected(tx, id, accountIds),
   );
-  return { accounts };
+  return { kind: "connected", accounts };
 }
 
-/** Every way in has one turn: a code that was shown twice, or by two at once, is exchanged once. */
+/** The claim allows one exchange: a browser that comes back twice, or twice at once, does not use a code twice. */
 export async function finishAuthorization(
-  deps: Deps,
+  deps: Dependencies,
   request: FinishAuthorizationRequest,
 ): Promise<MessageInitShape<typeof FinishAuthorizationResponseSchema>> {
   const stateHash = hashSecret(request.state);
   const browserHash = hashSecret(request.browser);
-  const ticket = await claimTicket(deps.sql, stateHash, browserHash);
-  if (ticket === undefined) return await refusalOf(deps, stateHash, browserHash);
-  const { id, platform } = ticket;
-  const ending = await finish(deps, ticket, request).catch((error: unknown): Failure => {
-    deps.logger.error({ err: error, platform }, "an authorization was not finished");
-    return "unavailable";
+  const authorization = await claimAuthorization(deps.sql, stateHash, browserHash);
+  if (authorization === undefined) return await refusalOf(deps, stateHash, browserHash);
+  const { id, platform } = authorization;
+  const ending = await finish(deps, authorization, request).catch((error: unknown): Ending => {
+    deps.logger.error(
+      { err: error, platform },
+      "an authorization failed with an error; the person has to connect again",
+    );
+    return { kind: "unavailable" };
   });
-  if (typeof ending === "string") {
-    await setTicketFailed(deps.sql, id, ending);
-    return { outcome: ending, platform };
+  if (ending.kind !== "connected") {
+    await setAuthorizationFailed(deps.sql, id, ending.kind);
+    return { outcome: ending.kind, platform };
   }
   return { outcome: "connected", platform, accounts: ending.accounts.map(toAccount) };
 }

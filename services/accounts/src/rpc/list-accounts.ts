@@ -4,14 +4,14 @@ import type {
   ListAccountsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { isId } from "@postrider/shared/ids";
-import { listAccountsOf } from "#src/db/accounts.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { listAccountsOfWorkspace } from "#src/db/accounts.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 export async function listAccounts(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { workspaceId }: ListAccountsRequest,
 ): Promise<MessageInitShape<typeof ListAccountsResponseSchema>> {
-  const rows = isId(workspaceId) ? await listAccountsOf(sql, workspaceId) : [];
+  const rows = isId(workspaceId) ? await listAccountsOfWorkspace(sql, workspaceId) : [];
   return { accounts: rows.map(toAccount) };
 }

@@ -5,17 +5,17 @@ import type {
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listApiKeysOf } from "#src/db/api-keys.ts";
+import { listApiKeysOfWorkspace } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 export async function listApiKeys(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { workspaceId }: ListApiKeysRequest,
 ): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
   if (!isId(workspaceId)) throw notFound();
-  const rows = await listApiKeysOf(sql, workspaceId);
+  const rows = await listApiKeysOfWorkspace(sql, workspaceId);
   if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
   return { apiKeys: rows.map(toApiKey) };
 }

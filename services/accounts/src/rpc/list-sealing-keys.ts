@@ -1,26 +1,26 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ListSealingKeysResponseSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { countSealingKeys } from "#src/db/sealing-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Configured keys in their order, then those that tokens still need although nobody configured them. */
+/** Lists the configured keys in their order, then missing keys: tokens need them, but they are not configured. */
 export async function listSealingKeys({
   sql,
   credentialKeys,
-}: Pick<Deps, "sql" | "credentialKeys">): Promise<
+}: Pick<Dependencies, "sql" | "credentialKeys">): Promise<
   MessageInitShape<typeof ListSealingKeysResponseSchema>
 > {
-  const counts = new Map(
-    (await countSealingKeys(sql)).map(({ keyId, credentials }) => [keyId, credentials]),
+  const countById = new Map(
+    (await listSealingKeyUses(sql)).map(({ keyId, credentials }) => [keyId, credentials]),
   );
   const configured = credentialKeys.map(({ id }) => id);
-  const missing = [...counts.keys()].filter((id) => !configured.includes(id)).toSorted();
+  const missing = [...countById.keys()].filter((id) => !configured.includes(id)).toSorted();
   return {
     keys: [...configured, ...missing].map((id, index) => ({
       id,
       configured: configured.includes(id),
       newest: index === 0 && configured.length > 0,
-      credentialCount: BigInt(counts.get(id) ?? 0),
+      credentialCount: BigInt(countById.get(id) ?? 0),
     })),
   };
 }

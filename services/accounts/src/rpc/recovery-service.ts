@@ -1,22 +1,19 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
-import { unavailable } from "@postrider/shared/errors";
-import { adoptDeployment, findHold } from "#src/db/deployment.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { adoptDeployment, readOwnership } from "@postrider/shared/deployment/table";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** The table of contents of RecoveryService; its operations are a statement or two each. */
-export function createRecoveryService({ sql, deploymentId }: Pick<Deps, "sql" | "deploymentId">) {
-  const getHold = async () => {
-    const reason = await findHold(sql, deploymentId);
-    if (reason === undefined) throw unavailable();
-    return reason;
-  };
+/** The RPCs of RecoveryService; each is one or two statements. */
+export function createRecoveryService({
+  sql,
+  deploymentId,
+}: Pick<Dependencies, "sql" | "deploymentId">) {
   return {
     async getRecovery() {
-      return { heldBecause: (await getHold()) ?? "" };
+      const ownership = await readOwnership(sql, deploymentId);
+      return { heldBecause: ownership.kind === "foreign" ? ownership.reason : "" };
     },
     async adoptData() {
-      await getHold();
       return { adopted: await adoptDeployment(sql, deploymentId) };
     },
   } satisfies ServiceImpl<typeof RecoveryService>;

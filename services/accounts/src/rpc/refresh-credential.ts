@@ -7,51 +7,50 @@ import type {
 import { unavailable } from "@postrider/shared/errors";
 import type { AccountKey } from "#src/db/accounts.ts";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
-import { toAccountKey } from "#src/rpc/account-keys.ts";
-import type { CredentialDeps } from "#src/rpc/credential-service.ts";
-import { markReconnectRequired } from "#src/rpc/require-reconnect.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { toAccountKey } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
-/** As long as one call of a token endpoint may take. */
+/** How long a caller waits for the refresh of another process; a token endpoint may take this long to answer. */
 const MAX_WAIT_MS = 15_000;
-const POLL_MS = 100;
+const POLL_INTERVAL_MS = 100;
 const RETRY_AFTER_MS = 5_000;
 
-/** Whether the caller has to look for something newer than what was refused. */
-function isRefused(row: CredentialRow, refusedVersion: number): boolean {
+/** Whether the stored credential is still the one that the platform refused. */
+function isStillRefused(row: CredentialRow, refusedVersion: number): boolean {
   return row.accountStatus === "active" && row.version <= refusedVersion;
 }
 
 /**
- * Reads the credential until it is newer than the refused one or cannot be renewed, making the refresh itself or waiting
- * for whoever makes it.
+ * Waits until the stored credential is newer than the refused one, or the account cannot be used. Refreshes it, or polls
+ * while another process refreshes it.
  */
-async function readNewer(
-  deps: CredentialDeps,
+async function waitForNewer(
+  deps: Dependencies,
   key: AccountKey,
   refusedVersion: number,
 ): Promise<CredentialRow | undefined> {
   const deadlineAt = performance.now() + MAX_WAIT_MS;
   for (;;) {
     const [row] = await listCredentials(deps.sql, [key]);
-    if (row === undefined || !isRefused(row, refusedVersion)) return row;
+    if (row === undefined || !isStillRefused(row, refusedVersion)) return row;
     if (!row.canRefresh) {
-      // Nothing can renew it: the platform's refusal is the last word.
-      await markReconnectRequired(deps, key, refusedVersion);
+      await requireAccountReconnect(deps, key, refusedVersion);
       continue;
     }
-    const outcome = await deps.refresher.refresh(row);
+    const outcome = await deps.refreshTokens(row);
     if (outcome === "failed" || performance.now() > deadlineAt)
       throw unavailable(undefined, RETRY_AFTER_MS);
-    if (outcome === "busy") await sleep(POLL_MS);
+    if (outcome === "busy") await sleep(POLL_INTERVAL_MS);
   }
 }
 
 export async function refreshCredential(
-  deps: CredentialDeps,
+  deps: Dependencies,
   { ref, refusedVersion }: RefreshCredentialRequest,
 ): Promise<MessageInitShape<typeof RefreshCredentialResponseSchema>> {
   const key = toAccountKey(ref);
-  const row = key === undefined ? undefined : await readNewer(deps, key, Number(refusedVersion));
+  const row = key === undefined ? undefined : await waitForNewer(deps, key, Number(refusedVersion));
   return { credential: toCredential(deps, ref, row) };
 }

@@ -5,14 +5,14 @@ import type {
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { setRevoked } from "#src/db/api-keys.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import { revokeApiKeyById } from "#src/db/api-keys.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Effective everywhere when the last answer of `Admit` for the key has run out, which is after 3 s. */
+/** Takes effect within 3 s, when the last answers of `Admit` for the key expire in the gateways. */
 export async function revokeApiKey(
-  { sql }: Pick<Deps, "sql">,
+  { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,
 ): Promise<MessageInitShape<typeof RevokeApiKeyResponseSchema>> {
-  if (!isId(id) || !(await setRevoked(sql, id))) throw notFound();
+  if (!isId(id) || !(await revokeApiKeyById(sql, id))) throw notFound();
   return {};
 }

@@ -9,31 +9,27 @@ import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createAccountService } from "#src/rpc/account-service.ts";
 import { createAdmissionService } from "#src/rpc/admission-service.ts";
 import { createApiKeyService } from "#src/rpc/api-key-service.ts";
 import { createAuthorizationService } from "#src/rpc/authorization-service.ts";
-import type { CredentialRefresher } from "#src/rpc/credential-refresher.ts";
 import { createCredentialService } from "#src/rpc/credential-service.ts";
-import type { Deps } from "#src/rpc/deps.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { createWorkspaceService } from "#src/rpc/workspace-service.ts";
 
-export function createRoutes(
-  deps: Deps,
-  refresher: CredentialRefresher,
-): (router: ConnectRouter) => void {
+export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
     router.service(AccountService, createAccountService(deps));
     router.service(AdmissionService, createAdmissionService(deps));
     router.service(ApiKeyService, createApiKeyService(deps));
     router.service(AuthorizationService, createAuthorizationService(deps));
-    router.service(CredentialService, createCredentialService({ ...deps, refresher }));
+    router.service(CredentialService, createCredentialService(deps));
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
-    // This service consumes nothing, but a broker may refuse what it publishes.
+    // This service consumes no events, but the broker may refuse events that it publishes.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -3,12 +3,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { CredentialRow } from "#src/db/credentials.ts";
-import { unsealToken } from "#src/rpc/credential-seals.ts";
-import type { Deps } from "#src/rpc/deps.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
 
-/** The token leaves only while the account is active. */
+/** Contains the access token only while the account is active. */
 export function toCredential(
-  deps: Pick<Deps, "credentialKeys">,
+  deps: Pick<Dependencies, "credentialKeys">,
   ref: AccountRef | undefined,
   row: CredentialRow | undefined,
 ): MessageInitShape<typeof CredentialSchema> {

@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/registry";
-import { mp4Media, pngMedia, type TestMedia } from "../media-fixture.ts";
-import { jpegMedia } from "../served-media.ts";
+import { jpegMedia } from "@postrider/platforms/test/media-server";
+import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 
 /** A call of a platform that makes something, or makes it visible. */
 export interface Step {

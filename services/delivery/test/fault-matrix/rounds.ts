@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { TestMedia } from "@postrider/platforms/test/test-media";
 import type { TestTarget } from "../fixture.ts";
-import type { TestMedia } from "../media-fixture.ts";
 import type { Row } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 

@@ -1,6 +1,10 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
-import { createConnectors, type ConnectorConfig } from "@postrider/platforms/publishing/registry";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import {
+  createPublishingConnectors,
+  type PublishingSettings,
+} from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
+import { MediaServer } from "@postrider/platforms/test/media-server";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -8,7 +12,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
-import { MediaServer } from "../served-media.ts";
 import { LIBRARY, type Row } from "./cases.ts";
 import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
 import { judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";
@@ -30,7 +33,7 @@ interface Issued {
 }
 
 /** Does something to a connector before a worker gets it. */
-export type Wrap = (connector: Connector, stage: Stage, sql: Sql) => Connector;
+export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
 
 /** The simulated platforms, their accounts, and the posts that go there. */
 export class Stage implements AsyncDisposable {
@@ -60,7 +63,7 @@ export class Stage implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  get config(): ConnectorConfig {
+  get config(): PublishingSettings {
     const { url } = this.#simulator;
     const graph = (platform: PlatformId) => ({
       baseUrl: `${url}/${platform}`,
@@ -70,13 +73,11 @@ export class Stage implements AsyncDisposable {
     return {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
-      xBaseUrl: `${url}/x`,
-      tiktokBaseUrl: `${url}/tiktok`,
-      telegramBaseUrl: `${url}/telegram`,
-      blueskyBaseUrl: `${url}/bluesky`,
-      blueskyVideoBaseUrl: `${url}/bluesky`,
-      youtubeBaseUrl: `${url}/youtube`,
-      xMayResend: true,
+      x: { baseUrl: `${url}/x`, mayResend: true },
+      tiktok: { baseUrl: `${url}/tiktok` },
+      telegram: { baseUrl: `${url}/telegram` },
+      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky` },
+      youtube: { baseUrl: `${url}/youtube` },
     };
   }
 
@@ -133,7 +134,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async #login({ identifier, appPassword }: Issued["credentials"]): Promise<string> {
-    const url = `${this.config.blueskyBaseUrl}/xrpc/com.atproto.server.createSession`;
+    const url = `${this.config.bluesky.baseUrl}/xrpc/com.atproto.server.createSession`;
     const answer = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -254,7 +255,7 @@ export function startMatrixWorker(
   wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
-  const made = Object.values(createConnectors(stage.config)).map((connector) => {
+  const made = Object.values(createPublishingConnectors(stage.config)).map((connector) => {
     const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
     return [connector.platform, wrapped] as const;
   });

@@ -1,11 +1,8 @@
-import type {
-  Connector,
-  Failure,
-  Outcome,
-  PrepareStep,
-  Publication,
-  SendGuard,
-} from "@postrider/platforms/publishing/connector";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
@@ -77,7 +74,11 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
 }
 
 /** The real connector, with a clock that runs as fast as the matrix and a worker that may stand still. */
-export function scaled(connector: Connector, stage: Stage, sql: Sql): Connector {
+export function scaled(
+  connector: PublishingConnector,
+  stage: Stage,
+  sql: Sql,
+): PublishingConnector {
   const roundOf = ({ targetId }: Publication) => stage.rounds.get(targetId);
   const isDelayed = (publication: Publication) => roundOf(publication)?.fault.isDelay === true;
   return {

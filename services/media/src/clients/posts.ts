@@ -4,11 +4,11 @@ import type { UsingPost } from "#src/domain/usage.ts";
 
 export type PostsClient = Client<typeof MediaUseService>;
 
-/** How many posts one call may name. */
+/** Maximum number of posts per call. */
 export const MAX_POSTS = 500;
 const TIMEOUT_MS = 5_000;
 
-/** What posts says of the named posts; those that do not exist are missing. */
+/** Asks posts whether these posts use the media. Posts that do not exist are missing in the map. */
 export async function fetchUsingPosts(
   posts: PostsClient,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

@@ -1,16 +1,18 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Who carries out the import of a key. */
+/** The right to carry out the import of an idempotency key. */
 export interface ImportClaim {
   readonly workspaceId: string;
   readonly key: string;
-  /** New for each claim. */
+  /** Unique per claim, so that a request that lost its claim cannot renew or release another one's. */
   readonly token: string;
 }
 
 /**
- * Takes the import of a key unless somebody else has it. Of two at once the unique index lets one win; a claim whose lease
- * has ended is free. The database's clock says until when.
+ * Claims the import of a key, also when an earlier claim has expired. The unique index lets only one of two concurrent
+ * requests win. Leases use the database's clock.
+ *
+ * @returns false when another request holds the claim.
  */
 export async function claimImport(
   sql: ISql,
@@ -41,7 +43,7 @@ export async function renewImportClaim(
     and token = ${token}`;
 }
 
-/** Lets others begin at once. */
+/** Lets another request claim the key at once. */
 export async function releaseImportClaim(
   sql: ISql,
   { workspaceId, key, token }: ImportClaim,
@@ -53,8 +55,8 @@ export async function releaseImportClaim(
     and token = ${token}`;
 }
 
-/** Deletes up to `limit` claims of all workspaces that processes left when they died, and returns how many. */
-export async function deleteDeadImportClaims(sql: ISql, limit: number): Promise<number> {
+/** Deletes up to `limit` expired claims of all workspaces, which dead processes left behind, and returns how many. */
+export async function deleteExpiredImportClaims(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from import_claims
     where (workspace_id, key) in (

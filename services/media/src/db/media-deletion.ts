@@ -3,7 +3,7 @@ import type { MediaRef } from "#src/db/media-usages.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /**
- * Locks media against new usages: whoever notes one waits until the transaction ends, and then sees what became of them.
+ * Locks media against new usages: `recordUsages` waits until the transaction ends and then reads the new status.
  */
 export async function lockMedia(
   tx: TransactionSql,
@@ -18,7 +18,7 @@ export async function lockMedia(
   return row;
 }
 
-/** Media that are being deleted, as the event tells. */
+/** What the MediaDeleted event contains. */
 export interface DeletingMedia {
   readonly workspaceId: string;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface DeletingMedia {
   readonly occurredAt: Date;
 }
 
-/** Marks locked media: from here on a job removes the objects and then the row. */
+/** Marks locked media as deleting. The job remove-objects then deletes the objects and the row. */
 export async function markDeleting(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,
@@ -42,12 +42,14 @@ export async function markDeleting(
     returning workspace_id, id, version, now() as occurred_at`;
 }
 
-/** Where the bytes of deleted media are, or were. */
+/** The objects of deleted media. */
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes media that never became ready, with their grant; undefined when they did in the meantime. A check or an upload
- * that is under way finds nothing to write to, and removes what it made.
+ * Deletes media that are not ready, with their grant. A check or an upload that still runs finds no row and deletes the
+ * objects that it wrote.
+ *
+ * @returns undefined when the media have become ready meanwhile.
  */
 export async function deleteUnready(
   sql: ISql,

@@ -1,15 +1,15 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Who works on media. */
+/** The exclusive right to check media. */
 export interface MediaLease {
   readonly workspaceId: string;
   readonly id: string;
-  /** New for each claim: whoever lost the lease is told from whoever has it now. */
+  /** Unique per claim, so that a check that lost its lease cannot write the result. */
   readonly token: string;
 }
 
-/** Takes pending media for a check unless somebody else has them; the database's clock says until when. */
+/** Claims pending media for a check, by the database's clock. @returns false when another check holds the lease. */
 export async function claimPending(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -27,7 +27,7 @@ export async function claimPending(
   return claimed.length > 0;
 }
 
-/** @returns false when somebody else has it by now, or the media is gone. */
+/** @returns false when another check has taken over the lease, or the media are deleted. */
 export async function renewLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -43,7 +43,7 @@ export async function renewLease(
   return renewed.length > 0;
 }
 
-/** Lets others begin at once. */
+/** Lets another check start at once. */
 export async function releaseLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -57,14 +57,14 @@ export async function releaseLease(
     and lease_token = ${token}`;
 }
 
-/** Media whose objects are to be removed. */
+/** Media whose objects have to be deleted. */
 export type RemovableMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey"> & {
   readonly status: "deleting" | "rejected";
 };
 
 /**
- * Takes up to `limit` media of all workspaces whose objects are to be removed. Replicas take different ones, and what was
- * not done within the lease is taken again.
+ * Claims up to `limit` media of all workspaces whose objects have to be deleted. `skip locked` gives replicas different
+ * rows; a row whose lease expires is claimed again.
  */
 export async function claimRemovable(
   sql: ISql,
@@ -85,7 +85,7 @@ export async function claimRemovable(
     returning id, status, object_key, delivery_key`;
 }
 
-/** The objects are gone: deleted media go with them, rejected ones stay to say why. */
+/** Called after the objects were deleted: deletes the rows of deleted media; rejected media keep theirs with the reason. */
 export async function forgetObjects(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
     with gone as (

@@ -9,8 +9,8 @@ export interface MediaRef {
   readonly mediaId: string;
 }
 
-/** A post that is about to be committed with media. */
-export interface NewUse {
+/** A post version that uses media and is not committed yet. */
+export interface NewUsage {
   readonly workspaceId: string;
   readonly mediaIds: readonly string[];
   readonly postId: string;
@@ -18,7 +18,7 @@ export interface NewUse {
   readonly claimId: string;
 }
 
-/** What is used no more; see ReleaseMediaRequest. */
+/** A usage to delete; see ReleaseMediaRequest. */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;
@@ -26,11 +26,11 @@ export interface Release extends MediaRef {
 }
 
 /**
- * Notes a post as a user of those media that are not being deleted, and returns all that exist. The lock makes it wait
- * for a deletion that is under way, and then see what became of the media; a deletion that comes later finds the usage.
- * Everyone locks media before usages, and several in the order of their ids.
+ * Records a post as a user of the media that are not being deleted, and returns all that exist. `for share` waits for a
+ * running deletion and then reads the new status; a later deletion finds the usage. To avoid deadlocks every transaction
+ * locks media before usages, and several media in the order of their ids.
  */
-export async function noteUsages(sql: ISql, use: NewUse): Promise<readonly StoredMedia[]> {
+export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly StoredMedia[]> {
   return await sql<StoredMedia[]>`
     with found as materialized (
       select ${sql(COLUMNS)}
@@ -54,7 +54,7 @@ export async function noteUsages(sql: ISql, use: NewUse): Promise<readonly Store
     from found`;
 }
 
-/** Deletes usages, each only as far as its release reaches. */
+/** Deletes usages, but none that a newer version of the post or another request has recorded since. */
 export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
   const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
     workspace_id: workspaceId,
@@ -81,8 +81,8 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Up to `limit` usages of one item of media, by post from `after` on. A usage is young for 10 minutes by the database's
- * clock; posts commits nothing half as old.
+ * Returns up to `limit` usages of one item of media, ordered by post, after the post `after`. A usage is young for 10
+ * minutes by the database's clock; posts never commits a version whose usage is older than 5 minutes.
  */
 export async function listUsages(
   sql: ISql,
@@ -99,8 +99,8 @@ export async function listUsages(
     limit ${page.limit}`;
 }
 
-/** Deletes usages that were found to be over, unless they have been noted again since they were read. */
-export async function deleteFormerUsages(
+/** Deletes usages that have ended, except those that were recorded again after they were read. */
+export async function deleteUsages(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,
   usages: readonly Usage[],
@@ -121,7 +121,7 @@ export async function deleteFormerUsages(
     and (former.is_young or usage.noted_at <= now() - interval '10 minutes')`;
 }
 
-/** Whether any post is noted as a user; with the media's lock, nobody notes one until the transaction ends. */
+/** Whether any usage is recorded. While the transaction holds the lock on the media, no other is added. */
 export async function hasUsages(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaLease } from "#src/db/media-leases.ts";
-import type { CheckedMedia, Patch } from "#src/domain/checked-media.ts";
+import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
 export const COLUMNS = [
@@ -68,14 +68,14 @@ export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promi
     )`;
 }
 
-/** Where the bytes of checked media are in the store. */
+/** The objects of inspected media. */
 export interface ObjectKeys {
   readonly objectKey: string;
-  /** Only for `rewritten`. */
+  /** Null unless the delivery is `rewritten`. */
   readonly deliveryKey: string | null;
 }
 
-function toChecked(media: CheckedMedia) {
+function toDeliveryColumns(media: InspectedMedia) {
   const { delivery } = media;
   const patches: readonly Patch[] | null = delivery.kind === "blanked" ? delivery.patches : null;
   const rewritten = delivery.kind === "rewritten" ? delivery : undefined;
@@ -87,14 +87,14 @@ function toChecked(media: CheckedMedia) {
   };
 }
 
-/** Media that were downloaded, ready at once. */
+/** Inserts imported media, which are ready at once. */
 export async function insertReadyMedia(
   tx: TransactionSql,
   { id, workspaceId, fileName }: Pick<NewUpload, "id" | "workspaceId" | "fileName">,
-  media: CheckedMedia,
+  media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia> {
-  const delivery = toChecked(media);
+  const delivery = toDeliveryColumns(media);
   const [row] = await tx<StoredMedia[]>`
     insert into media (
       id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name,
@@ -107,21 +107,22 @@ export async function insertReadyMedia(
       ${delivery.sha256}, ${delivery.contentType}, now()
     )
     returning ${tx(COLUMNS)}`;
-  if (row === undefined) throw new Error("an insert returned no row");
+  if (row === undefined) throw new Error("insert into media returned no row");
   return row;
 }
 
 /**
- * Makes media ready that a check of ours, which still holds the lease, found in order; undefined when it is no longer
- * ours to decide: deleted, or taken over by another check.
+ * Stores the result of a check and makes the media ready.
+ *
+ * @returns undefined when the check no longer holds the lease, or the media are deleted.
  */
 export async function markReady(
   tx: TransactionSql,
   lease: MediaLease,
-  media: CheckedMedia,
+  media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia | undefined> {
-  const delivery = toChecked(media);
+  const delivery = toDeliveryColumns(media);
   const [row] = await tx<StoredMedia[]>`
     update media
     set status = 'ready',
@@ -150,7 +151,7 @@ export async function markReady(
   return row;
 }
 
-/** Notes why the bytes are not taken; undefined as `markReady`. */
+/** Stores why the upload was rejected. @returns undefined in the cases of `markReady`. */
 export async function markRejected(
   sql: ISql,
   lease: MediaLease,
@@ -170,7 +171,7 @@ export async function markRejected(
   return row;
 }
 
-/** Objects that media name, or may come to name. */
+/** Which of these keys are objects of media. */
 export async function listNamedObjects(
   sql: ISql,
   keys: readonly string[],
@@ -186,7 +187,7 @@ export async function listNamedObjects(
   return rows.map(({ key }) => key);
 }
 
-/** Of these ids the pending media, whose upload may be in the store without being named yet. */
+/** Which of these ids are pending media, whose direct upload may exist before a row names it. */
 export async function listPendingIds(
   sql: ISql,
   ids: readonly string[],
@@ -200,8 +201,8 @@ export async function listPendingIds(
 }
 
 /**
- * Deletes up to `limit` media of all workspaces that nobody completed for `ageMs` and nobody checks right now, with their
- * grants. Whoever is about to upload or check one finds nothing to write to.
+ * Deletes up to `limit` media of all workspaces, with their grants, that are pending for `ageMs` and not being checked. A
+ * running upload then finds no row and deletes its object.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

@@ -1,17 +1,17 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** What a token opens, and how far its media is. */
+/** An upload grant with the status of its media. */
 export interface Grant {
   readonly mediaId: string;
   readonly contentType: string;
-  /** Declared. */
+  /** The declared length. */
   readonly bytes: number;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly isUsed: boolean;
   readonly isExpired: boolean;
 }
 
-/** @returns When the grant ends, by the database's clock. */
+/** @returns When the grant expires, by the database's clock. */
 export async function insertGrant(
   tx: TransactionSql,
   grant: {
@@ -28,11 +28,11 @@ export async function insertGrant(
       now() + ${grant.validMs} * interval '1 millisecond'
     )
     returning expires_at`;
-  if (row === undefined) throw new Error("an insert returned no row");
+  if (row === undefined) throw new Error("insert into upload_grants returned no row");
   return row.expiresAt;
 }
 
-/** The grant that belongs to this token; the token itself is kept nowhere. */
+/** Finds a grant by the hash of its token; the token itself is not stored. */
 export async function findGrant(
   sql: ISql,
   mediaId: string,
@@ -51,10 +51,10 @@ export async function findGrant(
 }
 
 /**
- * Spends a grant on the object that holds its bytes. One statement decides between uploads of one grant at the same
- * moment: the update waits for the row's lock and then finds it used.
+ * Spends a grant on the object with its bytes. Of concurrent uploads of one grant only one wins: the update waits for the
+ * row lock and then finds the grant used.
  *
- * @returns false when the grant is spent, or its media is gone.
+ * @returns false when the grant is already spent, or its media are deleted.
  */
 export async function spendGrant(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const spent = await sql`
@@ -76,10 +76,10 @@ export async function spendGrant(sql: ISql, mediaId: string, objectKey: string):
 }
 
 /**
- * Takes what was uploaded to the store itself as the upload of this media; from then on no other one counts. It does not
- * ask for the grant: that may have ended since.
+ * Makes a direct upload to the object store the upload of these media, and spends the grant. It ignores whether the grant
+ * has expired, because the upload may have ended in time.
  *
- * @returns false when another upload came first, or the media is no longer pending.
+ * @returns false when another upload won, or the media are no longer pending.
  */
 export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const pinned = await sql`
@@ -98,7 +98,7 @@ export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): 
   return pinned.length > 0;
 }
 
-/** Deletes up to `limit` grants that ended `graceMs` ago and were not used, of all workspaces, and returns how many. */
+/** Deletes up to `limit` unused grants of all workspaces that expired `graceMs` ago, and returns how many. */
 export async function deleteExpiredGrants(
   sql: ISql,
   { graceMs, limit }: { readonly graceMs: number; readonly limit: number },

@@ -11,11 +11,11 @@ test.each([
   ["image/jpg", undefined],
   ["application/octet-stream", undefined],
   ["constructor", undefined],
-])("%s is taken as %s", (contentType, kind) => {
+])("the kind of the media type %s is %s", (contentType, kind) => {
   expect(kindOf(contentType)).toBe(kind);
 });
 
-test("each kind has its own limit, which is still allowed", () => {
+test("images and videos have their own inclusive size limits", () => {
   expect(checkDeclared({ contentType: "image/png", bytes: 20 }, limits)).toBeUndefined();
   expect(checkDeclared({ contentType: "video/mp4", bytes: 1000 }, limits)).toBeUndefined();
   expect(checkDeclared({ contentType: "image/png", bytes: 21 }, limits)).toEqual({
@@ -33,6 +33,6 @@ test("each kind has its own limit, which is still allowed", () => {
   });
 });
 
-test("media types are compared in any case", () => {
+test("media types are compared without regard to case and surrounding spaces", () => {
   expect(foldContentType(" Image/PNG ")).toBe("image/png");
 });

@@ -1,6 +1,6 @@
-import type { MediaViolation } from "#src/domain/checked-media.ts";
+import type { MediaViolation } from "./inspected-media.ts";
 
-/** What may be uploaded, and as what it is treated. */
+/** The accepted media types and the kind of each. */
 const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["image/jpeg", "image"],
   ["image/png", "image"],
@@ -13,23 +13,23 @@ const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["video/webm", "video"],
 ]);
 
-/** The operator's limits in bytes. */
+/** Size limits that the operator sets. */
 export interface SizeLimits {
   readonly maxImageBytes: number;
   readonly maxVideoBytes: number;
 }
 
-/** A media type as it is compared: types are the same in any case and with any white space around. */
+/** Normalises a media type for comparison: case and surrounding white space do not matter. */
 export function foldContentType(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** `image` or `video`; undefined for a type that is not accepted. */
+/** The kind of a media type; undefined when the type is not accepted. */
 export function kindOf(contentType: string): "image" | "video" | undefined {
   return KINDS.get(contentType);
 }
 
-/** Why so many bytes of that type are not taken; undefined when they are. */
+/** Why a declared type and length are refused; undefined when they are accepted. */
 export function checkDeclared(
   declared: { readonly contentType: string; readonly bytes: number },
   { maxImageBytes, maxVideoBytes }: SizeLimits,

@@ -5,22 +5,22 @@ const ALGORITHMS: ReadonlyMap<string, { readonly name: string; readonly bytes: n
   ["sha-512", { name: "sha512", bytes: 64 }],
 ]);
 
-/** A member of an RFC 8941 dictionary whose value is a byte sequence; parameters mean nothing here. */
+/** A member of an RFC 8941 dictionary whose value is a byte sequence; its parameters are ignored. */
 const MEMBER = /^[\t ]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;[^,]*)?[\t ]*$/;
 
-/** What a body must hash to. */
+/** A hash that a body must have. */
 export interface BodyDigest {
   readonly algorithm: string;
   readonly expected: Buffer;
 }
 
 /**
- * Reads `Content-Digest` (RFC 9530). Algorithms that we do not know are passed over, as the RFC demands.
+ * Reads `Content-Digest` (RFC 9530). Unknown algorithms are ignored, as the RFC demands.
  *
  * @returns undefined when it is malformed.
  */
 export function parseContentDigest(header: string): readonly BodyDigest[] | undefined {
-  // The last of several members with one key counts.
+  // Of several members with the same key the last one counts (RFC 8941).
   const digests = new Map<string, BodyDigest>();
   for (const member of header.split(",")) {
     const match = MEMBER.exec(member);
@@ -35,7 +35,7 @@ export function parseContentDigest(header: string): readonly BodyDigest[] | unde
   return [...digests.values()];
 }
 
-/** Compares a body, told chunk by chunk, with the digests that came with it. */
+/** Compares a body, passed chunk by chunk, with its digests. */
 export class DigestCheck {
   readonly #hashes: readonly { readonly hash: Hash; readonly expected: Buffer }[];
 
@@ -50,7 +50,7 @@ export class DigestCheck {
     for (const { hash } of this.#hashes) hash.update(chunk);
   }
 
-  /** Whether all agree; ends the check. */
+  /** Whether all digests match. Call it once, after the last chunk. */
   matches(): boolean {
     return this.#hashes.every(({ hash, expected }) => hash.digest().equals(expected));
   }

@@ -1,11 +1,11 @@
 const MAX_CHARACTERS = 255;
 
-/** What has no place in the name of a file, whatever the address says. */
+/** Characters that are replaced: controls, line breaks, bidirectional controls and path separators. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu;
 
 /**
- * The name of what an address leads to: its last path segment, decoded, without what would make it a path or several
- * lines or turn its end around, at most 255 characters; `file` when the address ends in none.
+ * The file name for a URL: its last path segment, decoded and without forbidden characters, at most 255 characters long;
+ * `file` when the path is empty.
  */
 export function fileNameOf(url: string): string {
   const segments = URL.parse(url)?.pathname.split("/") ?? [];
@@ -15,7 +15,7 @@ export function fileNameOf(url: string): string {
   return name.trim() === "" ? "file" : name;
 }
 
-/** A segment that is not percent-encoded UTF-8 is taken as it stands. */
+/** Returns a segment unchanged when it is not percent-encoded UTF-8. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);

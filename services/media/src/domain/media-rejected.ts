@@ -1,6 +1,6 @@
-import type { MediaViolation } from "./checked-media.ts";
+import type { MediaViolation } from "./inspected-media.ts";
 
-/** Thrown by the readers of media files at the first thing that keeps the bytes from being taken. */
+/** Thrown by the parsers of media files at the first violation. */
 export class MediaRejected extends Error {
   readonly violation: MediaViolation;
 
@@ -11,12 +11,12 @@ export class MediaRejected extends Error {
   }
 }
 
-/** For bytes that are not a whole, sane file of their type. `message` ends in a full stop. */
+/** For bytes that are not a complete, valid file of their type. `message` is a sentence. */
 export function unreadable(message: string): MediaRejected {
   return new MediaRejected({ code: "media_unreadable", message });
 }
 
-/** For what is larger than `limit` in some measure of the picture: pixels, frames, pages. */
+/** For images with more pixels than `limit`. */
 export function tooManyPixels(message: string, limit: number, actual: number): MediaRejected {
   return new MediaRejected({ code: "media_dimensions", message, limit, actual });
 }

@@ -1,24 +1,24 @@
 import { isId } from "@postrider/shared/ids";
 
-/** Where the store itself takes an upload; whoever has the address may write it again until the grant ends. */
+/** The key of a direct upload to the object store. A client with the URL may overwrite it until the grant expires. */
 export function directUploadKey(mediaId: string): string {
   return `uploads/${mediaId}`;
 }
 
-/** Where a direct upload is kept once a check has begun: out of reach of the address it was written with. */
+/** The key to which a check moves a direct upload, so that the client can no longer overwrite it. */
 export function pinnedKey(mediaId: string): string {
   return `objects/${mediaId}`;
 }
 
-/** A key for an object that we write ourselves, once. @param objectId Made for this one write, so that no two collide. */
+/** The key of an object that the service writes itself, once. @param objectId A new id for each write. */
 export function objectKey(objectId: string): string {
   return `objects/${objectId}`;
 }
 
-/** Under which prefixes objects are. */
+/** The prefixes of all keys. */
 export const OBJECT_PREFIXES = ["uploads/", "objects/"] as const;
 
-/** The media that a direct upload is for; undefined for any other key. */
+/** The id of the media of a direct upload; undefined for other keys. */
 export function uploadedMediaId(key: string): string | undefined {
   const id = key.startsWith("uploads/") ? key.slice("uploads/".length) : "";
   return isId(id) ? id : undefined;

@@ -10,7 +10,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("any part of patched bytes, in chunks of any size, is that part of the whole with its patches", async () => {
+test("patchBytes of any range in chunks of any size equals that range of the whole patched file", async () => {
   const total = 60;
   const patch = fc.record({
     offset: fc.nat(total - 1),

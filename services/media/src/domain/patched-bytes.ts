@@ -1,23 +1,23 @@
-import type { Patch } from "#src/domain/checked-media.ts";
+import type { Patch } from "./inspected-media.ts";
 
 interface Replacement {
   readonly offset: number;
   readonly bytes: Buffer;
 }
 
-/** Writes over `chunk`, which begins at `position`, what `patches` say of it; a chunk that none touches is passed on as it is. */
+/** Applies the patches that overlap `chunk`, which starts at `position`. Returns the same chunk when none does. */
 function patchChunk(
   chunk: Uint8Array,
   position: number,
   patches: readonly Replacement[],
 ): Uint8Array {
   const end = position + chunk.length;
-  const touching = patches.filter(
+  const overlapping = patches.filter(
     ({ offset, bytes }) => offset < end && offset + bytes.length > position,
   );
-  if (touching.length === 0) return chunk;
+  if (overlapping.length === 0) return chunk;
   const patched = Buffer.from(chunk);
-  for (const { offset, bytes } of touching) {
+  for (const { offset, bytes } of overlapping) {
     const from = Math.max(offset, position);
     const to = Math.min(offset + bytes.length, end);
     bytes.copy(patched, from - position, from - offset, to - offset);
@@ -26,10 +26,10 @@ function patchChunk(
 }
 
 /**
- * Bytes of an object, from `start` on, with `patches` applied as they pass. Their number stays the same, so any part of
- * the object can be asked for.
+ * Applies patches to a stream. The length stays the same, so any range of the object can be read.
  *
- * @param patches Offsets count from the object's first byte.
+ * @param start Offset of the stream's first byte in the object.
+ * @param patches Their offsets count from the object's first byte.
  */
 export async function* patchBytes(
   content: AsyncIterable<Uint8Array>,

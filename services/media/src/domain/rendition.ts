@@ -1,16 +1,16 @@
-import type { Patch } from "#src/domain/checked-media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { Patch } from "./inspected-media.ts";
 
-/** `original`: as it was uploaded. `delivery`: as platforms receive it. */
+/** `original`: the file as uploaded. `delivery`: the file as platforms receive it. */
 export type RenditionName = "original" | "delivery";
 
-/** A form in which media can be read. */
+/** A form in which ready media can be read. */
 export interface Rendition {
   readonly key: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly contentType: string;
-  /** What takes the place of stored bytes. */
+  /** What overwrites stored bytes on the way out. */
   readonly patches: readonly Patch[];
 }
 
@@ -18,7 +18,7 @@ export function isRendition(name: unknown): name is RenditionName {
   return name === "original" || name === "delivery";
 }
 
-/** How to read ready media; undefined for any other. */
+/** How to read media in this form; undefined unless they are ready. */
 export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"

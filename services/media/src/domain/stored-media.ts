@@ -1,17 +1,17 @@
-import type { MediaViolation, Patch } from "#src/domain/checked-media.ts";
+import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
 
-/** Why bytes were not taken, as it is kept and told. */
+/** Why media were rejected, as it is stored and returned to callers: a violation without its message. */
 export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual">;
 
-/** Media as we keep them. */
+/** A row of media. */
 export interface StoredMedia {
   readonly id: string;
   readonly workspaceId: string;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly kind: "image" | "video";
-  /** Declared until it is ready, then found in the bytes. */
+  /** As declared while the media are pending, then as found in the bytes. */
   readonly contentType: string;
-  /** As `contentType`. */
+  /** As declared while the media are pending, then as found in the bytes. */
   readonly bytes: number;
   readonly width: number | null;
   readonly height: number | null;
@@ -19,11 +19,11 @@ export interface StoredMedia {
   readonly sha256: string | null;
   readonly fileName: string;
   readonly version: number;
-  /** Where the bytes are; null before they arrived. */
+  /** The object with the bytes; null until they have been uploaded. */
   readonly objectKey: string | null;
-  /** The file for platforms, when it is another one. */
+  /** The object that platforms receive, when it is a different one. */
   readonly deliveryKey: string | null;
-  /** What platforms receive instead of some bytes, by offset. */
+  /** What overwrites bytes of the object on its way to platforms, ordered by offset. */
   readonly deliveryPatches: readonly Patch[] | null;
   readonly deliveryBytes: number | null;
   readonly deliverySha256: string | null;
@@ -31,4 +31,13 @@ export interface StoredMedia {
   readonly rejection: Rejection | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;
+}
+
+/** The part of a violation that is stored and returned. */
+export function toRejection({ code, limit, actual }: MediaViolation): Rejection {
+  return {
+    code,
+    ...(limit === undefined ? {} : { limit }),
+    ...(actual === undefined ? {} : { actual }),
+  };
 }

@@ -2,23 +2,32 @@ import { expect, test } from "vitest";
 import { blocksDeletion } from "./usage.ts";
 
 test.each([
-  { post: "is not found", seen: undefined, postVersion: 1, young: true, old: false },
-  { post: "uses it", seen: { uses: true, version: 3 }, postVersion: 1, young: true, old: true },
+  { post: "does not exist", seen: undefined, postVersion: 1, young: true, old: false },
   {
-    post: "no longer uses it",
+    post: "uses the media",
+    seen: { uses: true, version: 3 },
+    postVersion: 1,
+    young: true,
+    old: true,
+  },
+  {
+    post: "no longer uses the media",
     seen: { uses: false, version: 3 },
     postVersion: 3,
     young: false,
     old: false,
   },
   {
-    post: "may be about to use it",
+    post: "may be about to use the media",
     seen: { uses: false, version: 3 },
     postVersion: 4,
     young: true,
     old: false,
   },
-])("a post that $post blocks: young $young, old $old", ({ seen, postVersion, young, old }) => {
-  expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
-  expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);
-});
+])(
+  "a usage of a post that $post blocks a deletion: $young while young, $old when old",
+  ({ seen, postVersion, young, old }) => {
+    expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
+    expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);
+  },
+);

@@ -1,24 +1,26 @@
-/** A post's use of media, as it was noted before the post was committed. */
+/** A post's use of media, recorded before the post version is committed. */
 export interface Usage {
   readonly postId: string;
-  /** Version that the post has, or would have, with it. */
+  /** The version of the post that uses the media. */
   readonly postVersion: number;
-  /** Whether what it was noted for may still be committed; counted by the database's time. */
+  /** Recorded less than 10 minutes ago by the database's clock: posts may still commit the version. */
   readonly isYoung: boolean;
 }
 
-/** A post as it is committed. */
+/** The committed state of a post. */
 export interface UsingPost {
   readonly uses: boolean;
   readonly version: number;
 }
 
 /**
- * Whether a usage keeps its media from being deleted. One that was noted for a version which the post has reached without
- * the media, is over: no request can commit that version any more. What was noted for a version, or for a post, that is
- * not there, may be about to be committed while it is young; posts never commits an old one.
+ * Whether a usage keeps its media from being deleted.
+ * - The post uses the media: yes.
+ * - The post has reached the usage's version without the media: no, because that version can no longer be committed.
+ * - The post does not exist, or has an older version: while the usage is young, because posts commits no version with an
+ *   old usage.
  *
- * @param post As it was after the usage was read; undefined when there is none.
+ * @param post Read after the usage; undefined when the post does not exist.
  */
 export function blocksDeletion(usage: Usage, post: UsingPost | undefined): boolean {
   if (post === undefined) return usage.isYoung;

@@ -1,30 +1,30 @@
-import type { CheckResult, Declared } from "#src/domain/checked-media.ts";
+import type { DeclaredFile, InspectionResult } from "#src/domain/inspected-media.ts";
 
-/** What bounds a check. */
-export interface CheckLimits {
+/** The limits of one inspection. */
+export interface InspectionLimits {
   readonly maxImageBytes: number;
   readonly maxVideoBytes: number;
-  /** Resident memory of the checking process. */
+  /** Maximum resident memory of the child process. */
   readonly memoryBytes: number;
-  /** Processor time without progress. */
+  /** Maximum processor time between two `progress` messages. */
   readonly timeMs: number;
 }
 
-/** One file to check, as the checking process is told. */
-export interface CheckRequest {
+/** Tells the child process to inspect one file. */
+export interface InspectionRequest {
   readonly path: string;
-  readonly declared: Declared | undefined;
-  readonly limits: CheckLimits;
+  readonly declared: DeclaredFile | undefined;
+  readonly limits: InspectionLimits;
 }
 
-/** `progress`: the file is understood and its bytes are being read; the time allowed begins anew. */
-export type CheckReply =
+/** What the child process sends. `progress` restarts the time limit; the other two end the inspection. */
+export type InspectionReply =
   | { readonly kind: "progress" }
-  | { readonly kind: "done"; readonly result: CheckResult }
-  /** Trouble that says nothing of the file. */
+  | { readonly kind: "done"; readonly result: InspectionResult }
+  /** The inspection itself failed, for example because the file cannot be opened. */
   | { readonly kind: "failed"; readonly message: string };
 
-/** Where the checking process may leave another form of a file: beside it. */
+/** Where the child process writes the form of a file that platforms receive, when it differs: beside the file. */
 export function deliveryPathOf(path: string): string {
   return `${path}.delivery`;
 }

@@ -1,17 +1,20 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { deleteDeadImportClaims } from "#src/db/import-claims.ts";
+import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
 
-const EVERY_MS = 10 * 60_000;
-const PAGE_CLAIMS = 1000;
+const INTERVAL_MS = 10 * 60_000;
+const PAGE_SIZE = 1000;
 
-/** Deletes claims that dead processes left, a page at a time. Nothing depends on when: a claim that has ended is free. */
+/** Deletes the claims of dead processes, page by page. An expired claim blocks nothing, so the interval is uncritical. */
 export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
-    idleMs: EVERY_MS,
-    work: async () => (await deleteDeadImportClaims(sql, PAGE_CLAIMS)) === PAGE_CLAIMS,
+    idleMs: INTERVAL_MS,
+    work: async () => (await deleteExpiredImportClaims(sql, PAGE_SIZE)) === PAGE_SIZE,
     onError: (error) =>
-      logger.warn({ err: error, job: "clean-import-claims" }, "old claims were not deleted"),
+      logger.warn(
+        { err: error, job: "clean-import-claims" },
+        "expired import claims were not deleted; the job retries",
+      ),
   });
 }

@@ -1,58 +1,56 @@
-import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteForgottenUploads } from "#src/db/media.ts";
 import { deleteExpiredGrants } from "#src/db/upload-grants.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-const EVERY_MS = 60_000;
-const PAGE = 500;
-/** An upload that began in time may end that long after its grant: no request takes longer. */
+const INTERVAL_MS = 60_000;
+const PAGE_SIZE = 500;
+/** How long expired grants are kept, because an upload that began in time may still run. No request takes longer. */
 const GRANT_GRACE_MS = 60 * 60_000;
 
-export interface ForgottenUploadsDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  /** From the grant to the moment at which an upload that nobody completed is removed. */
+export interface ForgottenUploadOptions extends JobDependencies {
+  /** How long after its grant an upload that was not completed is removed. */
   readonly pendingMs: number;
 }
 
 /**
- * Removes uploads that nobody completed, and grants that nobody used. The row goes first: who is uploading or checking
- * then finds nothing to write to. An object that stays behind is named by nobody and falls to the job for those.
+ * Deletes uploads that were not completed in time, and unused grants. The row is deleted first, so that a running upload or
+ * check cannot write to it. An object that is left behind has no row, so the job remove-orphans deletes it.
  */
-export async function removeForgottenUploads(deps: ForgottenUploadsDeps): Promise<boolean> {
+export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
   const { sql, pendingMs } = deps;
-  const uploads = await deleteForgottenUploads(sql, { ageMs: pendingMs, limit: PAGE });
+  const uploads = await deleteForgottenUploads(sql, { ageMs: pendingMs, limit: PAGE_SIZE });
   failpoint("media.uploads-forgotten");
   const keys = uploads.flatMap(({ id, objectKey }) =>
     objectKey === null ? [directUploadKey(id)] : [directUploadKey(id), objectKey],
   );
   for (const key of keys) await removeObject(deps, key);
-  const grants = await deleteExpiredGrants(sql, { graceMs: GRANT_GRACE_MS, limit: PAGE });
-  return uploads.length === PAGE || grants === PAGE;
+  const grants = await deleteExpiredGrants(sql, { graceMs: GRANT_GRACE_MS, limit: PAGE_SIZE });
+  return uploads.length === PAGE_SIZE || grants === PAGE_SIZE;
 }
 
-async function removeObject({ store, logger }: ForgottenUploadsDeps, key: string): Promise<void> {
+async function removeObject({ store, logger }: ForgottenUploadOptions, key: string): Promise<void> {
   try {
     await store.delete(key);
   } catch (error) {
-    logger.warn({ err: error, job: "remove-forgotten-uploads" }, "an object was not removed");
+    logger.warn(
+      { err: error, job: "remove-forgotten-uploads" },
+      "the object of a forgotten upload was not deleted; the job remove-orphans retries",
+    );
   }
 }
 
-/** Replicas take different uploads. */
-export function startRemovingForgottenUploads(deps: ForgottenUploadsDeps): AsyncDisposable {
+/** Replicas may run the job at the same time: each claims different uploads. */
+export function startRemovingForgottenUploads(deps: ForgottenUploadOptions): AsyncDisposable {
   return startLoop({
-    idleMs: Math.min(EVERY_MS, Math.max(1_000, deps.pendingMs)),
+    idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.pendingMs)),
     work: async () => await removeForgottenUploads(deps),
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "remove-forgotten-uploads" },
-        "forgotten uploads were not removed",
+        "forgotten uploads were not removed; the job retries",
       ),
   });
 }

@@ -1,38 +1,35 @@
-import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { claimRemovable, forgetObjects, type RemovableMedia } from "#src/db/media-leases.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-const EVERY_MS = 2_000;
-const PAGE_MEDIA = 20;
+const INTERVAL_MS = 2_000;
+const PAGE_SIZE = 20;
 
-export interface RemoveObjectsDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  /** How long a page may take before another replica takes it again; also the time between two tries. */
+export interface RemoveObjectsOptions extends JobDependencies {
+  /** How long a page belongs to the replica that claimed it; also the time between two attempts. */
   readonly leaseMs: number;
 }
 
 /**
- * Removes the objects of deleted and of rejected media, and then the rows of the deleted ones: as long as an object may be
- * there, a row names it. Whatever fails is tried again when the lease has ended. Returns how many were taken.
+ * Deletes the objects of deleted and rejected media, and then the rows of the deleted ones: while an object may exist, a row
+ * names it. What fails is retried after the lease has expired.
+ *
+ * @returns How many media were claimed.
  */
-export async function removeObjects(deps: RemoveObjectsDeps): Promise<number> {
+export async function removeObjects(deps: RemoveObjectsOptions): Promise<number> {
   const { sql, leaseMs } = deps;
-  const page = await claimRemovable(sql, { leaseMs, limit: PAGE_MEDIA });
-  const gone = await Promise.all(page.map((media) => removeOf(deps, media)));
+  const page = await claimRemovable(sql, { leaseMs, limit: PAGE_SIZE });
+  const removed = await Promise.all(page.map((media) => removeObjectsOf(deps, media)));
   failpoint("media.objects-removed");
-  const ids = page.filter((_, index) => gone[index]).map(({ id }) => id);
+  const ids = page.filter((_, index) => removed[index]).map(({ id }) => id);
   if (ids.length > 0) await forgetObjects(sql, ids);
   return page.length;
 }
 
-async function removeOf(
-  { store, logger }: RemoveObjectsDeps,
+async function removeObjectsOf(
+  { store, logger }: RemoveObjectsOptions,
   { id, objectKey, deliveryKey }: RemovableMedia,
 ): Promise<boolean> {
   const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
@@ -40,17 +37,23 @@ async function removeOf(
     for (const key of keys) await store.delete(key);
     return true;
   } catch (error) {
-    logger.warn({ err: error, job: "remove-objects" }, "an object was not removed");
+    logger.warn(
+      { err: error, job: "remove-objects" },
+      "the objects of deleted media were not deleted; the job retries",
+    );
     return false;
   }
 }
 
-/** Removes objects as soon as their media are deleted. Replicas take different ones. */
-export function startRemovingObjects(deps: RemoveObjectsDeps): Loop {
+/** Replicas may run the job at the same time: each claims different media. */
+export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
   return startLoop({
-    idleMs: EVERY_MS,
-    work: async () => (await removeObjects(deps)) === PAGE_MEDIA,
+    idleMs: INTERVAL_MS,
+    work: async () => (await removeObjects(deps)) === PAGE_SIZE,
     onError: (error) =>
-      deps.logger.warn({ err: error, job: "remove-objects" }, "objects were not removed"),
+      deps.logger.warn(
+        { err: error, job: "remove-objects" },
+        "the job could not claim deleted media; it retries",
+      ),
   });
 }

@@ -1,28 +1,25 @@
-import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
-import { removeAbandonedFolders } from "#src/operations/temp-folder.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
+import type { JobDependencies } from "#src/operations/dependencies.ts";
+import { removeAbandonedFolders } from "#src/storage/temp-folder.ts";
 
-const EVERY_MS = 10 * 60_000;
-const PAGE_KEYS = 500;
+const INTERVAL_MS = 10 * 60_000;
+const PAGE_SIZE = 500;
 
-export interface OrphansDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
+export interface RemoveOrphansOptions extends JobDependencies {
   readonly tempDir: string;
-  readonly logger: Logger;
-  /** Longer than anything takes from its first write to the commit that names the object. */
+  /** Minimum age of an orphan; longer than any operation takes from its first write to the commit that names the object. */
   readonly orphanMs: number;
 }
 
 /**
- * Removes what crashes left behind: objects that no row names, parts of objects, and files of checks. All of it is older
- * than any work that could still name it, so replicas may do this at the same time. Returns how many objects there were.
+ * Deletes what crashes left behind: objects that no row names, unfinished writes, and files under inspection. Everything is
+ * older than any operation that could still name it, so replicas may do this at the same time.
+ *
+ * @returns How many objects were deleted.
  */
-export async function removeOrphans(deps: OrphansDeps): Promise<number> {
+export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
   const { store, tempDir } = deps;
   const before = new Date(Date.now() - deps.orphanMs);
   let count = 0;
@@ -30,19 +27,19 @@ export async function removeOrphans(deps: OrphansDeps): Promise<number> {
     let page: string[] = [];
     for await (const key of store.list(prefix, before)) {
       page.push(key);
-      if (page.length < PAGE_KEYS) continue;
-      count += await removeUnnamed(deps, page);
+      if (page.length < PAGE_SIZE) continue;
+      count += await deleteUnnamed(deps, page);
       page = [];
     }
-    count += await removeUnnamed(deps, page);
+    count += await deleteUnnamed(deps, page);
   }
   await store.removeUnfinished(before);
   await removeAbandonedFolders(tempDir, before);
   return count;
 }
 
-async function removeUnnamed(
-  { sql, store }: OrphansDeps,
+async function deleteUnnamed(
+  { sql, store }: RemoveOrphansOptions,
   keys: readonly string[],
 ): Promise<number> {
   if (keys.length === 0) return 0;
@@ -58,16 +55,20 @@ async function removeUnnamed(
   return orphans.length;
 }
 
-export function startRemovingOrphans(deps: OrphansDeps): AsyncDisposable {
+export function startRemovingOrphans(deps: RemoveOrphansOptions): AsyncDisposable {
   const { logger } = deps;
   return startLoop({
-    idleMs: Math.min(EVERY_MS, Math.max(1_000, deps.orphanMs)),
+    idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.orphanMs)),
     work: async () => {
       const count = await removeOrphans(deps);
-      if (count > 0) logger.info({ job: "remove-orphans", count }, "removed objects of nobody");
+      if (count > 0)
+        logger.info({ job: "remove-orphans", count }, "deleted objects that no row names");
       return false;
     },
     onError: (error) =>
-      logger.warn({ err: error, job: "remove-orphans" }, "objects of nobody were not removed"),
+      logger.warn(
+        { err: error, job: "remove-orphans" },
+        "objects that no row names were not deleted; the job retries",
+      ),
   });
 }

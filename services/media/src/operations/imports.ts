@@ -1,36 +1,40 @@
 import { join } from "node:path";
 import { unavailable, unprocessable } from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
-import type { CheckedMedia, CheckMedia } from "#src/domain/checked-media.ts";
-import { download } from "./download.ts";
-import { Slots } from "./slots.ts";
-import { withTempFolder } from "./temp-folder.ts";
+import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
+import { toRejection } from "#src/domain/stored-media.ts";
+import { withTempFolder } from "#src/storage/temp-folder.ts";
+import { downloadFile } from "./download-file.ts";
 
-/** Each may need as much of the disk as the largest film; a slow one costs little, and four workspaces must not take all. */
-const SLOTS = { total: 40, perOwner: 4, waitMs: 10_000, queue: 200 };
+/**
+ * Limits of the imports of one process. Each may need as much disk space as the largest video; the share per workspace
+ * keeps a few workspaces with slow downloads from blocking all others.
+ */
+const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
 
 export interface ImportOptions {
   readonly client: OutboundClient;
-  readonly check: CheckMedia;
+  readonly inspect: InspectFile;
   readonly limits: SizeLimits;
-  /** For each download, from the first look-up to the last byte. */
+  /** Time limit of a download, from the DNS lookup to the last byte. */
   readonly totalMs: number;
-  /** Where files are while they are checked. */
+  /** Folder for the files under inspection. */
   readonly tempDir: string;
 }
 
-/** A file that was downloaded and found to be media. */
+/** A downloaded file that passed its inspection. */
 export interface ImportedFile {
   readonly path: string;
-  readonly media: CheckedMedia;
+  readonly media: InspectedMedia;
 }
 
-/** The downloads of this process: so many at once, and none that goes on when it stops. */
+/** Runs the imports of this process: limits their number and aborts them when the process stops. */
 export class Imports implements AsyncDisposable {
   readonly #options: ImportOptions;
-  readonly #slots = new Slots(SLOTS);
+  readonly #permits = new Semaphore(IMPORT_LIMITS);
   readonly #stopping = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -39,18 +43,19 @@ export class Imports implements AsyncDisposable {
   }
 
   /**
-   * Downloads a file, checks it and hands it to `use`; it is gone afterwards, with all that lies beside it.
+   * Downloads and inspects a file, passes it to `use`, and then deletes it with the form for platforms.
    *
-   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, `unavailable` when there is no
-   * room or the process stops, and what `use` throws.
+   * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
+   * imports run or the process stops; and the errors of `use`.
    */
   async run<T>(
     workspaceId: string,
     url: string,
     use: (file: ImportedFile) => Promise<T>,
   ): Promise<T> {
-    const running = this.#slots.run(workspaceId, () =>
-      withTempFolder(this.#options.tempDir, (folder) => this.#carryOut(folder, url, use)),
+    const running = this.#permits.run(
+      () => withTempFolder(this.#options.tempDir, (folder) => this.#import(folder, url, use)),
+      { key: workspaceId, signal: this.#stopping.signal },
     );
     this.#running.add(running);
     try {
@@ -65,7 +70,7 @@ export class Imports implements AsyncDisposable {
     await Promise.allSettled(this.#running);
   }
 
-  async #carryOut<T>(
+  async #import<T>(
     folder: string,
     url: string,
     use: (file: ImportedFile) => Promise<T>,
@@ -74,23 +79,16 @@ export class Imports implements AsyncDisposable {
     const { signal } = this.#stopping;
     const path = join(folder, "import");
     signal.throwIfAborted();
-    await download(client, { url, path, limits, totalMs, signal });
+    await downloadFile(client, { url, path, limits, totalMs, signal });
     failpoint("media.import-downloaded");
-    const media = await this.#check(path);
+    const media = await this.#inspect(path);
     return await use({ path, media });
   }
 
-  async #check(path: string): Promise<CheckedMedia> {
-    const result = await this.#options.check(path, undefined);
+  async #inspect(path: string): Promise<InspectedMedia> {
+    const result = await this.#options.inspect(path, undefined);
     if (result.kind === "unavailable") throw unavailable();
-    if (result.kind === "checked") return result.media;
-    const { code, limit, actual } = result.violation;
-    throw unprocessable("media_rejected", [
-      {
-        code,
-        ...(limit === undefined ? {} : { limit }),
-        ...(actual === undefined ? {} : { actual }),
-      },
-    ]);
+    if (result.kind === "accepted") return result.media;
+    throw unprocessable("media_rejected", [toRejection(result.violation)]);
   }
 }

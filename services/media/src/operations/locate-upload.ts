@@ -6,34 +6,37 @@ import { directUploadKey, pinnedKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
-/** A direct upload that is written again while it is taken is looked at so often; more is nobody's honest client. */
+/** How often a move is retried when the client overwrites its direct upload meanwhile. An honest client does not. */
 const MAX_MOVES = 3;
 
-interface Deps {
+interface Options {
   readonly sql: Sql;
   readonly store: ObjectStore;
 }
 
 /**
- * Finds where the bytes of pending media are, out of reach of whoever uploaded them: undefined when nothing was uploaded.
- * What went to the store itself is named first and moved then, so that a crash in between loses no upload: whoever comes
- * next finds the name and ends the move.
+ * Returns the key of the uploaded bytes of pending media, under which the client can no longer write; undefined when
+ * nothing was uploaded. A direct upload is first named in the row and then moved there. After a crash in between, the next
+ * call finds the name and finishes the move.
  */
-export async function locateUpload(deps: Deps, media: StoredMedia): Promise<string | undefined> {
-  const { sql, store } = deps;
+export async function locateUpload(
+  options: Options,
+  media: StoredMedia,
+): Promise<string | undefined> {
+  const { sql, store } = options;
   if (media.objectKey !== null && media.objectKey !== pinnedKey(media.id)) return media.objectKey;
   if (media.objectKey === null) {
     const uploaded = await store.stat(directUploadKey(media.id));
     if (uploaded === undefined) return undefined;
     if (!(await pinUpload(sql, media.id, pinnedKey(media.id))))
-      return await locateOther(deps, media);
+      return await locateOther(options, media);
     failpoint("media.upload-named");
   }
   return await moveUpload(store, media.id);
 }
 
-/** An upload through us came first. */
-async function locateOther({ sql }: Deps, media: StoredMedia): Promise<string | undefined> {
+/** Finds the upload through the gateway that won against the direct one. */
+async function locateOther({ sql }: Options, media: StoredMedia): Promise<string | undefined> {
   const current = await findMedia(sql, media.workspaceId, media.id);
   return current?.objectKey ?? undefined;
 }
@@ -46,5 +49,5 @@ async function moveUpload(store: ObjectStore, mediaId: string): Promise<string |
     if (uploaded === undefined) return undefined;
     if (await store.move(from, to, uploaded.version)) return to;
   }
-  throw new Error("an upload is written again and again");
+  throw new Error(`the client overwrote its direct upload during ${MAX_MOVES} attempts to move it`);
 }

@@ -14,58 +14,61 @@ import {
   type MediaLease,
 } from "#src/db/media-leases.ts";
 import { findMedia, markReady, markRejected } from "#src/db/media.ts";
-import type { CheckedMedia, CheckMedia, MediaViolation } from "#src/domain/checked-media.ts";
+import type { InspectedMedia, InspectFile, MediaViolation } from "#src/domain/inspected-media.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
-import type { StoredMedia } from "#src/domain/stored-media.ts";
+import { toRejection, type StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { locateUpload } from "./locate-upload.ts";
-import { withTempFolder } from "./temp-folder.ts";
 
-/** Each may need as much of the disk as the largest upload. */
-const MAX_AT_ONCE = 4;
+/** Maximum number of checks in this process; each may need as much disk space as the largest upload. */
+const MAX_CHECKS = 4;
 
-export interface UploadCheckDeps {
+export interface UploadCheckOptions {
   readonly sql: Sql;
   readonly store: ObjectStore;
-  readonly check: CheckMedia;
-  /** Where files are while they are checked. */
+  readonly inspect: InspectFile;
+  /** Folder for the files under inspection. */
   readonly tempDir: string;
-  /** How long others leave a check alone after a sign of life. */
+  /** How long after its last renewal a lease keeps other replicas from checking the same media. */
   readonly leaseMs: number;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;
 }
 
 /**
- * What came of asking for a check. `settled`: the row says what was found. `busy`: somebody else checks it, or there is no
- * room right now. `missing`: nothing was uploaded. `unavailable`: trouble of ours, the same may succeed later.
+ * The outcome of asking for a check.
+ * - `settled`: the row shows the result.
+ * - `busy`: another replica checks these media, or this process runs its maximum of checks.
+ * - `missing`: nothing was uploaded.
+ * - `unavailable`: the check failed for a reason that says nothing about the upload; a later one may succeed.
  */
 export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 
 /**
- * Checks uploads, each at one place at a time: a lease on the row keeps other replicas away and ends by itself when this
- * process dies. A check goes on when the request that asked for it has given up, so that the next one finds it done.
+ * Checks uploads. A lease on the row keeps other replicas from checking the same media and expires when this process dies.
+ * A check continues after the request that started it has timed out, so that the next request finds its result.
  */
 export class UploadChecks implements AsyncDisposable {
-  readonly #deps: UploadCheckDeps;
+  readonly #options: UploadCheckOptions;
   readonly #running = new Map<string, Promise<CheckOutcome>>();
   readonly #stopping = new AbortController();
 
-  constructor(deps: UploadCheckDeps) {
-    this.#deps = deps;
+  constructor(options: UploadCheckOptions) {
+    this.#options = options;
   }
 
-  /** Never rejects. */
+  /** Starts a check, or joins the one that runs in this process. Never rejects. */
   run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
     const running = this.#running.get(id);
     if (running !== undefined) return running;
     if (this.#stopping.signal.aborted) return Promise.resolve("unavailable");
-    if (this.#running.size >= MAX_AT_ONCE) return Promise.resolve("busy");
-    const begun = this.#claimAndCheck(workspaceId, id);
-    this.#running.set(id, begun);
-    void begun.then(() => this.#running.delete(id));
-    return begun;
+    if (this.#running.size >= MAX_CHECKS) return Promise.resolve("busy");
+    const started = this.#claimAndCheck(workspaceId, id);
+    this.#running.set(id, started);
+    void started.then(() => this.#running.delete(id));
+    return started;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -74,7 +77,7 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   async #claimAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
-    const { sql, leaseMs, logger } = this.#deps;
+    const { sql, leaseMs, logger } = this.#options;
     const lease = { workspaceId, id, token: newId() };
     try {
       if (!(await claimPending(sql, lease, leaseMs))) return "busy";
@@ -83,14 +86,17 @@ export class UploadChecks implements AsyncDisposable {
       const media = await findMedia(sql, workspaceId, id);
       return media === undefined ? "settled" : await this.#check(media, lease, signal);
     } catch (error) {
-      logger.warn({ err: error, workspaceId, step: "check" }, "an upload could not be checked");
+      logger.warn(
+        { err: error, workspaceId, step: "check" },
+        "the check of an upload failed; it stays pending until the client completes it again",
+      );
       return "unavailable";
     }
   }
 
   async #check(media: StoredMedia, lease: MediaLease, signal: AbortSignal): Promise<CheckOutcome> {
-    const { store, check, tempDir } = this.#deps;
-    const key = await locateUpload(this.#deps, media);
+    const { store, inspect, tempDir } = this.#options;
+    const key = await locateUpload(this.#options, media);
     const stored = key === undefined ? undefined : await store.stat(key);
     if (key === undefined || stored === undefined) return "missing";
     failpoint("media.upload-pinned");
@@ -99,7 +105,7 @@ export class UploadChecks implements AsyncDisposable {
     return await withTempFolder(tempDir, async (folder) => {
       const path = join(folder, "upload");
       await copyObject(store, key, { path, signal });
-      const result = await check(path, { contentType: media.contentType, bytes: media.bytes });
+      const result = await inspect(path, { contentType: media.contentType, bytes: media.bytes });
       signal.throwIfAborted();
       if (result.kind === "unavailable") return "unavailable";
       if (result.kind === "rejected") return await this.#reject(media, lease, result.violation);
@@ -110,28 +116,26 @@ export class UploadChecks implements AsyncDisposable {
   async #reject(
     media: StoredMedia,
     lease: MediaLease,
-    { code, limit, actual }: MediaViolation,
+    violation: MediaViolation,
   ): Promise<CheckOutcome> {
-    const { sql, store, logger } = this.#deps;
-    const rejection = {
-      code,
-      ...(limit === undefined ? {} : { limit }),
-      ...(actual === undefined ? {} : { actual }),
-    };
-    const rejected = await markRejected(sql, lease, rejection);
+    const { sql, store, logger } = this.#options;
+    const rejected = await markRejected(sql, lease, toRejection(violation));
     failpoint("media.rejected");
     if (rejected === undefined || rejected.objectKey === null) return "settled";
     try {
       await store.delete(rejected.objectKey);
       await forgetObjects(sql, [media.id]);
     } catch (error) {
-      logger.warn({ err: error, step: "delete" }, "a job removes the object of a rejected upload");
+      logger.warn(
+        { err: error, step: "delete" },
+        "the object of a rejected upload was not deleted; the job remove-objects retries",
+      );
     }
     return "settled";
   }
 
-  async #accept(lease: MediaLease, key: string, media: CheckedMedia): Promise<CheckOutcome> {
-    const { sql, store, nudgeRelay } = this.#deps;
+  async #accept(lease: MediaLease, key: string, media: InspectedMedia): Promise<CheckOutcome> {
+    const { sql, store, nudgeRelay } = this.#options;
     const deliveryKey = await putDelivery(store, media);
     failpoint("media.checked");
     const ready = await sql.begin(async (tx) => {
@@ -140,7 +144,7 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // Deleted, or checked by somebody who took this check for dead: what they decided stands.
+    // The media were deleted, or this check lost its lease: the other decision stands.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -148,7 +152,7 @@ export class UploadChecks implements AsyncDisposable {
   }
 }
 
-/** Renews the lease until disposed of; `signal` says when it was lost all the same. */
+/** Renews the lease until disposal; `signal` aborts when the lease is lost. */
 function holdLease(
   sql: Sql,
   lease: MediaLease,
@@ -157,8 +161,8 @@ function holdLease(
   const lost = new AbortController();
   const timer = setInterval(() => {
     renewLease(sql, lease, leaseMs).then(
-      (isHeld) => isHeld || lost.abort(new Error("the lease is somebody else's")),
-      // The database may be back before the lease ends; the last word is the final update's.
+      (isHeld) => isHeld || lost.abort(new Error("another check has taken over the lease")),
+      // A failed renewal is harmless: the final update compares the lease's token again.
       () => undefined,
     );
   }, leaseMs / 3);
@@ -171,24 +175,29 @@ function holdLease(
   };
 }
 
-/** Copies an object to a file: what is checked lies still, in one place, whatever the store is. */
+/** Copies an object to a local file, because the inspection needs random access, whatever the store is. */
 async function copyObject(
   store: ObjectStore,
   key: string,
   to: { readonly path: string; readonly signal: AbortSignal },
 ): Promise<void> {
   const object = await store.open(key, undefined, to.signal);
-  if (object === undefined) throw new Error("an upload vanished from the object store");
+  if (object === undefined)
+    throw new Error("the uploaded object disappeared from the object store");
   const file = createWriteStream(to.path, { flags: "wx", mode: 0o600, highWaterMark: 1024 * 1024 });
   await pipeline(object.content, file, { signal: to.signal });
 }
 
 function lengthMismatch(limit: number, actual: number): MediaViolation {
-  return { code: "media_length_mismatch", message: "another length than declared", limit, actual };
+  const message = "The length of the upload differs from the declared length.";
+  return { code: "media_length_mismatch", message, limit, actual };
 }
 
-/** Stores what platforms receive, when that is another file. */
-async function putDelivery(store: ObjectStore, { delivery }: CheckedMedia): Promise<string | null> {
+/** Stores the file that platforms receive, when it is not the uploaded one. */
+async function putDelivery(
+  store: ObjectStore,
+  { delivery }: InspectedMedia,
+): Promise<string | null> {
   if (delivery.kind !== "rewritten") return null;
   const key = objectKey(newId());
   await store.put(key, createReadStream(delivery.path));

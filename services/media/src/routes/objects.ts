@@ -4,49 +4,40 @@ import type { PlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { findMedia } from "#src/db/media.ts";
-import { parseRange, type Part } from "#src/domain/byte-range.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
+import { parseRangeHeader, type ByteRange } from "#src/domain/range-header.ts";
 import { isRendition, toRendition, type Rendition } from "#src/domain/rendition.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
-
-export interface ObjectRouteDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  /** Ends answers that would keep the process from stopping; a reader goes on with the next part. */
-  readonly stopping: AbortSignal;
-}
+import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 interface ObjectRequest {
   Params: { workspaceId: string; mediaId: string };
   Querystring: { rendition?: unknown };
 }
 
-/** `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: the bytes of ready media, whole or a part. */
-export function createObjectRoutes(deps: ObjectRouteDeps): PlainRoutes {
+/** `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: serves ready media, the whole file or one range. */
+export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
     app.route<ObjectRequest>({
       method: ["GET", "HEAD"],
       url: "/objects/:workspaceId/:mediaId",
       handler: async (request, reply) => {
         const rendition = await findRendition(deps.sql, request.params, request.query.rendition);
-        const part = chosenPart(request.raw, rendition);
+        const range = requestedRange(request.raw, rendition);
         reply.headers({ "accept-ranges": "bytes", etag: `"${rendition.sha256}"` });
-        if (part === "unsatisfiable")
+        if (range === "unsatisfiable")
           return await reply
             .status(416)
             .header("content-range", `bytes */${rendition.bytes}`)
             .send();
-        const { start, length } = part ?? { start: 0, length: rendition.bytes };
-        if (part !== undefined) {
+        const { start, length } = range ?? { start: 0, length: rendition.bytes };
+        if (range !== undefined) {
           const last = start + length - 1;
           reply.status(206).header("content-range", `bytes ${start}-${last}/${rendition.bytes}`);
         }
         reply.headers({ "content-type": rendition.contentType, "content-length": length });
         if (request.method === "HEAD") return await reply.send();
-        return await reply.send(await openPart(deps, rendition, { start, length }));
+        return await reply.send(await openRange(deps, rendition, { start, length }));
       },
     });
   };
@@ -65,23 +56,23 @@ async function findRendition(
   return rendition;
 }
 
-/** A part of another version than the caller has the rest of would be no use: then it gets the whole (RFC 9110, If-Range). */
-function chosenPart({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
+/** The requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
+function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;
-  return parseRange(headers.range, bytes);
+  return parseRangeHeader(headers.range, bytes);
 }
 
-async function openPart(
-  { store, logger, stopping }: ObjectRouteDeps,
+async function openRange(
+  { store, logger, stopping }: RouteDependencies,
   { key, bytes, patches }: Rendition,
-  { start, length }: Part,
+  { start, length }: ByteRange,
 ): Promise<Readable> {
   const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {
-    logger.warn({ err: error, step: "open" }, "the object store did not give an object");
+    logger.warn({ err: error, step: "open" }, "cannot read an object; check the object store");
     throw unavailable(error);
   });
-  // Deleted since the row was read.
+  // The media were deleted after the row was read.
   if (object === undefined) throw notFound();
   const content =
     patches.length === 0 ? object.content : patchBytes(object.content, start, patches);
@@ -89,5 +80,5 @@ async function openPart(
     content instanceof Readable ? content : Readable.from(content, { objectMode: false });
   if (object.bytes === bytes) return stream;
   stream.destroy();
-  throw new Error(`an object has ${object.bytes} bytes instead of ${bytes}`);
+  throw new Error(`the object ${key} has ${object.bytes} bytes, but its row says ${bytes}`);
 }

@@ -1,9 +1,10 @@
 import type { PlainRoutes } from "@postrider/shared/connect/plain-routes";
+import type { RouteDependencies } from "#src/operations/dependencies.ts";
 import { createObjectRoutes } from "#src/routes/objects.ts";
-import { createUploadRoutes, type UploadRouteDeps } from "#src/routes/uploads.ts";
+import { createUploadRoutes } from "#src/routes/uploads.ts";
 
-/** What the service speaks beside its RPCs: bytes. */
-export function createPlainRoutes(deps: UploadRouteDeps): PlainRoutes {
+/** The HTTP routes for bytes, which RPCs cannot stream. */
+export function createPlainRoutes(deps: RouteDependencies): PlainRoutes {
   const uploads = createUploadRoutes(deps);
   const objects = createObjectRoutes(deps);
   return (app) => {

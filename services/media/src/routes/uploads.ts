@@ -10,41 +10,32 @@ import {
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
 import { foldContentType } from "#src/domain/accepted-types.ts";
 import { parseContentDigest } from "#src/domain/content-digest.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken } from "#src/operations/upload-token.ts";
+import { hashUploadToken } from "#src/domain/upload-token.ts";
+import type { RouteDependencies } from "#src/operations/dependencies.ts";
 import {
-  noBody,
+  emptyBody,
   tooLong,
   tooShort,
   UploadBody,
-  type PromisedBody,
+  type DeclaredBody,
 } from "#src/routes/upload-body.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
 
-/** A sender that is silent for so long has gone. */
-const IDLE_MS = 60_000;
+/** A connection on which no byte arrives for this long is closed. */
+const IDLE_TIMEOUT_MS = 60_000;
 
-export interface UploadRouteDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
-  readonly logger: Logger;
-  /** Ends uploads that would keep the process from stopping. */
-  readonly stopping: AbortSignal;
-}
-
-/** `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: takes the bytes of one grant, once. */
-export function createUploadRoutes(deps: UploadRouteDeps): PlainRoutes {
+/** `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the bytes of a grant, once. */
+export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
     app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
-      request.raw.setTimeout(IDLE_MS, () => request.raw.destroy());
+      request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // Another upload came first, or the media was deleted meanwhile.
+      // Reading the grant again throws the reason: another upload won. Otherwise the media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -61,14 +52,14 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // Also when a check has taken what was uploaded to the store itself.
+  // A check also spends the grant, when it takes a direct upload to the object store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;
 }
 
-/** What can be refused before a byte of the body is read. */
-function parseBody(grant: Grant, request: IncomingMessage): PromisedBody {
+/** @throws What the headers alone show to be wrong, before any byte of the body is read. */
+function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   const contentType = headerOf(request, "content-type") ?? "";
   if (contentType !== "" && foldContentType(contentType) !== grant.contentType)
     throw new ServiceError("invalid", "unsupported_media_type");
@@ -83,26 +74,25 @@ function parseBody(grant: Grant, request: IncomingMessage): PromisedBody {
 function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const length = Number(headers["content-length"] ?? (isChunked ? bytes : 0));
-  if (length === 0) throw noBody(bytes);
+  if (length === 0) throw emptyBody(bytes);
   if (length > bytes) throw tooLong(bytes, length);
   if (length < bytes) throw tooShort(bytes, length);
 }
 
 /**
- * Writes the body under a key of its own and then spends the grant on it. Of uploads at the same moment each writes its
- * own object, one is named by the media, and the others are removed: here, or after a crash by the job that removes
- * objects which nothing names.
+ * Writes the body to a new object and then spends the grant on it. Concurrent uploads of one grant write one object each;
+ * the first to spend the grant wins, and the others delete theirs. After a crash the job remove-orphans deletes it.
  *
- * @returns false when the grant is spent by now, or gone.
+ * @returns false when the grant has been spent or deleted meanwhile.
  */
-async function receive(deps: UploadRouteDeps, grant: Grant, body: UploadBody): Promise<boolean> {
+async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody): Promise<boolean> {
   const { sql, store, logger, stopping } = deps;
   const key = objectKey(newId());
   try {
     await store.put(key, body, stopping);
   } catch (error) {
     if (body.fault !== undefined) throw body.fault;
-    logger.warn({ err: error, step: "put" }, "the object store did not take an upload");
+    logger.warn({ err: error, step: "put" }, "cannot store an upload; check the object store");
     throw unavailable(error);
   }
   failpoint("media.upload-stored");

@@ -5,12 +5,12 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { isId } from "@postrider/shared/ids";
 import { listMediaByIds } from "#src/db/media.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** Media of another workspace is left out like media that does not exist: callers cannot tell the two apart. */
+/** Leaves out media of other workspaces like unknown media, so that callers cannot tell the two apart. */
 export async function batchGetMedia(
-  { sql }: MediaServiceDeps,
+  { sql }: Pick<RpcDependencies, "sql">,
   request: BatchGetMediaRequest,
 ): Promise<MessageInitShape<typeof BatchGetMediaResponseSchema>> {
   const ids = request.ids.filter(isId);

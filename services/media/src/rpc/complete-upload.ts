@@ -8,44 +8,45 @@ import { conflict, notFound, unavailable, unprocessable } from "@postrider/share
 import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import type { CheckOutcome } from "#src/operations/upload-checks.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** How often the row is looked at while somebody else checks. */
-const POLL_MS = 250;
+/** How long to wait before reading the row again while another replica checks. */
+const POLL_INTERVAL_MS = 250;
 
-/** Answers with what a check found, whoever did it: one that is under way, here or elsewhere, is waited for. */
+/** Returns what the check of an upload found. Starts the check, or waits for one that runs on any replica. */
 export async function completeUpload(
-  deps: MediaServiceDeps,
+  { sql, checks, completeMs }: Pick<RpcDependencies, "sql" | "checks" | "completeMs">,
   { workspaceId, id }: CompleteUploadRequest,
 ): Promise<MessageInitShape<typeof CompleteUploadResponseSchema>> {
   if (!isId(workspaceId) || !isId(id)) throw notFound();
-  const endsAt = performance.now() + deps.completeMs;
+  const endsAt = performance.now() + completeMs;
   for (;;) {
-    const media = await findMedia(deps.sql, workspaceId, id);
-    assertTaken(media);
+    const media = await findMedia(sql, workspaceId, id);
+    throwIfNotCheckable(media);
     if (media.status === "ready") return { media: toMedia(media) };
-    const outcome = await within(deps.checks.run(media), endsAt - performance.now());
-    await heed(outcome);
+    const outcome = await within(checks.run(media), endsAt - performance.now());
+    throwIfNotRetryable(outcome);
     if (performance.now() >= endsAt) throw unavailable();
+    if (outcome === "busy") await sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** @throws What is answered for media that neither are ready nor can become so. */
-function assertTaken(media: StoredMedia | undefined): asserts media is StoredMedia {
+/** @throws The answer for media that are not ready and cannot become ready. */
+function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is StoredMedia {
   if (media === undefined || media.status === "deleting") throw notFound();
   if (media.status === "rejected")
     throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
 }
 
-async function heed(outcome: CheckOutcome): Promise<void> {
+/** @throws The answer for an outcome that another look at the row does not change. */
+function throwIfNotRetryable(outcome: CheckOutcome): void {
   if (outcome === "missing") throw conflict("media_not_uploaded");
   if (outcome === "unavailable") throw unavailable();
-  if (outcome === "busy") await sleep(POLL_MS);
 }
 
-/** The check's outcome, or `unavailable` when it takes longer: it goes on, and a later request finds what it found. */
+/** The check's outcome, or `unavailable` after `ms`; the check continues, so that a later request finds its result. */
 async function within(check: Promise<CheckOutcome>, ms: number): Promise<CheckOutcome> {
   const stop = new AbortController();
   const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
@@ -10,18 +11,20 @@ import { insertUpload, type NewUpload } from "#src/db/media.ts";
 import { insertGrant } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
-import { hashUploadToken, newUploadToken } from "#src/operations/upload-token.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import { hashUploadToken } from "#src/domain/upload-token.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
-/** Grants one upload. The answer is the only place where its token is ever seen. */
+const TOKEN_BYTES = 32;
+
+/** Grants one upload. Only this answer contains the token; the database stores its hash. */
 export async function createUpload(
-  deps: MediaServiceDeps,
+  deps: Pick<RpcDependencies, "sql" | "store" | "limits" | "grantMs" | "assertRoom">,
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
   const upload = parse(deps, request);
-  // What is granted now is told of when it is ready.
+  // Every grant leads to an event when the media become ready, so a full outbox refuses new grants.
   await deps.assertRoom();
-  const uploadToken = newUploadToken();
+  const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const expiresAt = await deps.sql.begin(async (tx) => {
     await insertUpload(tx, upload);
     return await insertGrant(tx, {
@@ -43,7 +46,10 @@ export async function createUpload(
   };
 }
 
-function parse({ limits }: MediaServiceDeps, request: CreateUploadRequest): NewUpload {
+function parse(
+  { limits }: Pick<RpcDependencies, "limits">,
+  request: CreateUploadRequest,
+): NewUpload {
   const { workspaceId, fileName } = request;
   const bytes = Number(request.bytes);
   const contentType = foldContentType(request.contentType);

@@ -15,21 +15,21 @@ import {
   markDeleting,
   type DeletedMedia,
 } from "#src/db/media-deletion.ts";
-import { deleteFormerUsages, hasUsages, listUsages, type MediaRef } from "#src/db/media-usages.ts";
+import { deleteUsages, hasUsages, listUsages, type MediaRef } from "#src/db/media-usages.ts";
 import { findMedia } from "#src/db/media.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { blocksDeletion } from "#src/domain/usage.ts";
 import { mediaDeleted } from "#src/events.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
-type Deps = Pick<MediaServiceDeps, "sql" | "posts" | "store" | "nudgeRelay">;
+type Deps = Pick<RpcDependencies, "sql" | "posts" | "store" | "nudgeRelay">;
 
-/** How often media may change, or be used by one more post that is not there yet, while they are looked at. */
+/** Maximum number of attempts when media change, or get another usage, between the question to posts and the lock. */
 const MAX_ROUNDS = 5;
 
 /**
- * Deletes media that no post uses. Posts is asked without a lock; with the lock the media are deleted only if no usage is
- * left, so that one which was noted in between is asked about in another round.
+ * Deletes media that no post uses. The service asks posts without holding a lock. It then locks the media and deletes them
+ * only if no usage is left; a usage that was recorded in between leads to another round.
  */
 export async function deleteMedia(
   deps: Deps,
@@ -37,33 +37,35 @@ export async function deleteMedia(
 ): Promise<MessageInitShape<typeof DeleteMediaResponseSchema>> {
   if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const answer = await tryToDelete(deps, { workspaceId, mediaId });
-    if (answer !== undefined) return answer;
+    const attempt = await tryToDelete(deps, { workspaceId, mediaId });
+    if (attempt.kind === "deleted") return { gone: attempt.gone };
   }
   throw unavailable();
 }
 
-/** Undefined when the media are not as they were looked at. */
-async function tryToDelete(deps: Deps, ref: MediaRef): Promise<{ gone: boolean } | undefined> {
+type Attempt = { readonly kind: "deleted"; readonly gone: boolean } | { readonly kind: "changed" };
+
+/** `changed`: the media are not in the state any more in which they were read. */
+async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   const media = await findMedia(deps.sql, ref.workspaceId, ref.mediaId);
   if (media === undefined) throw notFound();
-  if (media.status === "deleting") return { gone: false };
+  if (media.status === "deleting") return { kind: "deleted", gone: false };
   if (media.status !== "ready") {
     const deleted = await deleteUnready(deps.sql, ref);
-    if (deleted === undefined) return undefined;
+    if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
     await removeObjects(deps, deleted);
-    return { gone: true };
+    return { kind: "deleted", gone: true };
   }
-  await forgetFormerUsages(deps, ref);
+  await deleteEndedUsages(deps, ref);
   const isDeleted = await deps.sql.begin((tx) => deleteUnused(tx, ref));
-  if (!isDeleted) return undefined;
+  if (!isDeleted) return { kind: "changed" };
   failpoint("media.after-delete-commit");
   deps.nudgeRelay();
-  return { gone: false };
+  return { kind: "deleted", gone: false };
 }
 
-/** What is not removed now is nobody's from here on, and a job removes it. */
+/** Best effort: the job remove-orphans deletes what is left, because no row names it any more. */
 async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void> {
   const { id, objectKey, deliveryKey } = media;
   const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
@@ -71,21 +73,21 @@ async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void
 }
 
 /**
- * Asks posts about every usage and forgets those that are over.
+ * Asks posts about every usage and deletes those that have ended.
  *
- * @throws `media_in_use` at the first that is not.
+ * @throws `media_in_use` when a usage has not ended.
  */
-async function forgetFormerUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
+async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
   let after: string | undefined;
   do {
-    // Read before posts is asked: what was old by then cannot be committed after the answer.
+    // Read before asking posts: posts never commits a post whose usage was already old at this moment.
     const usages = await listUsages(sql, ref, { after, limit: MAX_POSTS });
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);
     const known = await fetchUsingPosts(posts, ref, postIds);
     if (usages.some((usage) => blocksDeletion(usage, known.get(usage.postId))))
       throw conflict("media_in_use");
-    await deleteFormerUsages(sql, ref, usages);
+    await deleteUsages(sql, ref, usages);
     after = usages.length < MAX_POSTS ? undefined : postIds.at(-1);
   } while (after !== undefined);
 }

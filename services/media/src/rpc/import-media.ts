@@ -8,45 +8,32 @@ import type {
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
-import type { Sql } from "@postrider/shared/postgres";
 import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { insertReadyMedia, type ObjectKeys } from "#src/db/media.ts";
-import type { CheckedMedia } from "#src/domain/checked-media.ts";
 import { fileNameOf } from "#src/domain/file-name.ts";
+import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
-import type { Imports } from "#src/operations/imports.ts";
-import { claimOrReplay } from "#src/rpc/claim-import.ts";
+import { claimOrReplay } from "#src/operations/claim-import.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
-import type { ObjectStore } from "#src/storage/object-store.ts";
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
-export interface ImportDeps {
-  readonly sql: Sql;
-  readonly store: ObjectStore;
-  readonly imports: Imports;
-  /** @throws `unavailable` while the outbox is full. */
-  readonly assertRoom: () => Promise<void>;
-  /** Called after a commit that appended events. */
-  readonly nudgeRelay: () => void;
-}
+type Deps = Pick<RpcDependencies, "sql" | "store" | "imports" | "assertRoom" | "nudgeRelay">;
 
-/** Downloads a file, checks it and makes it media, ready at once. Before that nothing of it can be seen. */
-export async function importMedia(
-  deps: ImportDeps,
-  request: ImportMediaRequest,
-): Promise<Response> {
+/** Downloads and inspects a file and stores it as ready media. Nothing is visible before that. */
+export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
   const { workspaceId, url } = request;
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   const keyed = toKeyed(request);
-  if (keyed === undefined) return await carryOut(deps, { workspaceId, url, keyed });
+  if (keyed === undefined) return await runImport(deps, { workspaceId, url, keyed });
   const claimed = await claimOrReplay(deps.sql, keyed);
   if (claimed.kind === "replay") return toReplay(claimed.response);
   await using _held = claimed;
-  return await carryOut(deps, { workspaceId, url, keyed });
+  return await runImport(deps, { workspaceId, url, keyed });
 }
 
 function toKeyed({ workspaceId, idempotency }: ImportMediaRequest): KeyedRequest | undefined {
@@ -65,7 +52,7 @@ interface Import {
   readonly keyed: KeyedRequest | undefined;
 }
 
-async function carryOut(deps: ImportDeps, request: Import): Promise<Response> {
+async function runImport(deps: Deps, request: Import): Promise<Response> {
   await deps.assertRoom();
   return await deps.imports.run(request.workspaceId, request.url, async ({ path, media }) => {
     const keys = await putObjects(deps, path, media);
@@ -74,8 +61,8 @@ async function carryOut(deps: ImportDeps, request: Import): Promise<Response> {
   });
 }
 
-/** Stores the file, and the one for platforms when that is another. Until the row names them a job removes them. */
-async function putObjects({ store }: ImportDeps, path: string, { delivery }: CheckedMedia) {
+/** Stores the file and the form for platforms. After a crash the job remove-orphans deletes them: no row names them. */
+async function putObjects({ store }: Deps, path: string, { delivery }: InspectedMedia) {
   const keys = {
     objectKey: objectKey(newId()),
     deliveryKey: delivery.kind === "rewritten" ? objectKey(newId()) : null,
@@ -86,7 +73,7 @@ async function putObjects({ store }: ImportDeps, path: string, { delivery }: Che
   return keys;
 }
 
-/** Another request with the key was quicker: what this one made is undone. */
+/** Rolls the transaction back because another request with the same key has committed first. */
 class Replayed extends Error {
   readonly response: Uint8Array;
 
@@ -97,9 +84,9 @@ class Replayed extends Error {
 }
 
 async function accept(
-  deps: ImportDeps,
+  deps: Deps,
   request: Import,
-  media: CheckedMedia,
+  media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<Response> {
   try {
@@ -108,18 +95,18 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // Any other failure may have come after the commit; a job removes the objects if they are nobody's.
+    // After any other error the commit may have happened, so only the job remove-orphans may decide about the objects.
     if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
   }
 }
 
-/** The new row comes before the key, because the answer shows its times; nobody can be waiting for that row. */
+/** Inserts the row before the key, because the stored answer contains the row's times. */
 async function insert(
-  { sql }: ImportDeps,
+  { sql }: Deps,
   { workspaceId, url, keyed }: Import,
-  media: CheckedMedia,
+  media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia> {
   return await sql.begin(async (tx) => {
@@ -135,8 +122,8 @@ async function insert(
   });
 }
 
-/** Best effort: what is left over is found by a job. */
-async function removeObjects({ store }: ImportDeps, { objectKey, deliveryKey }: ObjectKeys) {
+/** Best effort: the job remove-orphans deletes what is left. */
+async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
   await Promise.allSettled(present.map((key) => store.delete(key)));
 }

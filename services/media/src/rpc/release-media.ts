@@ -7,22 +7,22 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { deleteReleased, type Release } from "#src/db/media-usages.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const MAX_USES = 500;
 
-/** Forgets usages, each only as far as the caller can know that it is over. */
+/** Deletes usages, but none that a newer version of the post or another request has recorded since. */
 export async function releaseMedia(
-  { sql }: Pick<MediaServiceDeps, "sql">,
+  { sql }: Pick<RpcDependencies, "sql">,
   { uses }: ReleaseMediaRequest,
 ): Promise<MessageInitShape<typeof ReleaseMediaResponseSchema>> {
-  if (uses.length > MAX_USES || !uses.every(isSound))
+  if (uses.length > MAX_USES || !uses.every(isValid))
     throw invalidRequest([{ code: "invalid", path: "/uses" }]);
   if (uses.length > 0) await deleteReleased(sql, uses.map(toRelease));
   return {};
 }
 
-function isSound({ workspaceId, postId, mediaId, claimId }: MediaUse): boolean {
+function isValid({ workspaceId, postId, mediaId, claimId }: MediaUse): boolean {
   const isClaim = claimId === undefined || isId(claimId);
   return isClaim && [workspaceId, postId, mediaId].every(isId);
 }

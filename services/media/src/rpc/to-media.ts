@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Media as other services see them; what is not known before the check is left out. */
+/** Maps a row to the message. Fields that only the check finds are unset before it. */
 export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema> {
   return {
     id: media.id,

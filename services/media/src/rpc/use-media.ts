@@ -5,15 +5,15 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { noteUsages } from "#src/db/media-usages.ts";
-import type { MediaServiceDeps } from "#src/rpc/media-service.ts";
+import { recordUsages } from "#src/db/media-usages.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_IDS = 500;
 
-/** As `batchGetMedia`, and from here on a deletion asks after the post. */
+/** Returns media like `batchGetMedia`, and records the post as their user: a deletion then asks posts about it. */
 export async function useMedia(
-  { sql }: Pick<MediaServiceDeps, "sql">,
+  { sql }: Pick<RpcDependencies, "sql">,
   request: UseMediaRequest,
 ): Promise<MessageInitShape<typeof UseMediaResponseSchema>> {
   const { workspaceId, postId, claimId } = request;
@@ -23,6 +23,6 @@ export async function useMedia(
   const mediaIds = request.ids.filter(isId);
   if (mediaIds.length === 0) return { media: [] };
   const postVersion = Number(request.postVersion);
-  const rows = await noteUsages(sql, { workspaceId, mediaIds, postId, postVersion, claimId });
+  const rows = await recordUsages(sql, { workspaceId, mediaIds, postId, postVersion, claimId });
   return { media: rows.map(toMedia) };
 }

@@ -1,6 +1,6 @@
 /**
- * The same bytes, which end with the signal's reason as soon as it is given, also while the source keeps us waiting.
- * Breaking off asks the source to end too, but does not wait for it: one that hangs would hang us.
+ * Yields the same bytes and throws the signal's reason as soon as it aborts, also while the source is silent. It then asks
+ * the source to end, but does not wait for it, because a source that hangs would block the caller.
  */
 export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,
@@ -8,7 +8,7 @@ export async function* abortable(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   signal?.throwIfAborted();
   const iterator = bytes[Symbol.asyncIterator]();
-  // A race against one lasting promise would keep a reaction for each chunk until the end.
+  // `Promise.race` with one long-lived promise would leak a reaction per chunk.
   let fail: (reason: unknown) => void = () => {};
   const abort = (): void => fail(signal?.reason);
   const next = (): Promise<IteratorResult<Uint8Array>> =>

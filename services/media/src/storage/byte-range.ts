@@ -1,6 +1,6 @@
 import type { ByteRange } from "#src/storage/object-store.ts";
 
-/** The part of an object that a range names, as [start, end); empty when it lies beyond the end. */
+/** Clips a range to the object, as [start, end); empty when it starts beyond the end. */
 export function clipRange(
   range: ByteRange | undefined,
   bytes: number,
@@ -9,9 +9,10 @@ export function clipRange(
   return { start, end: Math.min(start + (range?.length ?? bytes), bytes) };
 }
 
-/** A store would understand a negative start as "from the end", or not at all. */
+/** @throws RangeError for a negative or fractional range, which S3 would read as "from the end" or ignore. */
 export function requireRange(range: ByteRange | undefined): void {
   for (const value of [range?.start ?? 0, range?.length ?? 0]) {
-    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`no byte range: ${value}`);
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`${value} is not valid in a byte range; use a non-negative integer`);
   }
 }

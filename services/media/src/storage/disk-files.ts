@@ -3,22 +3,22 @@ import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { StoredObject } from "#src/storage/object-store.ts";
 
-/** What a file system answers when there is no such file, or no folder that it could be in. */
+/** Whether a file, or a folder on its path, does not exist. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** The file's facts; undefined when it is not there. */
+/** Returns a file's metadata; undefined when it does not exist. */
 export async function findFile(path: string): Promise<BigIntStats | undefined> {
   return await stat(path, { bigint: true }).catch(undefinedIfMissing);
 }
 
-/** The names in a folder, none when it is not there. A snapshot: files may come and go meanwhile. */
+/** Returns the names in a folder, none when it does not exist. Files may be added and deleted meanwhile. */
 export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** For `catch`: a missing file is an answer, everything else is not. */
+/** For `catch`: turns a missing file into undefined and rethrows every other error. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
   return undefined;
@@ -34,8 +34,8 @@ export function toStoredObject({ ino, mtimeNs, size }: BigIntStats): StoredObjec
 let lastMicroseconds = 0;
 
 /**
- * A time of writing, in seconds, that no other file of this process gets, and hardly one of another process. The
- * kernel's own has steps of milliseconds: with a reused inode number, two versions of a key could look the same.
+ * Returns a modification time, in seconds, that is unique in this process and most likely among all processes. The kernel's
+ * own times have a resolution of milliseconds, so with a reused inode number two versions of a key could look the same.
  */
 export function nextWriteTime(): number {
   const now = Date.now() * 1000 + Math.floor(Math.random() * 1000);
@@ -43,7 +43,7 @@ export function nextWriteTime(): number {
   return lastMicroseconds / 1_000_000;
 }
 
-/** Makes a folder's entries durable: without it a renamed file may be gone after a power failure. */
+/** Makes a folder's entries durable. Without it a renamed file may be lost after a power failure. */
 export async function syncFolder(folder: PathLike): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -53,7 +53,7 @@ export async function syncFolder(folder: PathLike): Promise<void> {
   }
 }
 
-/** Makes a folder below `root` and the entries that lead to it durable; `done` remembers for which that is so. */
+/** Creates a folder below `root` and makes its path durable; `done` caches the folders for which that has happened. */
 export async function makeDurableFolder(
   folder: string,
   root: string,

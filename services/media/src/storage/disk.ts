@@ -15,15 +15,15 @@ import {
 } from "#src/storage/disk-files.ts";
 import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-key.ts";
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
-import { writeGathered } from "#src/storage/write-gathered.ts";
+import { writeBatched } from "./write-batched.ts";
 
-/** No key has a dot in front. */
+/** The folder of unfinished writes. Keys cannot collide with it, because none starts with a dot. */
 const UNFINISHED = ".unfinished";
 const READ_BYTES = 256 * 1024;
 
 /**
- * Opens the store in a folder, which is made when it is not there. The folder is on one local file system that knows
- * hard links, and belongs to the store alone; processes of one machine may share it.
+ * Opens the store in a folder, which is created when it does not exist. The folder must be on one local file system with
+ * hard links and must contain nothing else. Several processes of one machine may share it.
  */
 export async function openDiskStore(folder: string): Promise<ObjectStore> {
   await mkdir(join(folder, UNFINISHED), { recursive: true, mode: 0o700 });
@@ -55,7 +55,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After the rename there is nothing left under this name.
+      // Does nothing after the rename.
       await rm(unfinished, { force: true });
     }
   }
@@ -70,7 +70,7 @@ class DiskStore implements ObjectStore {
     }
     try {
       const stored = toStoredObject(await file.stat({ bigint: true }));
-      return { ...stored, content: await readPart(file, clipRange(range, stored.bytes), signal) };
+      return { ...stored, content: await readRange(file, clipRange(range, stored.bytes), signal) };
     } catch (error) {
       await file.close();
       throw error;
@@ -85,8 +85,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * A second name pins the file whatever happens to the first one, so what was compared is what gets to `to`; the first
-   * name goes last, so that a crash loses nothing.
+   * A hard link pins the file, so that the compared version is the one that is moved, even if the source is replaced
+   * meanwhile. The source is deleted last, so that a crash loses nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -102,7 +102,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // It is still there when `to` was this file already: a rename onto itself does nothing.
+      // The link remains when `to` already was this file, because such a rename does nothing.
       await rm(pinned, { force: true });
     }
   }
@@ -118,7 +118,7 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // Not the time of writing: an object that was moved just now is in use, however old its bytes are.
+      // The change time, not the modification time: an object that was just moved is in use, however old its bytes are.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -128,7 +128,7 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // Here too: the second name of an old file may have been made just now.
+      // The change time, because a move may just have created this hard link to an old file.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -143,8 +143,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Also tells an empty mount point from the file system that belongs there. It is asked before an object is called
-   * missing: else everything stored would look deleted.
+   * Fails for a mount point without its file system. Called before an object is reported as missing, because on an empty
+   * mount point every object would look deleted.
    */
   async check(): Promise<void> {
     await access(this.#unfinished, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -154,20 +154,20 @@ class DiskStore implements ObjectStore {
     return Promise.resolve();
   }
 
-  /** Spread over 256 folders by a hash, for ids that are made one after the other begin alike. */
+  /** Distributes objects over 256 folders by a hash of the key, because consecutive ids share their first characters. */
   #pathOf(key: string): string {
     requireObjectKey(key);
     const [folder = "", name = ""] = key.split("/");
-    const share = createHash("sha256").update(key).digest("hex").slice(0, 2);
-    return join(this.#root, folder, share, name);
+    const shard = createHash("sha256").update(key).digest("hex").slice(0, 2);
+    return join(this.#root, folder, shard, name);
   }
 
-  /** Of files where we would look for them; a file system has things of its own in its root. */
+  /** The keys of files at the places of `#pathOf`; other files, such as `lost+found`, are ignored. */
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
       if (!isObjectKey(`${folder}/a`)) continue;
-      for (const share of await listNames(join(this.#root, folder))) {
-        for (const name of await listNames(join(this.#root, folder, share))) {
+      for (const shard of await listNames(join(this.#root, folder))) {
+        for (const name of await listNames(join(this.#root, folder, shard))) {
           if (isObjectKey(`${folder}/${name}`)) yield `${folder}/${name}`;
         }
       }
@@ -189,7 +189,7 @@ class DiskStore implements ObjectStore {
 async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   const file = await open(path, "wx", 0o600);
   try {
-    await writeGathered(file, bytes);
+    await writeBatched(file, bytes);
     const writtenAt = nextWriteTime();
     await file.utimes(writtenAt, writtenAt);
     await file.sync();
@@ -199,8 +199,8 @@ async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Pro
   }
 }
 
-/** A file stays readable after it was replaced or deleted: the reader gets what was there when it opened. */
-async function readPart(
+/** An open file stays readable after it was replaced or deleted, so the reader gets the version that it opened. */
+async function readRange(
   file: FileHandle,
   { start, end }: { readonly start: number; readonly end: number },
   signal: AbortSignal | undefined,
@@ -215,7 +215,7 @@ async function readPart(
     highWaterMark: READ_BYTES,
     ...(signal === undefined ? {} : { signal }),
   });
-  // Whoever reads is told; before that, an abort must not end the process.
+  // The reader gets the error; without this listener an abort before the first read would end the process.
   stream.on("error", () => {});
   return stream;
 }

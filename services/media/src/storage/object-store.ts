@@ -1,21 +1,21 @@
-/** A part of an object; without `length` it goes to the end. What lies beyond the end is left out. */
+/** A range of an object; without `length` it extends to the end. Bytes beyond the end are left out. */
 export interface ByteRange {
   readonly start: number;
   readonly length?: number;
 }
 
-/** An object as it is stored. */
+/** Metadata of a stored object. */
 export interface StoredObject {
-  /** Of the whole object, also where only a part is read. */
+  /** Length of the whole object, also when only a range is read. */
   readonly bytes: number;
   /**
-   * Changes whenever the key is written with other bytes. A store may derive it from the bytes by MD5, which whoever
-   * writes both can forge: what a client may still write is moved first and checked afterwards.
+   * Changes whenever the key is written with other bytes. A store may derive it from an MD5 of the bytes, so a client can
+   * forge two uploads with equal versions. Direct uploads are therefore moved first and checked afterwards.
    */
   readonly version: string;
 }
 
-/** What an upload to the store itself is bound to. */
+/** What a signed URL for a direct upload is bound to. */
 export interface DirectUpload {
   readonly contentType: string;
   readonly bytes: number;
@@ -23,17 +23,19 @@ export interface DirectUpload {
 }
 
 /**
- * Where the bytes of media are. Keys are ours (`uploads/<id>`, `objects/<id>`, …; `object-key.ts` says how they look),
- * never a client's. An object is there whole or not at all: what is cut off while being written leaves nothing that
- * `open` or `stat` can see. One suite tests every adapter: `test/object-store.test.ts`.
+ * Stores the bytes of media. This service chooses the keys (`uploads/<id>`, `objects/<id>`; see `object-key.ts`), never a
+ * client. An object exists as a whole or not at all: an interrupted write is invisible to `open` and `stat`. One suite
+ * tests every adapter: `test/object-store.test.ts`.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Writes an object, or replaces it; durable when it returns. Little is collected in memory, which is why the source must not
-   * change a piece that it has given. It throws the signal's reason, and what `bytes` throws; a signal that comes after the last byte may come too late.
+   * Writes or replaces an object, which is durable when the call returns. Memory is bounded, and chunks are kept without
+   * copying, so the source must not change a chunk that it has yielded. A signal after the last byte may be too late.
+   *
+   * @throws The signal's reason, and the errors of `bytes`.
    */
   put(key: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<StoredObject>;
-  /** The bytes as they come; undefined when there is no such object. Whoever opens reads to the end or breaks off. */
+  /** Opens an object for reading; undefined when it does not exist. The caller reads to the end or cancels the stream. */
   open(
     key: string,
     range?: ByteRange,
@@ -41,24 +43,26 @@ export interface ObjectStore extends AsyncDisposable {
   ): Promise<(StoredObject & { readonly content: AsyncIterable<Uint8Array> }) | undefined>;
   stat(key: string): Promise<StoredObject | undefined>;
   /**
-   * Renames an object if it is still at `version`, replacing what is at `to`; false when it was written again or is
-   * gone. From then on a late write to the old key does not touch it. One at this very moment stays at the old key or is
-   * dropped; it never gets to `to`. After a crash both keys may be there: repeating the move ends it.
+   * Renames an object that still has `version`, and replaces the object at `to`. A later write to the old key does not
+   * affect it. A concurrent write stays at the old key or is lost, but never reaches `to`. After a crash both keys may
+   * exist; repeating the move finishes it.
+   *
+   * @returns false when the object has another version or does not exist.
    */
   move(from: string, to: string, version: string): Promise<boolean>;
-  /** Repeating it is harmless. */
+  /** Idempotent: deleting a missing object succeeds. */
   delete(key: string): Promise<void>;
-  /** Every key with this prefix last written, or moved to, before `before`. */
+  /** Yields every key with this prefix that was last written, or moved to, before `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
   /**
-   * Removes what is left of writes that were cut off before `before`. It belongs to no key: the object may have been
-   * written again since, and be in use.
+   * Deletes the remains of interrupted writes that began before `before`. Stored objects are not affected, also when an
+   * interrupted write had the same key.
    *
-   * @returns How many there were.
+   * @returns How many writes had left something.
    */
   removeUnfinished(before: Date): Promise<number>;
-  /** An address at which the store itself takes exactly these bytes; undefined when this store has none. */
+  /** A signed URL at which the store accepts exactly this type and length; undefined when the store has none. */
   createUploadUrl(key: string, upload: DirectUpload): Promise<string | undefined>;
-  /** Whether it answers; throws why not. */
+  /** @throws When the store does not answer. */
   check(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig } from "@postrider/shared/config";
+import { loadConfig } from "@postrider/shared/config";
+import { ConfigError } from "@postrider/shared/config/config-error";
 import { expect, test } from "vitest";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
@@ -70,9 +71,9 @@ test("every fault is named at once, and no secret", () => {
       S3_FORCE_PATH_STYLE: "yes",
     }),
   ).toEqual([
-    "S3_ENDPOINT is no http address: minio:9000",
-    "S3_PUBLIC_ENDPOINT is no http address: here",
-    "S3_BUCKET is no name of a bucket: My_Bucket",
+    "S3_ENDPOINT is not an http address: minio:9000",
+    "S3_PUBLIC_ENDPOINT is not an http address: here",
+    "S3_BUCKET is not a valid bucket name: My_Bucket",
     "S3_ACCESS_KEY_ID is required",
     "S3_FORCE_PATH_STYLE is not one of true, false: yes",
   ]);

@@ -12,14 +12,17 @@ export type StorageConfig =
 export function readStorageConfig(read: EnvReader): StorageConfig {
   const wanted = read.optionalString("S3_BUCKET") === undefined ? "disk" : "s3";
   const kind = read
-    .about("Where the bytes of media are kept.", "`s3` when `S3_BUCKET` is set, else `disk`")
+    .about("Where media files are stored.", {
+      level: "needed",
+      default: "`s3` when `S3_BUCKET` is set, else `disk`",
+    })
     .oneOf("MEDIA_STORE", ["disk", "s3"], wanted);
   const folder = read
     .when(kind === "disk")
-    .about(
-      "The folder of the media; every replica needs the same one.",
-      "required with `MEDIA_STORE=disk`",
-    )
+    .about("Folder of the media files; all replicas of media share it.", {
+      level: "needed",
+      default: "required with `MEDIA_STORE=disk`",
+    })
     .string("MEDIA_DIR");
   const s3 = readS3Config(read.when(kind === "s3"));
   return kind === "disk" ? { kind, folder } : { kind, ...s3 };
@@ -34,27 +37,34 @@ export async function openObjectStore(config: StorageConfig): Promise<ObjectStor
 
 function readS3Config(read: EnvReader): S3Config {
   const endpoint = readEndpoint(
-    read.about("Address of the store, for all but AWS.", "AWS"),
+    read.about("Address of the S3 API.", { default: "AWS" }),
     "S3_ENDPOINT",
   );
   return {
     endpoint,
     publicEndpoint: readEndpoint(
-      read.about("Its address as clients see it, who upload to it.", "`S3_ENDPOINT`"),
+      read.about("Address of the S3 API for clients, which upload to it directly.", {
+        default: "`S3_ENDPOINT`",
+      }),
       "S3_PUBLIC_ENDPOINT",
     ),
     // Only AWS cares; other stores have one region, and most call it by this name.
     region: read
-      .about("Region of the bucket.", "`us-east-1` with `S3_ENDPOINT`, else required")
+      .about("Region of the bucket.", { default: "`us-east-1` with `S3_ENDPOINT`, else required" })
       .string("S3_REGION", endpoint === undefined ? {} : { default: "us-east-1" }),
-    bucket: readBucket(read.about("Name of the bucket.", "required with `MEDIA_STORE=s3`")),
+    bucket: readBucket(
+      read.about("Name of the bucket.", {
+        level: "needed",
+        default: "required with `MEDIA_STORE=s3`",
+      }),
+    ),
     credentials: readCredentials(read),
     // A store under an address of its own seldom has a host name for each bucket.
     forcePathStyle: read
-      .about(
-        "Whether the bucket stands in the path instead of the host name.",
-        "`true` with `S3_ENDPOINT`, else `false`",
-      )
+      .about("Whether addresses of objects name the bucket in the path instead of the host name.", {
+        level: "advanced",
+        default: "`true` with `S3_ENDPOINT`, else `false`",
+      })
       .boolean("S3_FORCE_PATH_STYLE", endpoint !== undefined),
   };
 }
@@ -67,7 +77,7 @@ function readEndpoint(read: EnvReader, name: string): string | undefined {
 function readBucket(read: EnvReader): string {
   const bucket = read.string("S3_BUCKET");
   if (bucket !== "" && !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    read.fail("S3_BUCKET", `is no name of a bucket: ${bucket}`);
+    read.fail("S3_BUCKET", `is not a valid bucket name: ${bucket}`);
   }
   return bucket;
 }
@@ -76,10 +86,12 @@ function readCredentials(read: EnvReader): S3Config["credentials"] {
   const names = ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const;
   const isGiven = names.some((name) => read.optionalString(name) !== undefined);
   const used = read.when(isGiven);
-  const own = "whatever the AWS SDK finds, for example the role of the machine";
+  const own = {
+    default: "the credentials that the AWS SDK finds, for example the role of the machine",
+  };
   const credentials = {
-    accessKeyId: used.secret("Name of the key to the store.", own).string(names[0]),
-    secretAccessKey: used.secret("The key itself.", own).string(names[1]),
+    accessKeyId: used.secret("Id of the access key for S3.", own).string(names[0]),
+    secretAccessKey: used.secret("Secret of the access key for S3.", own).string(names[1]),
   };
   return isGiven ? credentials : undefined;
 }

@@ -1,23 +1,23 @@
 import { S3Client } from "@aws-sdk/client-s3";
 
-/** A bucket of any store that speaks S3. It is the store's alone: what it does not know in there, it may remove. */
+/** A bucket of any S3-compatible store. It must contain nothing else, because unknown objects are deleted. */
 export interface S3Config {
-  /** Undefined = AWS. */
+  /** Undefined for AWS. */
   readonly endpoint: string | undefined;
-  /** Where clients reach the store, if not at `endpoint`. */
+  /** URL of the store for clients, when it differs from `endpoint`. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
   readonly bucket: string;
-  /** Undefined = what the machine has, for example the role of its container. */
+  /** Undefined for the SDK's default chain, for example the role of the container. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
   readonly forcePathStyle: boolean;
 }
 
-const CALL_MS = 15_000;
-/** A connection that brings no byte for so long is broken off; a store may copy or put parts together meanwhile. */
-const SILENCE_MS = 300_000;
+const CALL_TIMEOUT_MS = 15_000;
+/** A connection without traffic for this long is closed. A store may be silent while it copies or joins parts. */
+const SOCKET_TIMEOUT_MS = 300_000;
 
 export function createS3Client(config: S3Config, endpoint: string | undefined): S3Client {
   return new S3Client({
@@ -25,14 +25,14 @@ export function createS3Client(config: S3Config, endpoint: string | undefined): 
     forcePathStyle: config.forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(config.credentials === undefined ? {} : { credentials: config.credentials }),
-    // The SDK would put the checksum of an empty body into a signed address, and stores refuse every other body then.
+    // Otherwise the SDK signs the checksum of an empty body into upload URLs, and stores refuse every other body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: 5_000, socketTimeout: SILENCE_MS },
+    requestHandler: { connectionTimeout: 5_000, socketTimeout: SOCKET_TIMEOUT_MS },
   });
 }
 
-/** Every call to the store has an end. */
-export function deadline(ms = CALL_MS): { readonly abortSignal: AbortSignal } {
+/** Call options with a time limit; every call to the store has one. */
+export function deadline(ms = CALL_TIMEOUT_MS): { readonly abortSignal: AbortSignal } {
   return { abortSignal: AbortSignal.timeout(ms) };
 }

@@ -18,6 +18,8 @@ import type {
   ObjectStore,
   StoredObject,
 } from "#src/storage/object-store.ts";
+import { createS3Client, deadline, type S3Config } from "#src/storage/s3-client.ts";
+import { removeUnfinishedUploads, type S3Location, uploadStream } from "#src/storage/s3-upload.ts";
 import {
   isBefore,
   isPreconditionFailed,
@@ -25,14 +27,12 @@ import {
   toStoredObject,
   totalOf,
   undefinedIfNotFound,
-} from "#src/storage/s3-answers.ts";
-import { createS3Client, deadline, type S3Config } from "#src/storage/s3-client.ts";
-import { removeUnfinishedUploads, type S3Place, uploadStream } from "#src/storage/s3-upload.ts";
+} from "./s3-responses.ts";
 
-/** The store copies by itself: about a second for each 100 MB on a slow one. */
-const COPY_MS = 300_000;
+/** Time limit of a copy within the store, which takes about a second per 100 MB on a slow one. */
+const COPY_TIMEOUT_MS = 300_000;
 
-/** Connects to nothing yet: whether the bucket answers, `check` says. */
+/** Creates the store without connecting; `check` finds out whether the bucket answers. */
 export function createS3Store(config: S3Config): ObjectStore {
   return new S3Store(config);
 }
@@ -53,22 +53,22 @@ class S3Store implements ObjectStore {
     bytes: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<StoredObject> {
-    return await uploadStream(this.#client, this.#place(key), bytes, signal);
+    return await uploadStream(this.#client, this.#locationOf(key), bytes, signal);
   }
 
   async open(key: string, range?: ByteRange, signal?: AbortSignal) {
     requireRange(range);
-    if (range?.length === 0) return await this.#openNothing(key);
+    if (range?.length === 0) return await this.#openEmpty(key);
     try {
       const answer = await this.#client.send(
-        new GetObjectCommand({ ...this.#place(key), Range: rangeHeader(range) }),
+        new GetObjectCommand({ ...this.#locationOf(key), Range: rangeHeader(range) }),
         signal === undefined ? {} : { abortSignal: signal },
       );
       const bytes = totalOf(answer.ContentRange) ?? answer.ContentLength;
       return { ...toStoredObject(answer, bytes), content: contentOf(answer) };
     } catch (error) {
       signal?.throwIfAborted();
-      if (isRangeNotSatisfiable(error)) return await this.#openNothing(key);
+      if (isRangeNotSatisfiable(error)) return await this.#openEmpty(key);
       undefinedIfNotFound(error);
       await this.check();
       return undefined;
@@ -77,23 +77,25 @@ class S3Store implements ObjectStore {
 
   async stat(key: string): Promise<StoredObject | undefined> {
     const answer = await this.#client
-      .send(new HeadObjectCommand(this.#place(key)), deadline())
+      .send(new HeadObjectCommand(this.#locationOf(key)), deadline())
       .catch(undefinedIfNotFound);
     if (answer !== undefined) return toStoredObject(answer);
     await this.check();
     return undefined;
   }
 
-  /** The copy is the store's own and compares the version itself; the old key goes last, so that a crash loses nothing. */
+  /** The store copies and compares the version itself. The source is deleted last, so that a crash loses nothing. */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
     const copy = new CopyObjectCommand({
-      ...this.#place(to),
+      ...this.#locationOf(to),
       CopySource: `${this.#bucket}/${from}`,
       CopySourceIfMatch: version,
     });
     try {
-      const copied = await this.#client.send(copy, deadline(COPY_MS)).catch(undefinedIfNotFound);
+      const copied = await this.#client
+        .send(copy, deadline(COPY_TIMEOUT_MS))
+        .catch(undefinedIfNotFound);
       if (copied === undefined) {
         await this.check();
         return false;
@@ -108,7 +110,7 @@ class S3Store implements ObjectStore {
 
   async delete(key: string): Promise<void> {
     const gone = await this.#client
-      .send(new DeleteObjectCommand(this.#place(key)), deadline())
+      .send(new DeleteObjectCommand(this.#locationOf(key)), deadline())
       .catch(undefinedIfNotFound);
     if (gone === undefined) await this.check();
   }
@@ -130,14 +132,14 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * The length and the type are signed, so nothing else is accepted. The time of signing is put back where needed: an
-   * address for a time that is over is one that the store refuses.
+   * Signs the length and the type, so that the store accepts nothing else. A URL for an expired grant is signed with an
+   * earlier signing time, so that the store refuses it.
    */
   async createUploadUrl(key: string, upload: DirectUpload): Promise<string> {
     const expires = upload.expiresAt.getTime();
     const signedAt = Math.min(Date.now(), expires - 1000);
     const command = new PutObjectCommand({
-      ...this.#place(key),
+      ...this.#locationOf(key),
       ContentType: upload.contentType,
       ContentLength: upload.bytes,
     });
@@ -148,7 +150,7 @@ class S3Store implements ObjectStore {
     });
   }
 
-  /** It is asked before an object is called missing: without the bucket everything stored would look deleted. */
+  /** Called before an object is reported as missing, because without the bucket every object would look deleted. */
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), deadline());
   }
@@ -159,12 +161,12 @@ class S3Store implements ObjectStore {
     return Promise.resolve();
   }
 
-  #place(key: string): S3Place {
+  #locationOf(key: string): S3Location {
     requireObjectKey(key);
     return { Bucket: this.#bucket, Key: key };
   }
 
-  async #openNothing(key: string) {
+  async #openEmpty(key: string) {
     const stored = await this.stat(key);
     return stored === undefined ? undefined : { ...stored, content: (async function* () {})() };
   }
@@ -176,13 +178,13 @@ function rangeHeader(range: ByteRange | undefined): string | undefined {
   return `bytes=${range.start}-${end}`;
 }
 
-/** In Node the body is a stream of bytes. */
+/** The body of a response, which is a readable stream in Node. */
 function contentOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
   if (Body === undefined || !(Symbol.asyncIterator in Body)) {
-    throw new Error("the object store answers without a body");
+    throw new Error("the response of the object store has no body");
   }
   const stream = Body as NodeJS.ReadableStream;
-  // Whoever reads is told; before that, a lost connection must not end the process.
+  // The reader gets the error; without this listener a lost connection before the first read would end the process.
   stream.on("error", () => {});
   return stream as AsyncIterable<Buffer>;
 }

@@ -1,13 +1,13 @@
-/** A file made to break whoever reads it. */
+/** A file that tries to break its reader. */
 export interface HostileFile {
   readonly name: string;
   readonly declared: string;
   readonly bytes: Uint8Array;
-  /** How it may end. `handled`: it is taken, and what platforms get is harmless. */
-  readonly ends: "rejected" | "handled" | "either";
+  /** The expected result. An accepted file must be delivered without its hidden content. */
+  readonly ends: "rejected" | "accepted" | "either";
 }
 
-/** Says for several files what they are declared to be. */
+/** Creates hostile files with the same declared type and expected result. */
 export function hostile(
   declared: string,
   ends: HostileFile["ends"],

@@ -13,7 +13,7 @@ const ZIP = Buffer.concat([
   Buffer.alloc(18),
 ]);
 
-/** Files that are two things at once, or not what they are called. */
+/** Files that are valid in two formats, or that have another type than declared. */
 export function polyglots(): HostileFile[] {
   const jpeg = Buffer.from(sampleJpeg());
   const png = Buffer.from(samplePng());
@@ -23,56 +23,54 @@ export function polyglots(): HostileFile[] {
       "HTML called a JPEG": ascii(HTML),
       "SVG called a JPEG": ascii(SVG),
       "a PDF with a JPEG in it": Buffer.concat([ascii("%PDF-1.4\n"), jpeg]),
-      "PHP behind a JPEG's first bytes": Buffer.concat([
+      "PHP after a JPEG signature": Buffer.concat([
         Buffer.from([0xff, 0xd8, 0xff, 0xe0]),
         ascii("<?php system($_GET['c']); ?>"),
       ]),
       "a PNG called a JPEG": png,
       "an executable called a JPEG": Buffer.concat([ascii("\x7fELF"), Buffer.alloc(200)]),
-      "a film called a JPEG": mp4,
+      "a video called a JPEG": mp4,
       "no bytes called a JPEG": Buffer.alloc(0),
       "one byte called a JPEG": Buffer.from([0xff]),
-      "HTML with a JPEG behind it": Buffer.concat([ascii(HTML), jpeg]),
+      "HTML with a JPEG after it": Buffer.concat([ascii(HTML), jpeg]),
     }),
-    ...hostile("image/jpeg", "handled", {
-      "a JPEG with a ZIP behind it": Buffer.concat([jpeg, ZIP]),
-      "a JPEG with HTML behind it": Buffer.concat([jpeg, ascii(HTML)]),
-      "a JPEG with a film behind it": Buffer.concat([jpeg, mp4]),
+    ...hostile("image/jpeg", "accepted", {
+      "a JPEG with a ZIP after it": Buffer.concat([jpeg, ZIP]),
+      "a JPEG with HTML after it": Buffer.concat([jpeg, ascii(HTML)]),
+      "a JPEG with a video after it": Buffer.concat([jpeg, mp4]),
     }),
-    ...hostile("image/png", "handled", {
-      "a PNG with JavaScript behind it": Buffer.concat([png, ascii("*/=1;alert(1);//")]),
+    ...hostile("image/png", "accepted", {
+      "a PNG with JavaScript after it": Buffer.concat([png, ascii("*/=1;alert(1);//")]),
     }),
     ...hostile("image/gif", "rejected", {
-      "JavaScript with a GIF's first bytes": ascii(
-        "GIF89a/*\0\0\0\0*/=1;alert(document.domain);//",
-      ),
-      "HTML with a GIF's first bytes": ascii(`GIF89a${HTML}`),
+      "JavaScript with a GIF signature": ascii("GIF89a/*\0\0\0\0*/=1;alert(document.domain);//"),
+      "HTML with a GIF signature": ascii(`GIF89a${HTML}`),
     }),
     ...hostile("image/svg+xml", "rejected", {
       "an SVG": ascii(SVG),
       "an SVG bomb": ascii(SVG_BOMB),
     }),
     ...hostile("image/bmp", "rejected", {
-      "JavaScript with a BMP's first bytes": ascii(`BM=1;/*${"\0".repeat(60)}*/alert(1)`),
+      "JavaScript with a BMP signature": ascii(`BM=1;/*${"\0".repeat(60)}*/alert(1)`),
     }),
     ...hostile("video/mp4", "rejected", {
       "HTML called an MP4": ascii(HTML),
-      "HTML behind an MP4's first box": Buffer.concat([
+      "HTML after an MP4's first box": Buffer.concat([
         box("ftyp", ascii("isom\0\0\0\0")),
         ascii(HTML),
       ]),
-      "an MP4 with HTML behind it": Buffer.concat([mp4, ascii(HTML)]),
+      "an MP4 with HTML after it": Buffer.concat([mp4, ascii(HTML)]),
       "a WebM called an MP4": sampleWebm(),
-      "a QuickTime film called an MP4": Buffer.from(sampleMp4({ brand: "qt  " })),
-      "a HEIC picture called an MP4": Buffer.concat([
+      "a QuickTime video called an MP4": Buffer.from(sampleMp4({ brand: "qt  " })),
+      "a HEIC image called an MP4": Buffer.concat([
         box("ftyp", ascii("heic\0\0\0\0heic")),
         Buffer.alloc(99),
       ]),
       "a playlist called an MP4": ascii("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"),
     }),
     ...hostile("video/webm", "rejected", {
-      "a Matroska film called a WebM": sampleWebm({ docType: "matroska" }),
-      "a WebM with HTML behind it": Buffer.concat([sampleWebm(), ascii(HTML)]),
+      "a Matroska video called a WebM": sampleWebm({ docType: "matroska" }),
+      "a WebM with HTML after it": Buffer.concat([sampleWebm(), ascii(HTML)]),
     }),
   ];
 }

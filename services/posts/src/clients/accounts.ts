@@ -1,6 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
 import {
@@ -9,8 +11,9 @@ import {
   type RequestContext,
 } from "@postrider/shared/telemetry/request-context";
 import type { PostAccount } from "#src/domain/post.ts";
+import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks accounts up by id; accounts that a workspace cannot post to, whyever, are missing. */
+/** Looks accounts up by id; accounts that a workspace cannot post to, for whatever reason, are missing. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,
@@ -26,11 +29,11 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** How long the first question waits for others: the hop costs more CPU than anything else in accepting a post. */
-const TICK_MS = 1;
-const MAX_REFS = 1000;
+/** How long the first question waits for others to share its call, which costs more CPU than the rest of an accept. */
+const BATCH_WAIT_MS = 1;
+const MAX_REFS_PER_CALL = 1000;
 
-/** Asks the accounts service, all questions of about a millisecond in one call. */
+/** Asks the accounts service; questions of about the same millisecond share one call. */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   let waiting: Question[] = [];
   const flush = (): void => {
@@ -44,15 +47,15 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
       const { promise, resolve, reject } =
         Promise.withResolvers<ReadonlyMap<string, PostAccount>>();
       const count = waiting.reduce((sum, question) => sum + question.ids.length, ids.length);
-      if (count > MAX_REFS) flush();
-      if (waiting.length === 0) setTimeout(flush, TICK_MS);
+      if (count > MAX_REFS_PER_CALL) flush();
+      if (waiting.length === 0) setTimeout(flush, BATCH_WAIT_MS);
       waiting.push({ workspaceId, ids, context: findContext(), resolve, reject });
       return promise;
     },
   };
 }
 
-/** A call for several requests is part of none of them: no one's deadline or ids count for the others. */
+/** A call for several requests belongs to none of them, so that the deadline and ids of one do not apply to the others. */
 function contextOf([first, ...others]: readonly Question[]): RequestContext {
   const alone = others.length === 0 ? first?.context : undefined;
   return alone ?? { requestId: newId() };
@@ -89,4 +92,78 @@ function toPostAccount(account: Account | undefined): PostAccount | undefined {
   const { id, platform, username, status } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
   return { id, platform, username, status };
+}
+
+/** Looks up the platforms that this installation can publish to. */
+export interface PlatformDirectory {
+  listAvailable(): Promise<ReadonlySet<string>>;
+}
+
+/** How long the list of platforms is reused: it changes when an operator restarts accounts with other credentials. */
+const PLATFORMS_FRESH_MS = 5_000;
+
+/** Asks the accounts service at most every 5 seconds; callers that come meanwhile share the answer. */
+export function createPlatformDirectory(client: Client<typeof PlatformService>): PlatformDirectory {
+  let known: { readonly platforms: ReadonlySet<string>; readonly until: number } | undefined;
+  let asking: Promise<ReadonlySet<string>> | undefined;
+  const ask = async (): Promise<ReadonlySet<string>> => {
+    try {
+      const answer = await client.listPlatforms({});
+      const available = answer.platforms.filter((platform) => platform.available);
+      const platforms = new Set(available.map(({ platform }) => platform));
+      known = { platforms, until: performance.now() + PLATFORMS_FRESH_MS };
+      return platforms;
+    } finally {
+      asking = undefined;
+    }
+  };
+  return {
+    listAvailable: () => {
+      if (known !== undefined && performance.now() < known.until)
+        return Promise.resolve(known.platforms);
+      return (asking ??= ask());
+    },
+  };
+}
+
+/** Looks up the quota limits of workspaces. */
+export interface WorkspaceDirectory {
+  findLimits(workspaceId: string): Promise<QuotaLimits>;
+}
+
+/** How long limits are reused: a new one is promised to be in force within 5 seconds. */
+const LIMITS_FRESH_MS = 3_000;
+const MAX_KNOWN_WORKSPACES = 10_000;
+const DEFAULT_MONTHLY_QUOTA = 1_000;
+
+interface LimitsAnswer {
+  readonly limits: Promise<QuotaLimits>;
+  readonly until: number;
+}
+
+/** Asks the accounts service at most every 3 seconds for each workspace; callers that come meanwhile share the answer. */
+export function createWorkspaceDirectory(
+  client: Client<typeof WorkspaceService>,
+): WorkspaceDirectory {
+  const known = new Map<string, LimitsAnswer>();
+  const ask = async (workspaceId: string): Promise<QuotaLimits> => {
+    const { workspaces } = await client.batchGetWorkspaces({ ids: [workspaceId] });
+    const limits = workspaces[0]?.limits;
+    return {
+      monthly: limits?.monthlyQuota ?? DEFAULT_MONTHLY_QUOTA,
+      daily: limits?.dailyQuota ?? null,
+    };
+  };
+  return {
+    findLimits: (workspaceId) => {
+      const answer = known.get(workspaceId);
+      if (answer !== undefined && performance.now() < answer.until) return answer.limits;
+      if (known.size >= MAX_KNOWN_WORKSPACES) known.clear();
+      const limits = ask(workspaceId);
+      known.set(workspaceId, { limits, until: performance.now() + LIMITS_FRESH_MS });
+      // Those that wait get the error; the next caller asks again.
+      limits.catch(() => known.delete(workspaceId));
+      return limits;
+    },
+  };
 }

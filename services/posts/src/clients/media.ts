@@ -5,25 +5,25 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/** What a post is about to be committed as, and for which request. */
+/** A post that is about to be stored with media, noted by the media service as their user. */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
   /** The version that the post gets. */
   readonly postVersion: number;
-  /** Of this request alone: it can take back what only it has noted. */
+  /** The id of the request, which can take back what only it has noted. */
   readonly claimId: string;
 }
 
-/** A use that is over. */
-export type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
+/** A use that has ended. */
+type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
   readonly mediaId: string;
 } & Partial<Pick<MediaClaim, "postVersion" | "claimId">>;
 
-/** Nobody waits long for what is not necessary. */
+/** How long a request waits for a release, which is not necessary for its own success. */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** The named media that the workspace has. Nothing is asked for an empty list. */
+/** The named media that the workspace has. An empty list asks nothing. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
@@ -34,8 +34,8 @@ export async function findMedia(
   return toMap(media);
 }
 
-/** As `findMedia`, and from now on they are not deleted, as long as the post is committed soon. */
-export async function useMedia(
+/** As `findMedia`, and keeps them from being deleted, if the post is committed within 5 minutes. */
+export async function claimMedia(
   client: MediaClient,
   { postVersion, ...claim }: MediaClaim,
   ids: readonly string[],
@@ -45,7 +45,22 @@ export async function useMedia(
   return toMap(media);
 }
 
-/** Tells media of uses that are over. A failure is none of the caller's: media asks about what it was not told. */
+/** Takes back what only this request has noted, because nothing was committed with it. */
+export async function releaseClaim(
+  client: MediaClient,
+  { workspaceId, postId, claimId }: Omit<MediaClaim, "postVersion">,
+  mediaIds: readonly string[],
+): Promise<void> {
+  await releaseMedia(
+    client,
+    mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId, claimId })),
+  );
+}
+
+/**
+ * Reports uses that have ended. A failure does not matter to the caller: media asks this service about each use before it
+ * refuses to delete an item.
+ */
 export async function releaseMedia(
   client: MediaClient,
   former: readonly FormerUse[],
@@ -58,13 +73,13 @@ export async function releaseMedia(
   await client.releaseMedia({ uses }, { timeoutMs: RELEASE_TIMEOUT_MS }).catch(() => undefined);
 }
 
-/** What is being deleted is as good as gone: no post can have it any more. */
+/** Media that are being deleted count as missing: a new post cannot use them. */
 function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
   const there = media.filter(({ status }) => status !== "deleting");
   return new Map(there.map((item) => [item.id, item]));
 }
 
-/** What the platforms' rules look at: the bytes as platforms receive them. */
+/** What the rules of platforms are about: the file as platforms receive it, which may be a converted one. */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";
   return {

@@ -1,14 +1,14 @@
 import { DeletionUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { applyDeletionNews } from "#src/operations/target-updates.ts";
+import { applyDeletionUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** A deletion moved: its target follows. */
+/** Brings targets up to date with the deletions that delivery reports. */
 export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
-  const news = events.map(({ message }) => message);
-  await applyDeletionNews(
+  const updates = events.map(({ message }) => message);
+  await applyDeletionUpdates(
     tx,
-    news,
+    updates,
     new Map(events.map(({ message, cause }) => [message.postId, cause])),
   );
   failpoint("posts.in-consumer");

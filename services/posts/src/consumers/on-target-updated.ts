@@ -1,14 +1,14 @@
 import { TargetUpdatedSchema } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { applyTargetNews } from "#src/operations/target-updates.ts";
+import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** A target moved: it and its post follow. */
+/** Brings targets and their posts up to date with what delivery reports. */
 export const onTargetUpdated = handleEvents(TargetUpdatedSchema, async (tx, events) => {
-  const news = events.map(({ message }) => message);
-  await applyTargetNews(
+  const updates = events.map(({ message }) => message);
+  await applyTargetUpdates(
     tx,
-    news,
+    updates,
     new Map(events.map(({ message, cause }) => [message.postId, cause])),
   );
   failpoint("posts.in-consumer");

@@ -1,15 +1,15 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
 
-/** The database's time with milliseconds: what a post is accepted at, whatever this process's clock says. */
+/** Reads the database's time, which decides about schedules and deadlines; the clocks of replicas may differ. */
 export type DatabaseClock = () => Promise<Date>;
 
-/** The time of one answer; see `DatabaseClock`. */
+/** The current time of the database, also inside of a transaction. */
 export async function readClock(sql: ISql): Promise<Date> {
   const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return rows[0]?.now ?? new Date(Number.NaN);
 }
 
-/** Callers that come while a question is under way share its answer. */
+/** Reads the clock of the database; concurrent callers share one statement. */
 export function createDatabaseClock(sql: Sql): DatabaseClock {
   let asking: Promise<Date> | undefined;
   const ask = async (): Promise<Date> => {

@@ -6,12 +6,12 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** What a client's command has to know of a post. */
+/** What a client's command needs to know of a post. */
 export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The transaction's time. */
+  /** When the transaction began. */
   readonly now: Date;
 }
 
@@ -29,43 +29,24 @@ export async function lockPost(
   return row;
 }
 
-/** Locks the posts of targets, in id order. */
-export async function lockPostsOfTargets(
-  tx: TransactionSql,
-  keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
-): Promise<readonly LockedPost[]> {
-  const rows = keys.map((key) => ({ workspace_id: key.workspaceId, id: key.targetId }));
-  return await tx<LockedPost[]>`
-    select workspace_id, id as post_id, status
-    from posts
-    where (workspace_id, id) in (
-      select targets.workspace_id, targets.post_id
-      from jsonb_to_recordset(${tx.json(rows)}) as key (workspace_id uuid, id uuid)
-      join targets on targets.workspace_id = key.workspace_id
-        and targets.id = key.id
-    )
-    order by id
-    for update`;
-}
-
-/** All that a command may replace of a post. */
+/** Everything that a command may replace in a post. */
 export interface PostReplacement extends PostRef {
   readonly status: PostStatus;
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** What media said, as proto JSON. */
+  /** What media answered, as proto JSON. */
   readonly media: readonly JsonValue[];
   readonly platforms: readonly string[];
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The database's time before uses of its media were noted. */
+  /** The database's time before its media were claimed. */
   readonly notedAfter: Date;
 }
 
-/** Writes a locked post and raises its version; refuses itself when uses of its media are too old, see `refusalOf`. */
-export async function replacePost(tx: TransactionSql, post: PostReplacement): Promise<void> {
+/** Writes a locked post and raises its version. It fails as `media_use_expired` when the claim on its media is too old. */
+export async function replacePostRow(tx: TransactionSql, post: PostReplacement): Promise<void> {
   await tx`
     update posts
     set status = ${post.status},
@@ -85,7 +66,7 @@ export async function replacePost(tx: TransactionSql, post: PostReplacement): Pr
     and ${mediaUseHolds(tx, post)}`;
 }
 
-/** Deletes a locked post with all that belongs to it, and tells what media it had. */
+/** Deletes a locked post with all that belongs to it and returns the ids of its media. */
 export async function deletePostRow(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,

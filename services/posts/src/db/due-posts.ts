@@ -5,20 +5,20 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 /** How proto JSON writes an instant. */
 const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-/** What a batch began. */
+/** What starting a batch of posts did. */
 export interface StartedBatch {
   readonly count: number;
-  /** Those whose targets go by another limit, which the operator has changed since. */
+  /** Posts whose targets were stored before the operator changed `MISSED_AFTER_SECONDS`. */
   readonly outdated: readonly PostRef[];
 }
 
-/** How late a post may be started, and how many at a time. */
+/** How late a post may be started, and the maximum number of posts. */
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
 }
 
-/** The events of the rows of `request`, as `postPublishRequested` makes them; a test holds the two together. */
+/** Inserts the events of the rows of `request`. A test compares them with those of `postPublishRequested`. */
 function eventsOfRequests(sql: ISql) {
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
@@ -33,13 +33,13 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Starts up to `limit` posts that are due, earliest first, and appends their events, which ask delivery to publish. Locks
- * that others hold are skipped: replicas share the work, and a post that is being changed is left to the next look. A post
- * that stays `scheduled` until its lock is taken is started by exactly one of them. The targets are only read;
- * `publishing` is shown of them all the same.
+ * Starts up to `limit` posts that are due, earliest first, and appends the events that ask delivery to publish them. Locked
+ * posts are skipped: another replica is starting them, or a command is changing them and the next round looks again.
+ * Exactly one replica starts a post, because the status is checked under its lock. Targets are not written: readers see
+ * the targets of a publishing post as `publishing` anyway.
  *
- * The events are made in the database, because thousands of posts may be due in one second: on their way through the
- * process they cost more than all the rest.
+ * The events are built in SQL, because thousands of posts may be due in one second, and building them in the process
+ * takes longer than everything else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -91,7 +91,7 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/** Locks up to `limit` posts that are too late to be started, in id order; see `startDuePosts`. */
+/** Locks up to `limit` posts that are too late to be started, in id order, and skips locked ones. */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
@@ -111,7 +111,7 @@ export async function lockMissedPosts(
     order by id`;
 }
 
-/** Brings the limit that delivery and the sweep go by in line with the one that the posts were started by. */
+/** Gives the targets of posts the deadline that the posts were started with. */
 export async function extendTargets(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -131,7 +131,7 @@ export async function extendTargets(
     )`;
 }
 
-/** The milliseconds until the next post is due by the database's clock, negative if it is late; undefined = none is scheduled. */
+/** The milliseconds until the next scheduled post is due, negative if it is late; undefined if none is scheduled. */
 export async function findNextDue(sql: ISql): Promise<number | undefined> {
   const [row] = await sql<{ ms: number | null }[]>`
     select (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as ms

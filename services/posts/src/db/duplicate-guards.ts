@@ -1,11 +1,11 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** What one target is about to publish on its account. */
+/** The content that one target publishes on its account, which no other target may publish for a day. */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256 in hex; see `contentHash`. */
+  /** SHA-256 in hex; see `planTargets`. */
   readonly contentHash: string;
 }
 
@@ -14,6 +14,20 @@ export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
+}
+
+/** What targets guard; drafts, which have no hash yet, guard nothing. */
+export function toGuards(
+  workspaceId: string,
+  targets: readonly {
+    readonly id: string;
+    readonly accountId: string;
+    readonly contentHash: string | null;
+  }[],
+): Guard[] {
+  return targets.flatMap(({ id: targetId, accountId, contentHash }) =>
+    contentHash === null ? [] : [{ workspaceId, targetId, accountId, contentHash }],
+  );
 }
 
 function toRows(guards: readonly Guard[]) {
@@ -33,9 +47,9 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * The statement that takes guards and returns the ids of the targets that have theirs: one that clashes is missing. The
- * unique index decides between concurrent ones; a guard that was shared before is seen by the condition, and one that is
- * shared at the same moment counts as later. With `force` every target gets a guard, beside what is there.
+ * The statement that takes guards and returns the ids of the targets that got one: a target that clashes is missing. The
+ * unique index decides between concurrent posts. The condition only sees forced guards that were committed before; a post
+ * that is forced at the same moment counts as later. With `force` every target gets a guard beside the existing ones.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   if (force) {
@@ -66,7 +80,7 @@ export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean)
     returning target_id`;
 }
 
-/** Takes guards and returns those that clash; if there are any, roll back. Free the targets' old ones first. */
+/** Takes guards and returns those that clash; the caller then rolls back. It frees the targets' old guards first. */
 export async function takeGuards(
   tx: TransactionSql,
   guards: readonly Guard[],
@@ -79,7 +93,7 @@ export async function takeGuards(
   return guards.filter(({ targetId }) => !taken.has(targetId));
 }
 
-/** Sets when guards end, null = not by time. A target that has none any more gets one beside what is there. */
+/** Sets when guards expire, null = never. A target whose guard is gone gets a shared one beside the existing ones. */
 export async function keepGuards(
   tx: TransactionSql,
   guards: readonly (Guard & { readonly expiresAt: Date | null })[],
@@ -100,7 +114,7 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Frees what targets guard, if anything. */
+/** Deletes the guards of targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -115,7 +129,7 @@ export async function freeGuards(
     )`;
 }
 
-/** The targets of other posts whose guards are in the way of these, one for each account. */
+/** The targets of other posts that guard the same content, one for each account. */
 export async function listClashes(
   sql: ISql,
   guards: readonly Guard[],
@@ -134,7 +148,7 @@ export async function listClashes(
     order by held.account_id, held.exclusive desc, held.target_id`;
 }
 
-/** Deletes up to `limit` guards that have ended, of all workspaces, and returns how many. */
+/** Deletes up to `limit` expired guards of all workspaces and returns how many. */
 export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from duplicate_guards

@@ -2,78 +2,81 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { guardInsert } from "#src/db/duplicate-guards.ts";
+import { guardInsert, toGuards } from "#src/db/duplicate-guards.ts";
 import { mediaUseHolds } from "#src/db/media-uses.ts";
 import { quotaReservation } from "#src/db/quota-usage.ts";
+import { findRefusalReason, type RefusalReason } from "#src/db/refusal.ts";
 import { slotInsert } from "#src/db/slot-assignments.ts";
+import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
 /** A post as it is accepted, with its targets in the request's order. */
-export interface NewPost {
+export interface NewPost extends Placement {
   readonly id: string;
   readonly workspaceId: string;
-  readonly status: "draft" | "scheduled" | "publishing";
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** What media said, as proto JSON. */
+  /** What media answered, as proto JSON. */
   readonly media: JsonValue[];
   readonly createdVia: string;
-  /** When it was judged; uses of its media were noted after that. */
+  /** The database's time when it was checked, before its media were claimed. */
   readonly acceptedAt: Date;
-  readonly scheduledAt: Date | null;
-  readonly queueSlotRuleId: string | null;
-  /** When it is or was commanded to be published, and until when it may be; null for a draft. */
-  readonly due: { readonly dueAt: Date; readonly publishBefore: Date } | null;
-  readonly targets: readonly NewTarget[];
+  readonly targets: readonly PlannedTarget[];
 }
 
-export interface NewTarget {
-  readonly id: string;
-  readonly accountId: string;
-  readonly platform: string;
-  readonly username: string;
-  /** The UTC day whose quota it counts in; null for a draft, which counts in none. */
-  readonly dueDay: string | null;
-  /** What the duplicate guard compares, in hex; null for a draft. */
-  readonly contentHash: string | null;
-}
-
-/** What an insert takes besides, and what it tells. */
+/** What is written with a post: the quota that it takes and the events that announce it. */
 export interface Acceptance {
   readonly demands: readonly QuotaDemand[];
+  /** Whether it may have the same content as another post. */
   readonly force: boolean;
-  readonly event: OutboxEvent | undefined;
+  readonly events: readonly OutboxEvent[];
+}
+
+/** The insert of a post was refused: nothing of it was written. */
+export class InsertRefused extends Error {
+  readonly reason: RefusalReason;
+  readonly post: NewPost;
+  readonly demands: readonly QuotaDemand[];
+
+  constructor(reason: RefusalReason, post: NewPost, demands: readonly QuotaDemand[]) {
+    super(`the post was not inserted: ${reason}`);
+    this.reason = reason;
+    this.post = post;
+    this.demands = demands;
+  }
 }
 
 /**
- * Inserts a post, its targets and its event, and takes its guards, its slot and its quota, with one statement and, outside
- * of a transaction, one commit. What others may have taken is decided by unique indexes and by rows under lock, never by
- * what the statement's snapshot shows; a step begins when the one before has succeeded, and the first that does not
- * refuses the whole, see `refusalOf`. Quota comes last: all posts of a workspace meet there, and its lock is held for the
- * commit only.
+ * Inserts a post, its targets and its events, and takes its guards, its slot and its quota, in one statement and, outside
+ * of a transaction, one commit. Unique indexes and locked rows decide what other posts have taken, never the snapshot of
+ * the statement. A step begins when the one before has succeeded, and the first that fails refuses the whole statement.
+ * Quota comes last: all posts of a workspace meet at its counters, whose locks are then held for the commit only.
+ *
+ * @throws InsertRefused when another post has the content or the slot, a limit has no room, or the claim on media expired.
  */
 export async function insertPost(
   sql: ISql,
   post: NewPost,
-  { demands, force, event }: Acceptance,
+  { demands, force, events }: Acceptance,
 ): Promise<void> {
-  await sql`
-    with ${guardStep(sql, post, force)},
-    ${slotStep(sql, post)},
-    post as (${postInsert(sql, post)}),
-    ${event === undefined ? sql`` : sql`event as (${eventInsert(sql, [event])}),`}
-    target as (${targetInsert(sql, post)})
-    ${quotaStep(sql, post, demands)}`;
+  try {
+    await sql`
+      with ${guardStep(sql, post, force)},
+      ${slotStep(sql, post)},
+      post as (${postInsert(sql, post)}),
+      ${events.length === 0 ? sql`` : sql`event as (${eventInsert(sql, events)}),`}
+      target as (${targetInsert(sql, post)})
+      ${quotaStep(sql, post, demands)}`;
+  } catch (error) {
+    const reason = findRefusalReason(error);
+    throw reason === undefined ? error : new InsertRefused(reason, post, demands);
+  }
 }
 
 function guardStep(sql: ISql, post: NewPost, force: boolean) {
-  const guards = post.targets.flatMap(({ id, accountId, contentHash }) =>
-    contentHash === null
-      ? []
-      : [{ workspaceId: post.workspaceId, targetId: id, accountId, contentHash }],
-  );
+  const guards = toGuards(post.workspaceId, post.targets);
   if (guards.length === 0) return sql`guarded as (select true as ok)`;
   return sql`
     guard as (${guardInsert(sql, guards, force)}),
@@ -124,7 +127,7 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
     due_day: target.dueDay,
     content_hash: target.contentHash,
   }));
-  // Nothing is heard of a target before it is due: from then on the sweep counts.
+  // Delivery reports nothing of a target before it is due, so the sweep counts its silence from then on.
   return sql`
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
@@ -140,7 +143,7 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
     returning id`;
 }
 
-/** The last step: counting the targets first puts them before it. */
+/** The last step. It counts the inserted targets, which makes the database write them before it takes quota. */
 function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
   if (demands.length === 0) return sql`select count(*) from target`;
   return sql`, quota as (${quotaReservation(sql, workspaceId, demands)})

@@ -1,14 +1,11 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Why a statement refuses itself that `mediaUseHolds` does not let through. */
-export const MEDIA_USE_EXPIRED = "media_use_expired";
-
 /**
- * A condition of the statement that writes a post with media: media may forget a use 10 minutes after it was noted if it
- * finds no post, so a process that stood still must not come back and write one. Half of that time is left for the rest
- * of the transaction, which the database ends much sooner.
+ * The condition under which a statement may write a post with media: media forgets a claim after 10 minutes if it finds
+ * no post, so a process that was suspended for longer must not write one. The statement refuses itself with
+ * `media_use_expired` after 5 minutes, because its transaction still takes some time.
  *
- * @param notedAfter The database's time before the use was noted.
+ * @param notedAfter The database's time before the media were claimed.
  */
 export function mediaUseHolds(
   sql: ISql,
@@ -18,11 +15,11 @@ export function mediaUseHolds(
   return sql`
     case
       when clock_timestamp() < ${notedAfter}::timestamptz + interval '5 minutes' then true
-      else refuse(${MEDIA_USE_EXPIRED})
+      else refuse('media_use_expired')
     end`;
 }
 
-/** A post, and whether it has certain media. */
+/** A post, and whether it uses a certain item of media. */
 export interface MediaUseRow {
   readonly postId: string;
   readonly uses: boolean;

@@ -4,7 +4,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** A post with its targets, as every answer shows it. Instants inside json are ISO 8601 text. */
+/** A post with its targets, as every answer shows it. Instants in JSON columns are ISO 8601 text. */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,7 +23,7 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 of each target; null where they were not asked for. */
+  /** The newest 50 of each target; null in lists, which do not read them. */
   readonly attempts: readonly AttemptJson[] | null;
 }
 
@@ -71,7 +71,7 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** The named posts that exist, with everything, by one statement. */
+/** The named posts that exist, with their targets and attempts, in one statement. */
 export async function listPostsByRefs(
   sql: ISql,
   refs: readonly PostRef[],
@@ -100,7 +100,7 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** One post with everything, by one statement. */
+/** One post with its targets and attempts. */
 export async function findPost(
   sql: ISql,
   workspaceId: string,
@@ -110,24 +110,24 @@ export async function findPost(
   return row;
 }
 
-/** What a list shows; filters combine. */
+/** The filters of a list; a post must match all of them. */
 export interface ListFilter {
   readonly status: PostStatus | undefined;
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
-  /** The first instant of the effective dates. */
+  /** The earliest effective time. */
   readonly from: Date | undefined;
-  /** The first instant after the effective dates. */
+  /** The first instant after the latest effective time. */
   readonly before: Date | undefined;
 }
 
 /**
- * A page in the order of (effective_at, id), latest first, beginning after `after`. Each filter alone is read from an
- * index in that order, so that a page costs the same at any depth. A platform stands in the text as it does in the
- * partial indexes, which a parameter would not match. A page that begins after a post of the list is before `before`
- * anyhow; named once more, it would be where the index is entered, and all that lies between would be read.
+ * A page in the order of (effective_at, id), latest first, beginning after `after`. An index in that order serves each
+ * single filter, so a page costs the same at any depth. The platform is written into the SQL text, because a parameter
+ * would not match the partial indexes. `before` is left out after the first page: it holds anyway there, and the planner
+ * would enter the index at it and read everything up to `after`.
  */
-export async function listPosts(
+export async function listPostRows(
   sql: ISql,
   workspaceId: string,
   page: ListFilter & {
@@ -155,12 +155,12 @@ export interface PostRef {
   readonly postId: string;
 }
 
-/** What news of its targets can change in a post. */
+/** What an update of its targets can change in a post. */
 export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }
 
-/** Locks posts in id order: everyone who locks several does, so that no two wait for each other. */
+/** Locks posts in id order. Every transaction that locks several posts does so in this order, which prevents deadlocks. */
 export async function lockPosts(
   tx: TransactionSql,
   refs: readonly PostRef[],
@@ -181,14 +181,14 @@ export interface PostChange extends PostRef {
   readonly publishedAt: Date | null;
 }
 
-/** What a post's change became: its new version and when it happened. */
+/** A post after a change: its new version and the time of the change. */
 export interface ChangedPost extends PostRef {
   readonly status: PostStatus;
   readonly version: number;
   readonly updatedAt: Date;
 }
 
-/** Writes what a reader can see changed; the rows are locked. */
+/** Writes locked posts in which a reader sees a change, and raises their versions. */
 export async function updatePosts(
   tx: TransactionSql,
   changes: readonly PostChange[],

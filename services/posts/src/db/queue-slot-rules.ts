@@ -1,14 +1,14 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 
-/** A rule with all that is stored of it. */
+/** A rule as it is stored. */
 export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly workspaceId: string;
   readonly name: string;
   readonly updatedAt: Date;
 }
 
-/** Dates are text: they belong to no zone. */
+/** Dates are read as text, because a `Date` would give them a time zone. */
 function ruleColumns(sql: ISql) {
   return sql`
     id, workspace_id, name, to_json(weekdays) as weekdays, to_json(times) as times, timezone,
@@ -26,8 +26,8 @@ export async function insertQueueSlotRule(sql: ISql, rule: QueueSlotRuleRow): Pr
     )`;
 }
 
-/** The rules that are not revoked, newest first. */
-export async function listQueueSlotRules(
+/** The rules that are not deleted, newest first. */
+export async function listQueueSlotRuleRows(
   sql: ISql,
   workspaceId: string,
 ): Promise<readonly QueueSlotRuleRow[]> {
@@ -40,8 +40,8 @@ export async function listQueueSlotRules(
 }
 
 /**
- * The active rules, locked in id order. Whoever hands out a slot takes this lock first: the next one then sees the slot
- * as taken, instead of losing it to the unique index again and again.
+ * The active rules, locked in id order. A transaction that assigns a slot takes this lock first, so that the next one sees
+ * the slot as taken instead of being refused by the unique index.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -56,7 +56,7 @@ export async function lockActiveRules(
     for no key update`;
 }
 
-/** Locks a rule that is not revoked. */
+/** Locks a rule that is not deleted. */
 export async function lockQueueSlotRule(
   tx: TransactionSql,
   workspaceId: string,
@@ -72,8 +72,8 @@ export async function lockQueueSlotRule(
   return row;
 }
 
-/** Writes all that can change of a locked rule. */
-export async function updateQueueSlotRule(
+/** Writes everything that can change in a locked rule. */
+export async function updateQueueSlotRuleRow(
   tx: TransactionSql,
   rule: QueueSlotRuleRow,
 ): Promise<void> {
@@ -89,4 +89,27 @@ export async function updateQueueSlotRule(
       updated_at = ${rule.updatedAt}
     where workspace_id = ${rule.workspaceId}
     and id = ${rule.id}`;
+}
+
+/** Marks a rule as deleted and returns whether it was there. The row stays, because posts name it. */
+export async function deleteQueueSlotRuleRow(
+  sql: ISql,
+  rule: { readonly workspaceId: string; readonly id: string; readonly deletedAt: Date },
+): Promise<boolean> {
+  const { count } = await sql`
+    update queue_slot_rules
+    set status = 'revoked',
+      updated_at = ${rule.deletedAt}
+    where workspace_id = ${rule.workspaceId}
+    and id = ${rule.id}
+    and status <> 'revoked'`;
+  return count > 0;
+}
+
+/**
+ * Makes the transactions that add a rule to a workspace run one after the other, so that each counts the rules which the
+ * one before has added: a row that does not exist yet cannot be locked. Workspaces whose names share a hash only wait.
+ */
+export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;
 }

@@ -1,23 +1,23 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
 
-/** The row of a counter. */
+/** The key of a counter. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;
   readonly period: string;
 }
 
-/** What is added to a counter, or taken from it where negative, whatever its limit. */
+/** What is added to a counter regardless of its limit; negative amounts are taken away. */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
 }
 
 /**
- * The statement that adds demands to what is reserved, or takes from it where negative, and returns the counters that
- * it changed: one that has no room is missing. The condition looks at the row as the last commit left it, under its
- * lock, so that no concurrency goes above a limit. Rows are locked in the order in which everyone locks them.
+ * The statement that adds demands to the reserved amounts of counters, or takes them away where negative, and returns the
+ * counters that it changed: a counter without room is missing. The condition reads the locked row, so concurrent posts
+ * cannot exceed a limit. Rows are locked in the order of period and subject, as everywhere.
  */
 export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -53,8 +53,8 @@ export function quotaReservation(sql: ISql, workspaceId: string, demands: readon
 }
 
 /**
- * Reserves demands (or releases, where negative) and returns those that their counters have no room for. If there are
- * any, roll back: the others are reserved.
+ * Reserves demands, or gives them back where negative, and returns those without room in their counters. The caller rolls
+ * back if there are any, because the others are reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -69,13 +69,13 @@ export async function reserveQuota(
   );
 }
 
-/** Applies moves whatever the limits; a counter may occur only once. Locks rows in the order of `quotaReservation`. */
+/** Applies moves regardless of limits. A counter may occur only once. Locks rows in the order of `quotaReservation`. */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
-  // A row that is missing had nothing to take away.
+  // A missing counter holds nothing, so a negative move creates it with zero.
   await tx`
     insert into quota_usage (workspace_id, subject, period, used, reserved)
     select workspace_id, subject, period,
@@ -98,7 +98,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
       reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
 }
 
-/** What counters hold; one that nothing was counted in is missing. */
+/** What counters hold. A counter that was never used is missing. */
 export async function listQuotaUsage(
   sql: ISql,
   workspaceId: string,
@@ -112,15 +112,4 @@ export async function listQuotaUsage(
     and (subject, period) in (
       select subject, period from jsonb_to_recordset(${sql.json(rows)}) as key (subject text, period text)
     )`;
-}
-
-/** Every counter of a workspace. */
-export async function listAllQuotaUsage(
-  sql: ISql,
-  workspaceId: string,
-): Promise<readonly (QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]> {
-  return await sql<(QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]>`
-    select subject, period, used, reserved
-    from quota_usage
-    where workspace_id = ${workspaceId}`;
 }

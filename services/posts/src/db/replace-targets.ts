@@ -1,26 +1,10 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
-
-/** A target of a post that was not published yet, as it is to be. */
-export interface PlannedTarget {
-  readonly id: string;
-  readonly accountId: string;
-  readonly platform: string;
-  readonly username: string;
-  readonly dueDay: string | null;
-  /** What the duplicate guard compares, in hex. */
-  readonly contentHash: string | null;
-}
-
-/** When they are to be published, and until when they may be; null for a draft. */
-export interface Due {
-  readonly dueAt: Date;
-  readonly publishBefore: Date;
-}
+import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
 /**
- * Makes the targets of a locked post just these, in this order; those with a known id stay the same rows. Places are
- * freed first, because two rows may not have one at any moment.
+ * Replaces the targets of a locked post by these, in this order; a target whose id exists keeps its row. The old ordinals
+ * are negated first, because no two rows may have the same one at any moment.
  */
 export async function replaceTargets(
   tx: TransactionSql,

@@ -17,7 +17,7 @@ export function slotInsert(sql: ISql, slot: SlotAssignment) {
     returning slot_at`;
 }
 
-/** Frees a post's slot, if it has one; whoever calls this sets the post's `queue_slot_rule_id` to null. */
+/** Frees the slot of a post. The caller also sets the post's `queue_slot_rule_id` to null. */
 export async function freeSlot(
   tx: TransactionSql,
   { workspaceId, postId }: { readonly workspaceId: string; readonly postId: string },
@@ -28,7 +28,7 @@ export async function freeSlot(
     and post_id = ${postId}`;
 }
 
-/** The instants after `after` that posts of the workspace have, in milliseconds since 1970. */
+/** The slots after `after` that posts of the workspace have, in milliseconds since 1970. */
 export async function listTakenSlots(
   sql: ISql,
   workspaceId: string,

@@ -1,9 +1,24 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { ISql } from "@postrider/shared/postgres";
-import { toRecords, type TargetKey } from "#src/db/targets.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** What a target needs of its post to be published. */
+/** A target at a generation. */
+export interface TargetKey {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly generation: number;
+}
+
+/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
+export function toRecords(keys: readonly TargetKey[]) {
+  return keys.map((key) => ({
+    workspace_id: key.workspaceId,
+    id: key.targetId,
+    generation: key.generation,
+  }));
+}
+
+/** A target and what it publishes. */
 export interface WantedTarget extends TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -13,8 +28,8 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Those of the targets that are to be published at just that generation. `limit 1` keeps the planner to the keys: when
- * many posts have just become due, its statistics still say that hardly any is `publishing`, and it would begin with those.
+ * Those of the targets that are still to be published at that generation. `limit 1` makes the planner use the keys: right
+ * after many posts have become due, its statistics still say that few are `publishing`, and it would scan by status.
  */
 export async function listWantedTargets(
   sql: ISql,

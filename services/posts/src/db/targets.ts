@@ -1,15 +1,6 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { Cause } from "@postrider/shared/telemetry/cause";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
-import type { HoldingTarget } from "#src/domain/target-holding.ts";
 import type { TargetState } from "#src/domain/target.ts";
-
-/** A target at a generation. */
-export interface TargetKey {
-  readonly workspaceId: string;
-  readonly targetId: string;
-  readonly generation: number;
-}
 
 export interface TargetRow extends TargetState {
   readonly id: string;
@@ -23,10 +14,10 @@ export interface TargetRow extends TargetState {
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
-  /** What the current generation is, or will be, requested with; null for a draft. */
+  /** When the current generation is due; null for a draft. */
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
-  /** Raised by each request to delete it; 0 before the first. */
+  /** The number of requests to delete it. */
   readonly deletion: number;
   readonly deletionVersion: number;
 }
@@ -47,7 +38,7 @@ function toTarget({ errorCode, errorMessage, errorRetryable, ...row }: LockedRow
   return { ...row, error };
 }
 
-/** Locks all targets of posts, in id order; the posts are locked already. */
+/** Locks all targets of posts, in id order. The caller has locked the posts. */
 export async function lockTargetsOf(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -91,7 +82,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes all that can change of locked targets. Nothing is expected of one before it is due. */
+/** Writes everything that can change of locked targets. The silence of a target counts from its due time on. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -100,126 +91,96 @@ export async function updateTargets(
   const rows = targets.map(toUpdate);
   await tx`
     update targets as target
-    set status = news.status,
-      generation = news.generation,
-      due_at = news.due_at,
-      publish_before = news.publish_before,
-      due_day = news.due_day,
-      content_hash = decode(news.content_hash, 'hex'),
-      deletion = news.deletion,
-      deletion_version = news.deletion_version,
+    set status = change.status,
+      generation = change.generation,
+      due_at = change.due_at,
+      publish_before = change.publish_before,
+      due_day = change.due_day,
+      content_hash = decode(change.content_hash, 'hex'),
+      deletion = change.deletion,
+      deletion_version = change.deletion_version,
       deletion_requested_at = case
-        when news.deletion > target.deletion then now()
+        when change.deletion > target.deletion then now()
         else target.deletion_requested_at
       end,
-      task_generation = news.task_generation,
-      task_version = news.task_version,
-      external_id = news.external_id,
-      permalink = news.permalink,
-      published_at = news.published_at,
-      error_code = news.error ->> 'code',
-      error_message = news.error ->> 'message',
-      error_retryable = (news.error ->> 'retryable')::boolean,
-      attempt_count = news.attempt_count,
-      next_attempt_at = news.next_attempt_at,
-      last_news_at = greatest(now(), news.due_at),
+      task_generation = change.task_generation,
+      task_version = change.task_version,
+      external_id = change.external_id,
+      permalink = change.permalink,
+      published_at = change.published_at,
+      error_code = change.error ->> 'code',
+      error_message = change.error ->> 'message',
+      error_retryable = (change.error ->> 'retryable')::boolean,
+      attempt_count = change.attempt_count,
+      next_attempt_at = change.next_attempt_at,
+      last_news_at = greatest(now(), change.due_at),
       updated_at = now()
-    from jsonb_to_recordset(${tx.json(rows)}) as news (
+    from jsonb_to_recordset(${tx.json(rows)}) as change (
       id uuid, workspace_id uuid, status text, task_generation int, task_version bigint, external_id text,
       permalink text, published_at timestamptz, error jsonb, attempt_count int, next_attempt_at timestamptz,
       generation int, due_at timestamptz, publish_before timestamptz, due_day text, content_hash text,
       deletion int, deletion_version bigint
     )
-    where target.workspace_id = news.workspace_id
-    and target.id = news.id`;
+    where target.workspace_id = change.workspace_id
+    and target.id = change.id`;
 }
 
-/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
-export function toRecords(keys: readonly TargetKey[]) {
-  return keys.map((key) => ({
-    workspace_id: key.workspaceId,
-    id: key.targetId,
-    generation: key.generation,
-  }));
+/** One try to publish a target, as an update reported it. */
+export interface AttemptRow {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly number: number;
+  /** The generation of the update that reported it. */
+  readonly generation: number;
+  readonly version: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly outcome: string;
+  readonly code: string;
+  readonly message: string;
 }
 
 /**
- * Takes up to `limit` targets whose outcome is open and of which nothing was heard for `silentMs`. Taking one counts as
- * asking about it: other replicas take others, and a crash before the answer only delays the next question. A failure
- * with an unknown outcome may still be put right for a day after the last moment at which it could have been sent.
+ * Inserts attempts, or replaces those that an older update reported. An attempt may occur only once in a call. Returns the
+ * ids of the targets with a new or changed attempt.
  */
-export async function takeSilentTargets(
-  sql: ISql,
-  options: { readonly silentMs: number; readonly limit: number },
-): Promise<readonly TargetKey[]> {
-  return await sql<TargetKey[]>`
-    with silent as materialized (
-      select id
-      from targets
-      where publish_before is not null
-      and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'))
-      and last_news_at < now() - ${options.silentMs}::float8 * interval '1 millisecond'
-      and (status <> 'failed' or publish_before > now() - interval '1 day')
-      order by last_news_at
-      limit ${options.limit}
-      for update skip locked
-    )
-    update targets
-    set last_news_at = now()
-    from silent
-    where targets.id = silent.id
-    returning targets.workspace_id, targets.id as target_id, targets.generation`;
-}
-
-/** A target whose publishing was requested, and with what. */
-export interface RequestedTargetRow extends PostRef, TargetKey {
-  readonly accountId: string;
-  readonly platform: string;
-  readonly dueAt: Date;
-  readonly publishBefore: Date;
-  readonly version: number;
-  /** The request that placed the post last. */
-  readonly cause: Cause | null;
-}
-
-/** Those of the targets that are still to be published at just that generation; locks their posts in id order. */
-export async function lockRequestedTargets(
+export async function upsertAttempts(
   tx: TransactionSql,
-  keys: readonly TargetKey[],
-): Promise<readonly RequestedTargetRow[]> {
-  return await tx<RequestedTargetRow[]>`
-    select target.workspace_id, target.id as target_id, target.generation, target.account_id, target.platform,
-      target.due_at, target.publish_before, post.id as post_id, post.version, post.cause
-    from targets as target
-    join posts as post on post.id = target.post_id
-      and post.workspace_id = target.workspace_id
-    where (target.workspace_id, target.id, target.generation) in (
-      select workspace_id, id, generation
-      from jsonb_to_recordset(${tx.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int)
+  attempts: readonly AttemptRow[],
+): Promise<ReadonlySet<string>> {
+  if (attempts.length === 0) return new Set();
+  const rows = attempts.map((attempt) => ({
+    workspace_id: attempt.workspaceId,
+    target_id: attempt.targetId,
+    number: attempt.number,
+    task_generation: attempt.generation,
+    task_version: attempt.version,
+    started_at: attempt.startedAt.toISOString(),
+    finished_at: attempt.finishedAt?.toISOString() ?? null,
+    outcome: attempt.outcome,
+    code: attempt.code,
+    message: attempt.message,
+  }));
+  const changed = await tx<{ targetId: string }[]>`
+    insert into target_attempts (
+      workspace_id, target_id, number, task_generation, task_version, started_at, finished_at, outcome, code, message
     )
-    and target.status in ('pending', 'publishing')
-    and target.publish_before is not null
-    and post.status = 'publishing'
-    order by post.id, target.ordinal
-    for update of post`;
-}
-
-/** How many targets of a workspace count in the same way. */
-export interface CountedTargets extends HoldingTarget {
-  readonly count: number;
-}
-
-/** The targets of a workspace that quota counts, those that differ in nothing that matters to it taken together. */
-export async function listCountedTargets(
-  sql: ISql,
-  workspaceId: string,
-): Promise<readonly CountedTargets[]> {
-  return await sql<CountedTargets[]>`
-    select
-      min(id::text) as id, workspace_id, account_id, platform, status, due_day, null as published_at, null as content_hash,
-      case when error_code = 'outcome_unknown' then json_build_object('code', error_code) end as error, count(*)
-    from targets
-    where workspace_id = ${workspaceId}
-    and due_day is not null
-    group by workspace_id, account_id, platform, status, due_day, error_code`;
+    select workspace_id, target_id, number, task_generation, task_version, started_at, finished_at, outcome, code, message
+    from jsonb_to_recordset(${tx.json(rows)}) as attempt (
+      workspace_id uuid, target_id uuid, number int, task_generation int, task_version bigint, started_at timestamptz,
+      finished_at timestamptz, outcome text, code text, message text
+    )
+    on conflict (target_id, number) do update
+    set task_generation = excluded.task_generation,
+      task_version = excluded.task_version,
+      started_at = excluded.started_at,
+      finished_at = excluded.finished_at,
+      outcome = excluded.outcome,
+      code = excluded.code,
+      message = excluded.message
+    where target_attempts.workspace_id = excluded.workspace_id
+    and (excluded.task_generation, excluded.task_version)
+      > (target_attempts.task_generation, target_attempts.task_version)
+    returning target_id`;
+  return new Set(changed.map((row) => row.targetId));
 }

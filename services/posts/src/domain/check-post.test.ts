@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { checkPost, type PostInput, type PostSurroundings } from "./check-post.ts";
-import type { PostAccount, PostMedia } from "./post.ts";
+import { checkPost, type PostReferences } from "./check-post.ts";
+import type { PostAccount, PostContent, PostMedia } from "./post.ts";
 
 const X = "0198c2f0-0000-7000-8000-00000000000a";
 const TELEGRAM = "0198c2f0-0000-7000-8000-00000000000b";
 const YOUTUBE = "0198c2f0-0000-7000-8000-00000000000c";
-const NOBODY = "0198c2f0-0000-7000-8000-00000000000d";
+const UNKNOWN = "0198c2f0-0000-7000-8000-00000000000d";
 const IMAGE = "0198c2f0-0000-7000-8000-0000000000aa";
 
 const account = (id: string, platform: PostAccount["platform"]): PostAccount => ({
@@ -26,7 +26,7 @@ const image: PostMedia = {
   durationMs: null,
 };
 
-const known: PostSurroundings = {
+const known: PostReferences = {
   accounts: new Map([
     [X, account(X, "x")],
     [TELEGRAM, account(TELEGRAM, "telegram")],
@@ -36,7 +36,7 @@ const known: PostSurroundings = {
   available: new Set(["x", "telegram", "youtube"]),
 };
 
-const input = (change: Partial<PostInput>): PostInput => ({
+const input = (change: Partial<PostContent>): PostContent => ({
   content: "hello",
   accountIds: [X],
   mediaIds: [],
@@ -44,7 +44,7 @@ const input = (change: Partial<PostInput>): PostInput => ({
   ...change,
 });
 
-test("a post that every platform takes has no violation", () => {
+test("a post that every platform accepts has no violation", () => {
   const options = { x: { content: "short" }, [TELEGRAM]: { content: "longer" } };
 
   expect(
@@ -52,12 +52,12 @@ test("a post that every platform takes has no violation", () => {
   ).toEqual([]);
 });
 
-test("everything that is wrong with a post is said at once, with the place", () => {
+test("checkPost reports all violations of a post at once, each with its path", () => {
   const violations = checkPost(
     input({
       content: "a".repeat(281),
-      accountIds: [X, NOBODY, TELEGRAM],
-      mediaIds: [NOBODY],
+      accountIds: [X, UNKNOWN, TELEGRAM],
+      mediaIds: [UNKNOWN],
       options: { "a/b~c": { title: "lost" } },
     }),
     {
@@ -72,7 +72,7 @@ test("everything that is wrong with a post is said at once, with the place", () 
 
   expect(violations).toEqual([
     { code: "account_reconnect_required", path: "/accountIds/0", accountId: X, platform: "x" },
-    { code: "unknown_account", path: "/accountIds/1", accountId: NOBODY },
+    { code: "unknown_account", path: "/accountIds/1", accountId: UNKNOWN },
     {
       code: "platform_unavailable",
       path: "/accountIds/2",
@@ -92,7 +92,7 @@ test("everything that is wrong with a post is said at once, with the place", () 
   ]);
 });
 
-test("a violation in an override points at the override", () => {
+test("the path of a violation in an option points at the option", () => {
   const options = { x: { content: "a".repeat(300) }, [TELEGRAM]: { title: "no titles there" } };
   const violations = checkPost(input({ accountIds: [X, TELEGRAM], options }), known);
 
@@ -102,7 +102,7 @@ test("a violation in an override points at the override", () => {
   ]);
 });
 
-test("what a platform misses is asked for where it could stand", () => {
+test("the path of a missing field points at the place where it can be added", () => {
   const violations = checkPost(input({ accountIds: [YOUTUBE] }), known);
 
   expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
@@ -111,14 +111,14 @@ test("what a platform misses is asked for where it could stand", () => {
   ]);
 });
 
-test("media that is not ready is named, and the platforms' rules do not judge the gap", () => {
+test("media that is not ready is reported, and the media rules of platforms are not checked then", () => {
   const media = new Map([[IMAGE, { ...image, isReady: false }]]);
   const violations = checkPost(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
 
   expect(violations).toEqual([{ code: "media_not_ready", path: "/mediaIds/0" }]);
 });
 
-test("an option for a platform that no target is on is a violation", () => {
+test("an option for a platform without a target is a violation", () => {
   expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
     { code: "unknown_option_key", path: "/options/bluesky" },
     { code: "unknown_option_key", path: "/options/constructor" },

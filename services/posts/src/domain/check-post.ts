@@ -2,20 +2,11 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent, findOptionKey } from "./effective-content.ts";
-import type { PostAccount, PostMedia, PostOptions } from "./post.ts";
-import type { TargetViolation } from "./target-violation.ts";
+import type { PostAccount, PostContent, PostMedia, PostOptions, TargetViolation } from "./post.ts";
 import { validateTarget } from "./validate-target.ts";
 
-/** What a client asks to publish. */
-export interface PostInput {
-  readonly content: string;
-  readonly accountIds: readonly string[];
-  readonly mediaIds: readonly string[];
-  readonly options: PostOptions;
-}
-
-/** What is known of the things that a post names; what does not exist, or is another workspace's, is missing. */
-export interface PostSurroundings {
+/** The accounts and media that a post names. Those that do not exist, or belong to another workspace, are missing. */
+export interface PostReferences {
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, PostMedia>;
   /** Platforms that this installation can publish to. */
@@ -23,10 +14,10 @@ export interface PostSurroundings {
 }
 
 /**
- * Every reason to refuse a post, or none: accounts, media and option keys that do not fit, then what each target's
- * platform would refuse. Paths are JSON Pointers into the request.
+ * Every reason to refuse a post: accounts, media and option keys that do not fit, then what each target's platform would
+ * refuse. Paths are JSON Pointers into the request.
  */
-export function checkPost(input: PostInput, known: PostSurroundings): Violation[] {
+export function checkPost(input: PostContent, known: PostReferences): Violation[] {
   const accounts = input.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
   const mediaFaults = checkMedia(input.mediaIds, known.media);
   const media = input.mediaIds.flatMap((id) => known.media.get(id) ?? []);
@@ -37,7 +28,7 @@ export function checkPost(input: PostInput, known: PostSurroundings): Violation[
     ...checkOptionKeys(input, accounts),
     ...accounts.flatMap((account) =>
       checkTarget(input, account, media, counter)
-        // What is wrong with the media itself has been said; the rules would judge a list with holes.
+        // Faults of single media are reported already, and the platform's rules would see an incomplete list.
         .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
         .map((violation) => toViolation(violation, input.options, account)),
     ),
@@ -45,14 +36,14 @@ export function checkPost(input: PostInput, known: PostSurroundings): Violation[
 }
 
 /**
- * Every reason to refuse a draft, or none: what it names must exist. Whether a platform would take it is asked when it is
+ * Every reason to refuse a draft: what it names must exist. Whether its platforms would take it is checked when it is
  * scheduled or published.
  *
- * @param known.accounts Those of the draft and of its options' keys.
+ * @param known.accounts The accounts of the draft and of its options' keys.
  */
 export function checkDraft(
-  input: PostInput,
-  known: Pick<PostSurroundings, "accounts" | "media">,
+  input: PostContent,
+  known: Pick<PostReferences, "accounts" | "media">,
 ): Violation[] {
   const unknownAccounts = input.accountIds.flatMap((accountId, index): Violation[] =>
     known.accounts.has(accountId)
@@ -68,7 +59,7 @@ export function checkDraft(
   return [...unknownAccounts, ...unknownMedia, ...unknownKeys];
 }
 
-function checkAccounts(ids: readonly string[], known: PostSurroundings): Violation[] {
+function checkAccounts(ids: readonly string[], known: PostReferences): Violation[] {
   return ids.flatMap((accountId, index): Violation[] => {
     const path = `/accountIds/${index}`;
     const account = known.accounts.get(accountId);
@@ -92,10 +83,10 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
   });
 }
 
-/** An option that reaches no target would be lost without a word. */
-function checkOptionKeys(input: PostInput, accounts: readonly PostAccount[]): Violation[] {
+/** An option that applies to no target would be lost silently. */
+function checkOptionKeys(input: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...input.accountIds, ...accounts.map(({ platform }) => platform)]);
-  // An account that does not exist has been reported; the option of a platform may have been meant for it.
+  // An account that does not exist is reported already; the option of a platform may be meant for it.
   const mayBeMeant = (key: string) =>
     accounts.length < input.accountIds.length && isPlatformId(key);
   return Object.keys(input.options)
@@ -104,7 +95,7 @@ function checkOptionKeys(input: PostInput, accounts: readonly PostAccount[]): Vi
 }
 
 function checkTarget(
-  input: PostInput,
+  input: PostContent,
   account: PostAccount,
   media: readonly PostMedia[],
   counter: TextCounter,
@@ -133,7 +124,7 @@ function toViolation(
   };
 }
 
-/** The place that the value came from or, where it is missing, a place where it could stand. */
+/** The place of the value in the request or, where it is missing, a place where it could be added. */
 function pathOf(
   { field, index }: Pick<TargetViolation, "field" | "index">,
   options: PostOptions,

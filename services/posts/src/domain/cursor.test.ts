@@ -10,7 +10,7 @@ const position = fc.record({
   id: fc.uuid(),
 });
 
-test("a cursor gives back the position it was made of", () => {
+test("decoding a cursor returns the position it was encoded from", () => {
   fc.assert(
     fc.property(position, (given) => {
       expect(decodeCursor(KEY, SCOPE, encodeCursor(KEY, SCOPE, given))).toEqual(given);
@@ -18,7 +18,7 @@ test("a cursor gives back the position it was made of", () => {
   );
 });
 
-test("a cursor changed in any character is refused", () => {
+test("a cursor with any changed character is rejected", () => {
   fc.assert(
     fc.property(
       position,
@@ -35,7 +35,7 @@ test("a cursor changed in any character is refused", () => {
   );
 });
 
-test("any other text is refused", () => {
+test("a text that is not a cursor is rejected", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(decodeCursor(KEY, SCOPE, text)).toBeUndefined();
@@ -43,7 +43,7 @@ test("any other text is refused", () => {
   );
 });
 
-test("a cursor means nothing in another workspace, with other filters or under another key", () => {
+test("a cursor is rejected in another workspace, with other filters, and with another key", () => {
   const cursor = encodeCursor(KEY, SCOPE, { effectiveAt: new Date(0), id: SCOPE[1] ?? "" });
 
   expect(
@@ -53,7 +53,7 @@ test("a cursor means nothing in another workspace, with other filters or under a
   expect(decodeCursor([new Uint8Array(32)], SCOPE, cursor)).toBeUndefined();
 });
 
-test("a walk through pages goes on while the internal secret is changed", () => {
+test("cursors stay valid while the internal secret is replaced", () => {
   const [old, both, turned] = [
     deriveCursorKeys(["old"]),
     deriveCursorKeys(["old", "new"]),

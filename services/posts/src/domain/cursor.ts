@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-/** Where a page ended: the order of a list is (effectiveAt, id), latest first. */
+/** Where a page ended. A list is ordered by (effectiveAt, id), latest first. */
 export interface Position {
   readonly effectiveAt: Date;
   readonly id: string;
@@ -11,17 +11,17 @@ const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
 
-/** The first signs, all are accepted: those of older secrets end with their secret. */
+/** The first key signs; cursors of all keys are accepted, so that a secret can be replaced. */
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-/** The keys of every cursor: all replicas have the same secrets, so each reads the cursors of the others. */
+/** Derives the keys from the internal secrets, which all replicas share, so each replica reads the cursors of the others. */
 export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
   const derive = (secret: string) =>
     new Uint8Array(hkdfSync("sha256", secret, "", "postrider.posts.cursor", 32));
   return [derive(first), ...others.map(derive)];
 }
 
-/** The scope is signed, not carried: a cursor says nothing, and means nothing outside of the list that made it. */
+/** The scope is signed but not contained, so a cursor is only valid for the list that made it. */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
   return mac.digest().subarray(0, MAC_BYTES);
@@ -55,14 +55,14 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/** The position of a cursor that this scope and one of the keys made; undefined for any other text. */
+/** The position of a cursor that was made for this scope with one of the keys; undefined for any other text. */
 export function decodeCursor(
   keys: CursorKeys,
   scope: readonly string[],
   cursor: string,
 ): Position | undefined {
   const bytes = Buffer.from(cursor, "base64url");
-  // Buffer forgives foreign characters; a cursor has exactly one spelling.
+  // Buffer ignores characters that are not base64url, so the text is compared with its only valid spelling.
   if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString("base64url") !== cursor)
     return undefined;
   const body = bytes.subarray(0, BODY_BYTES);

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   applyDeletionUpdate,
   cancelTarget,
@@ -32,36 +32,34 @@ const STATUSES: readonly TargetStatus[] = [
   "cancelled",
 ];
 
-describe("a request to delete", () => {
-  test("touches nothing but what is published, and failed deletions when asked again", () => {
-    for (const status of STATUSES) {
-      const target = { ...PUBLISHED, status };
-      expect(requestDeletion(target, once) !== target).toBe(status === "published");
-      expect(requestDeletion(target, anew) !== target).toBe(
-        status === "published" || status === "delete_failed",
-      );
-    }
-  });
-
-  test("leaves what a platform has no way to delete published", () => {
-    const target = { ...PUBLISHED, platform: "tiktok" };
-    expect(requestDeletion(target, anew)).toBe(target);
-    expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
-  });
-
-  test("fails at once without its account, and goes on when the account is back", () => {
-    const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
-    expect(failed).toMatchObject({
-      status: "delete_failed",
-      deletion: 0,
-      error: { code: "account_disconnected" },
-    });
-    expect(requestDeletion(failed, { isConnected: false, again: true })).toBe(failed);
-    expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
-  });
+test("a request to delete changes only published targets and, when repeated, failed deletions", () => {
+  for (const status of STATUSES) {
+    const target = { ...PUBLISHED, status };
+    expect(requestDeletion(target, once) !== target).toBe(status === "published");
+    expect(requestDeletion(target, anew) !== target).toBe(
+      status === "published" || status === "delete_failed",
+    );
+  }
 });
 
-test("only what is open is cancelled", () => {
+test("a target stays published when its platform cannot delete it", () => {
+  const target = { ...PUBLISHED, platform: "tiktok" };
+  expect(requestDeletion(target, anew)).toBe(target);
+  expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
+});
+
+test("deleting a target without its account fails at once, and works again when the account is back", () => {
+  const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
+  expect(failed).toMatchObject({
+    status: "delete_failed",
+    deletion: 0,
+    error: { code: "account_disconnected" },
+  });
+  expect(requestDeletion(failed, { isConnected: false, again: true })).toBe(failed);
+  expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
+});
+
+test("cancelling changes only open targets", () => {
   for (const status of STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);
@@ -76,12 +74,15 @@ test.each<[TargetStatus, string | null, string]>([
   ["failed", "outcome_unknown", "delete_failed"],
   ["cancelled", null, "not_published"],
   ["published", null, "not_supported"],
-])("a target that is %s with %s is acknowledged as %s", (status, code, expected) => {
-  const shown = code === null ? null : { code, message: "", retryable: false };
-  const outcome = deleteOutcome({ status, error: shown });
-  expect(outcome.status).toBe(expected);
-  expect(outcome.error).toEqual(expected === "delete_failed" ? shown : null);
-});
+])(
+  "a target that is %s with error code %s is reported to the client as %s",
+  (status, code, expected) => {
+    const shown = code === null ? null : { code, message: "", retryable: false };
+    const outcome = deleteOutcome({ status, error: shown });
+    expect(outcome.status).toBe(expected);
+    expect(outcome.error).toEqual(expected === "delete_failed" ? shown : null);
+  },
+);
 
 const updates = fc.array(
   fc.record({
@@ -109,7 +110,7 @@ function newsOf(
   );
 }
 
-test("news of a deletion in any order, repeated or with gaps before the newest, ends in the same state", () => {
+test("updates of a deletion lead to the same state in any order, repeated, or with gaps before the newest", () => {
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {
@@ -127,7 +128,7 @@ test("news of a deletion in any order, repeated or with gaps before the newest, 
   );
 });
 
-test("what is deleted stays deleted, whichever request it is known from", () => {
+test("a deleted target stays deleted, whichever request the update answers", () => {
   const start: DeletableState = { ...PUBLISHED, status: "delete_failed", deletion: 2, error };
   const deleted = applyDeletionUpdate(start, {
     deletion: 1,

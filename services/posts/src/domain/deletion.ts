@@ -2,28 +2,28 @@ import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 
-/** What delivery says became of deleting a target; whole, so the newest one says everything. */
+/** The state of the deletion of a target, as delivery reports it. An update is complete: the newest replaces all others. */
 export interface DeletionUpdate {
-  /** Which request to delete it answers. */
+  /** The number of the request to delete that it answers. */
   readonly deletion: number;
-  /** Raised with every change; compared within a request. */
+  /** Rises with every change; only compared within one request. */
   readonly version: number;
   readonly status: "deleting" | "deleted" | "delete_failed";
   readonly error: TargetError | null;
 }
 
-/** What a request to delete, and the news of it, can change in a target. */
+/** What a request to delete, and updates of it, can change in a target. */
 export interface DeletableState {
   readonly platform: string;
   readonly status: TargetStatus;
-  /** Raised by each request to delete; only `posts` raises it. */
+  /** The number of requests to delete the target. */
   readonly deletion: number;
-  /** Version of the update that was applied last; 0 before the first of a request. */
+  /** The version of the update that was applied last; 0 before the first update of a request. */
   readonly deletionVersion: number;
   readonly error: TargetError | null;
 }
 
-/** What became of one target of a deleted post, in the words of the acknowledgement. */
+/** The outcome for one target of a deleted post, as the answer to the client shows it. */
 export interface DeleteOutcome {
   readonly status: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
   readonly error: TargetError | null;
@@ -35,15 +35,15 @@ const ACCOUNT_DISCONNECTED: TargetError = {
   retryable: false,
 };
 
-/** Whether a platform lets anybody delete what was published through its interface. */
+/** Whether the API of a platform can delete a publication. */
 function isDeletable(platform: string): boolean {
   return isPlatformId(platform) && PLATFORMS[platform].delete.supported;
 }
 
 /**
- * A published target of a cancelled post, asked to be deleted; so is one whose deletion failed before, if it is asked for
- * again. Where the platform has no way to delete it stays published; without its account there is nobody to delete it.
- * Returns the same object when nothing changes.
+ * Requests the deletion of a published target of a cancelled post and, with `again`, of one whose deletion failed before.
+ * A target stays published where the platform cannot delete it; without its account the deletion fails. Returns the same
+ * object when nothing changes.
  */
 export function requestDeletion<T extends DeletableState>(
   target: T,
@@ -60,7 +60,7 @@ export function requestDeletion<T extends DeletableState>(
   return { ...target, status: "deleting", deletion, deletionVersion: 0, error: null };
 }
 
-/** A target that delivery promised not to send any more, or has never heard of. */
+/** Cancels a target that delivery will not send any more. */
 export function cancelTarget<T extends { readonly status: TargetStatus }>(target: T): T {
   const isOpen = target.status === "pending" || target.status === "publishing";
   return isOpen ? { ...target, status: "cancelled", nextAttemptAt: null } : target;
@@ -68,15 +68,14 @@ export function cancelTarget<T extends { readonly status: TargetStatus }>(target
 
 function applies(target: DeletableState, update: DeletionUpdate): boolean {
   if (target.status !== "deleting" && target.status !== "delete_failed") return false;
-  // What is gone is gone, whichever request it is known from.
+  // A deletion is final, whichever request it answers.
   if (update.status === "deleted") return update.deletion <= target.deletion;
   return update.deletion === target.deletion && update.version > target.deletionVersion;
 }
 
 /**
- * The target after one piece of news of its deletion. Updates are ordered by (is deleted, request, version) and the
- * greatest wins, so any order, repetition or gap before the newest gives the same state. Returns the same object when
- * nothing changes.
+ * Applies an update of a deletion. Updates are ordered by (is deleted, request, version) and the greatest wins, so any
+ * order, repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
  */
 export function applyDeletionUpdate<T extends DeletableState>(
   target: T,
@@ -91,7 +90,7 @@ export function applyDeletionUpdate<T extends DeletableState>(
   };
 }
 
-/** What the acknowledgement of a deletion says of a target. */
+/** The outcome that the answer to a deletion shows for a target. */
 export function deleteOutcome({
   status,
   error,
@@ -99,7 +98,7 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // Nobody knows whether there is something to delete; a person has to look.
+  // It is unknown whether the platform has the post, so a person has to look.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };

@@ -10,13 +10,13 @@ const option: fc.Arbitrary<PostOption> = fc.record(
   { requiredKeys: [] },
 );
 
-test("without options a target publishes the post's text and nothing else", () => {
+test("a target without options publishes only the text of the post", () => {
   expect(effectiveContent("hello", { bluesky: { content: "other" } }, TARGET)).toEqual({
     text: "hello",
   });
 });
 
-test("field by field the account's option wins over the platform's, and both over the post", () => {
+test("for each field the option of the account wins over the platform's, and both over the post", () => {
   fc.assert(
     fc.property(fc.string(), option, option, (text, ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
@@ -26,7 +26,7 @@ test("field by field the account's option wins over the platform's, and both ove
   );
 });
 
-test("the key that a value comes from is the one whose value is used", () => {
+test("findOptionKey returns the key of the option whose value is published", () => {
   fc.assert(
     fc.property(option, option, (ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
@@ -41,7 +41,7 @@ test("the key that a value comes from is the one whose value is used", () => {
   );
 });
 
-test("an empty override is an override", () => {
+test("an empty option overrides the post", () => {
   expect(effectiveContent("hello", { x: { content: "", tags: [] } }, TARGET)).toEqual({
     text: "",
     tags: [],

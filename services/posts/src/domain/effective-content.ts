@@ -1,6 +1,6 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/** What one target publishes. An absent field was given nowhere. */
+/** What one target publishes. An absent field was given neither for the account nor for the platform. */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -15,11 +15,11 @@ interface TargetKeys {
 }
 
 function optionOf(options: PostOptions, key: string): PostOption | undefined {
-  // A key such as `constructor` is no option that every post has.
+  // Without this check, a key such as `constructor` would find a property of every object.
   return Object.hasOwn(options, key) ? options[key] : undefined;
 }
 
-/** The key whose option gives a field to a target, the account's before the platform's; undefined when neither does. */
+/** The key whose option sets a field of a target: the account's comes before the platform's; undefined if neither sets it. */
 export function findOptionKey(
   options: PostOptions,
   { accountId, platform }: TargetKeys,
@@ -28,7 +28,7 @@ export function findOptionKey(
   return [accountId, platform].find((key) => optionOf(options, key)?.[field] !== undefined);
 }
 
-/** The post's text and options as they reach one target: field by field, account over platform over the post. */
+/** The text and options of one target: for each field the account's option wins, then the platform's, then the post. */
 export function effectiveContent(
   content: string,
   options: PostOptions,

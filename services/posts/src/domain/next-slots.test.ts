@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { freeSlots, nextFreeSlots, slotHorizon } from "./next-slots.ts";
 import { type QueueSlotRule, WEEKDAYS } from "./queue-slot-rule.ts";
 import { slotInstants } from "./slot-times.ts";
@@ -34,7 +34,7 @@ function next(
   ]);
 }
 
-test("slots of all active rules come in order, each with its rule", () => {
+test("the slots of all active rules come in order, each with its rule", () => {
   const rules = [
     ruleOf({ id: "berlin", timezone: "Europe/Berlin", times: ["09:00", "14:00"] }),
     ruleOf({ id: "seoul", timezone: "Asia/Seoul", times: ["09:00"] }),
@@ -49,140 +49,134 @@ test("slots of all active rules come in order, each with its rule", () => {
   ]);
 });
 
-describe("rules that overlap give one slot per instant", () => {
-  const older = ruleOf({ id: "z", createdAt: new Date("2026-01-01T00:00:00.000Z") });
-  const younger = ruleOf({
-    id: "a",
-    createdAt: new Date("2026-01-01T00:00:00.001Z"),
-    timezone: "Europe/Berlin",
-    times: ["10:00", "11:00"],
-  });
-  const expected = [
-    ["2026-11-21T09:00:00.000Z", "z"],
-    ["2026-11-21T10:00:00.000Z", "a"],
-    ["2026-11-22T09:00:00.000Z", "z"],
-  ];
+const older = ruleOf({ id: "z", createdAt: new Date("2026-01-01T00:00:00.000Z") });
+const younger = ruleOf({
+  id: "a",
+  createdAt: new Date("2026-01-01T00:00:00.001Z"),
+  timezone: "Europe/Berlin",
+  times: ["10:00", "11:00"],
+});
+const expected = [
+  ["2026-11-21T09:00:00.000Z", "z"],
+  ["2026-11-21T10:00:00.000Z", "a"],
+  ["2026-11-22T09:00:00.000Z", "z"],
+];
 
-  test("which belongs to the rule that was created first, in whatever order they come", () => {
-    expect(next([older, younger])).toEqual(expected);
-    expect(next([younger, older])).toEqual(expected);
-  });
-
-  test("and to the one with the lower id, if they were created at once", () => {
-    const twin = { ...older, id: "y" };
-
-    expect(next([older, twin]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
-    expect(next([twin, older]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
-  });
-
-  test("and a taken one is taken for all of them", () => {
-    expect(next([older, younger], ["2026-11-21T09:00:00Z"])).toEqual([
-      ["2026-11-21T10:00:00.000Z", "a"],
-      ["2026-11-22T09:00:00.000Z", "z"],
-      ["2026-11-22T10:00:00.000Z", "a"],
-    ]);
-  });
+test("a slot of overlapping rules belongs to the oldest rule, in whatever order the rules are given", () => {
+  expect(next([older, younger])).toEqual(expected);
+  expect(next([younger, older])).toEqual(expected);
 });
 
-test("a slot of this very moment is past", () => {
+test("a slot of overlapping rules that are equally old belongs to the rule with the lower id", () => {
+  const twin = { ...older, id: "y" };
+
+  expect(next([older, twin]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
+  expect(next([twin, older]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
+});
+
+test("a taken slot of overlapping rules is taken for all of them", () => {
+  expect(next([older, younger], ["2026-11-21T09:00:00Z"])).toEqual([
+    ["2026-11-21T10:00:00.000Z", "a"],
+    ["2026-11-22T09:00:00.000Z", "z"],
+    ["2026-11-22T10:00:00.000Z", "a"],
+  ]);
+});
+
+test("a slot at the present instant is already past", () => {
   const rule = ruleOf({ times: ["12:00"] });
 
   expect(next([rule])[0]?.[0]).toBe("2026-11-21T12:00:00.000Z");
   expect(next([rule], [], new Date(NOW.getTime() - 1))[0]?.[0]).toBe("2026-11-20T12:00:00.000Z");
 });
 
-describe("slots end", () => {
-  test("a year from now", () => {
-    const lastDay = { startsOn: "2027-11-20", endsOn: "2027-11-20" };
+test("slots end a year from now", () => {
+  const lastDay = { startsOn: "2027-11-20", endsOn: "2027-11-20" };
 
-    expect(next([ruleOf({ ...lastDay, times: ["12:00"] })])).toEqual([
-      ["2027-11-20T12:00:00.000Z", ruleOf({}).id],
-    ]);
-    expect(next([ruleOf({ ...lastDay, times: ["12:01"] })])).toEqual([]);
-    expect(slotHorizon(new Date("2028-02-29T12:00:00Z"))).toEqual(new Date("2029-03-01T12:00:00Z"));
-  });
-
-  test("with the last date of the rule", () => {
-    expect(next([ruleOf({ endsOn: "2026-11-22" })]).map(([at]) => at)).toEqual([
-      "2026-11-21T09:00:00.000Z",
-      "2026-11-22T09:00:00.000Z",
-    ]);
-    expect(next([ruleOf({ endsOn: "2026-11-20" })])).toEqual([]);
-  });
-
-  test("without an active rule at once", () => {
-    expect(next([])).toEqual([]);
-    expect(next([ruleOf({ status: "paused" })])).toEqual([]);
-  });
-
-  test("when all are taken", () => {
-    const rule = ruleOf({});
-    const range = { after: NOW, until: slotHorizon(NOW) };
-    const taken = new Set(slotInstants(rule, range));
-
-    expect(taken.size).toBe(365);
-    expect(nextFreeSlots([rule], { after: NOW, taken, count: 1 })).toEqual([]);
-  });
+  expect(next([ruleOf({ ...lastDay, times: ["12:00"] })])).toEqual([
+    ["2027-11-20T12:00:00.000Z", ruleOf({}).id],
+  ]);
+  expect(next([ruleOf({ ...lastDay, times: ["12:01"] })])).toEqual([]);
+  expect(slotHorizon(new Date("2028-02-29T12:00:00Z"))).toEqual(new Date("2029-03-01T12:00:00Z"));
 });
 
-describe("whatever the rules are", () => {
-  const rule = fc.record({
-    id: fc.uuid(),
-    status: fc.constantFrom("active" as const, "active" as const, "paused" as const),
-    createdAt: fc.integer({ min: 0, max: 3 }).map((at) => new Date(at)),
-    weekdays: fc.subarray([...WEEKDAYS], { minLength: 1 }),
-    times: fc.subarray(["00:00", "01:00", "02:00", "02:30", "03:00", "12:00"], { minLength: 1 }),
-    timezone: fc.constantFrom("UTC", "Europe/Berlin", "Europe/London", "Australia/Lord_Howe"),
-    startsOn: fc.constantFrom(null, "2027-03-27"),
-    endsOn: fc.constantFrom(null, "2027-03-29"),
-  });
-  const rules = fc.uniqueArray(rule, { maxLength: 5, selector: ({ id }) => id });
-  // The week in which Berlin's and London's clocks change.
-  const range = {
-    after: new Date("2027-03-25T00:00:00Z"),
-    until: new Date("2027-04-01T00:00:00Z"),
-  };
+test("slots end with the last date of their rule", () => {
+  expect(next([ruleOf({ endsOn: "2026-11-22" })]).map(([at]) => at)).toEqual([
+    "2026-11-21T09:00:00.000Z",
+    "2026-11-22T09:00:00.000Z",
+  ]);
+  expect(next([ruleOf({ endsOn: "2026-11-20" })])).toEqual([]);
+});
 
-  test("free slots are the instants of all active rules that are not taken, each once", () => {
-    fc.assert(
-      fc.property(rules, fc.infiniteStream(fc.boolean()), (given, isTaken) => {
-        const active = given.filter(({ status }) => status === "active");
-        const all = new Set(active.flatMap((each) => [...slotInstants(each, range)]));
-        const taken = new Set([...all].filter(() => isTaken.next().value));
-        const expected = [...all.difference(taken)].toSorted((a, b) => a - b);
+test("there are no slots without an active rule", () => {
+  expect(next([])).toEqual([]);
+  expect(next([ruleOf({ status: "paused" })])).toEqual([]);
+});
 
-        const slots = freeSlots(given, range, taken).toArray();
+test("there are no free slots when all are taken", () => {
+  const rule = ruleOf({});
+  const range = { after: NOW, until: slotHorizon(NOW) };
+  const taken = new Set(slotInstants(rule, range));
 
-        expect(slots.map(({ slotAt }) => slotAt.getTime())).toEqual(expected);
-      }),
-    );
-  });
+  expect(taken.size).toBe(365);
+  expect(nextFreeSlots([rule], { after: NOW, taken, count: 1 })).toEqual([]);
+});
 
-  test("a slot's rule has that instant, and no older active rule has it", () => {
-    fc.assert(
-      fc.property(rules, (given) => {
-        for (const { slotAt, ruleId } of freeSlots(given, range, NONE)) {
-          const owners = given
-            .filter(({ status }) => status === "active")
-            .filter((each) => slotInstants(each, range).some((at) => at === slotAt.getTime()));
-          const owner = owners.find(({ id }) => id === ruleId);
-          const ages = owners.map(({ createdAt }) => createdAt.getTime());
-          expect(owner?.createdAt.getTime()).toBe(Math.min(...ages));
-        }
-      }),
-    );
-  });
+const rule = fc.record({
+  id: fc.uuid(),
+  status: fc.constantFrom("active" as const, "active" as const, "paused" as const),
+  createdAt: fc.integer({ min: 0, max: 3 }).map((at) => new Date(at)),
+  weekdays: fc.subarray([...WEEKDAYS], { minLength: 1 }),
+  times: fc.subarray(["00:00", "01:00", "02:00", "02:30", "03:00", "12:00"], { minLength: 1 }),
+  timezone: fc.constantFrom("UTC", "Europe/Berlin", "Europe/London", "Australia/Lord_Howe"),
+  startsOn: fc.constantFrom(null, "2027-03-27"),
+  endsOn: fc.constantFrom(null, "2027-03-29"),
+});
+const rules = fc.uniqueArray(rule, { maxLength: 5, selector: ({ id }) => id });
+// The week in which Berlin's and London's clocks change.
+const range = {
+  after: new Date("2027-03-25T00:00:00Z"),
+  until: new Date("2027-04-01T00:00:00Z"),
+};
 
-  test("taking the first free slot again and again gives all of them, in order", () => {
-    fc.assert(
-      fc.property(rules, (given) => {
-        const taken = new Set<number>();
-        for (const { slotAt } of freeSlots(given, range, NONE).take(20).toArray()) {
-          const [first] = nextFreeSlots(given, { after: range.after, taken, count: 1 });
-          expect(first?.slotAt).toEqual(slotAt);
-          taken.add(slotAt.getTime());
-        }
-      }),
-    );
-  });
+test("free slots are the instants of all active rules that are not taken, each once", () => {
+  fc.assert(
+    fc.property(rules, fc.infiniteStream(fc.boolean()), (given, isTaken) => {
+      const active = given.filter(({ status }) => status === "active");
+      const all = new Set(active.flatMap((each) => [...slotInstants(each, range)]));
+      const taken = new Set([...all].filter(() => isTaken.next().value));
+      const expected = [...all.difference(taken)].toSorted((a, b) => a - b);
+
+      const slots = freeSlots(given, range, taken).toArray();
+
+      expect(slots.map(({ slotAt }) => slotAt.getTime())).toEqual(expected);
+    }),
+  );
+});
+
+test("a slot belongs to the oldest active rule with its instant", () => {
+  fc.assert(
+    fc.property(rules, (given) => {
+      for (const { slotAt, ruleId } of freeSlots(given, range, NONE)) {
+        const owners = given
+          .filter(({ status }) => status === "active")
+          .filter((each) => slotInstants(each, range).some((at) => at === slotAt.getTime()));
+        const owner = owners.find(({ id }) => id === ruleId);
+        const ages = owners.map(({ createdAt }) => createdAt.getTime());
+        expect(owner?.createdAt.getTime()).toBe(Math.min(...ages));
+      }
+    }),
+  );
+});
+
+test("taking the first free slot repeatedly gives all slots in order", () => {
+  fc.assert(
+    fc.property(rules, (given) => {
+      const taken = new Set<number>();
+      for (const { slotAt } of freeSlots(given, range, NONE).take(20).toArray()) {
+        const [first] = nextFreeSlots(given, { after: range.after, taken, count: 1 });
+        expect(first?.slotAt).toEqual(slotAt);
+        taken.add(slotAt.getTime());
+      }
+    }),
+  );
 });

@@ -1,19 +1,18 @@
 import type { QueueSlotRule } from "./queue-slot-rule.ts";
 import { slotInstants, type SlotRange } from "./slot-times.ts";
 
-/** One slot of a workspace and the rule that gives it. */
+/** A slot of a workspace and the rule that creates it. */
 export interface QueueSlot {
   readonly slotAt: Date;
   readonly ruleId: string;
 }
 
 /**
- * The first `count` free slots of all active rules together, in order, one for each instant; fewer if there are no more
- * within a year. Where rules overlap, the one that was created first gives the slot, so that a new rule never takes
- * one over. The slots of a single rule are those of a list with only that rule.
+ * The first `count` free slots of all active rules together, in order and one for each instant; fewer if a year has no
+ * more. Where rules overlap, the oldest rule creates the slot, so that a new rule never takes one over.
  *
- * @param options.after The present: slots are strictly later.
- * @param options.taken The instants that posts of the workspace have, in milliseconds since 1970.
+ * @param options.after The present; slots are strictly later.
+ * @param options.taken The slots that posts of the workspace have, in milliseconds since 1970.
  */
 export function nextFreeSlots(
   rules: readonly QueueSlotRule[],
@@ -25,7 +24,7 @@ export function nextFreeSlots(
     .toArray();
 }
 
-/** The slots of `nextFreeSlots`, one by one, of any range. */
+/** The slots of `nextFreeSlots`, computed one by one, for any range. */
 export function* freeSlots(
   rules: readonly QueueSlotRule[],
   range: SlotRange,
@@ -44,7 +43,7 @@ export function* freeSlots(
   }
 }
 
-/** The last instant that a slot may have: the same date and time of the next year, in UTC. */
+/** The latest time of a slot: the same date and time of the next year, in UTC. */
 export function slotHorizon(after: Date): Date {
   const horizon = new Date(after);
   horizon.setUTCFullYear(after.getUTCFullYear() + 1);
@@ -54,7 +53,7 @@ export function slotHorizon(after: Date): Date {
 interface Queue {
   readonly ruleId: string;
   readonly instants: Generator<number, undefined>;
-  /** The instant that comes next; Infinity when there is none. */
+  /** The next instant; Infinity when there is none. */
   head: number;
 }
 
@@ -64,7 +63,7 @@ function openQueue(rule: QueueSlotRule, range: SlotRange): Queue {
   return queue;
 }
 
-/** The oldest of the queues with the earliest instant. */
+/** Of the queues with the earliest instant, the one of the oldest rule. */
 function findFirst(queues: readonly Queue[]): Queue | undefined {
   let first: Queue | undefined;
   for (const queue of queues) if (queue.head < (first?.head ?? Infinity)) first = queue;
@@ -75,7 +74,7 @@ function advance(queue: Queue): void {
   queue.head = queue.instants.next().value ?? Infinity;
 }
 
-/** Ids break the tie, so that every process names the same rule. */
+/** Ids decide between rules of the same age, so that every replica chooses the same rule. */
 function byAge(a: QueueSlotRule, b: QueueSlotRule): number {
   return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

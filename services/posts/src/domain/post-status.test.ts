@@ -1,13 +1,17 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
+  destinations,
+  findRefusal,
   nextPostStatus,
   shownTargetStatus,
+  type PostDestination,
+  type PostOperation,
   type PostStatus,
   type TargetStatus,
 } from "./post-status.ts";
 
-const POST: readonly PostStatus[] = [
+const STATUSES: readonly PostStatus[] = [
   "draft",
   "scheduled",
   "publishing",
@@ -16,7 +20,7 @@ const POST: readonly PostStatus[] = [
   "failed",
   "cancelled",
 ];
-const TARGET: readonly TargetStatus[] = [
+const TARGET_STATUSES: readonly TargetStatus[] = [
   "pending",
   "publishing",
   "published",
@@ -27,53 +31,59 @@ const TARGET: readonly TargetStatus[] = [
   "cancelled",
 ];
 
+const OPERATIONS: readonly PostOperation[] = [
+  "update",
+  "publish",
+  "retry",
+  "delete",
+  "start",
+  "fold",
+];
 const targets = (...from: readonly TargetStatus[]) =>
   fc.array(fc.constantFrom(...from), { minLength: 1, maxLength: 8 });
 
-describe("a post that is being published", () => {
-  test.each<[PostStatus, TargetStatus[]]>([
-    ["published", ["published", "published"]],
-    ["failed", ["failed", "failed"]],
-    ["partial", ["published", "failed"]],
-    ["publishing", ["published", "failed", "pending"]],
-    ["publishing", ["publishing"]],
-  ])("is %s when its targets are %s", (expected, statuses) => {
-    expect(nextPostStatus("publishing", statuses)).toBe(expected);
-  });
-
-  test("does not depend on the order of its targets", () => {
-    fc.assert(
-      fc.property(targets(...TARGET), fc.infiniteStream(fc.nat()), (statuses, random) => {
-        const keys = new Map(statuses.map((_, index) => [index, random.next().value]));
-        const shuffled = statuses
-          .map((status, index) => ({ status, key: keys.get(index) ?? 0 }))
-          .toSorted((a, b) => a.key - b.key)
-          .map(({ status }) => status);
-        expect(nextPostStatus("publishing", shuffled)).toBe(nextPostStatus("publishing", statuses));
-      }),
-    );
-  });
-
-  test("goes on as long as one target is open, and ends when none is", () => {
-    fc.assert(
-      fc.property(targets("pending", "publishing", "published", "failed"), (statuses) => {
-        const isOpen = statuses.includes("pending") || statuses.includes("publishing");
-        expect(nextPostStatus("publishing", statuses) === "publishing").toBe(isOpen);
-      }),
-    );
-  });
+test.each<[PostStatus, TargetStatus[]]>([
+  ["published", ["published", "published"]],
+  ["failed", ["failed", "failed"]],
+  ["partial", ["published", "failed"]],
+  ["publishing", ["published", "failed", "pending"]],
+  ["publishing", ["publishing"]],
+])("a publishing post becomes %s when its targets are %s", (expected, statuses) => {
+  expect(nextPostStatus("publishing", statuses)).toBe(expected);
 });
 
-test("a failed or partial post is opened again when a target turns out to be undecided", () => {
+test("the status of a publishing post does not depend on the order of its targets", () => {
+  fc.assert(
+    fc.property(targets(...TARGET_STATUSES), fc.infiniteStream(fc.nat()), (statuses, random) => {
+      const keys = new Map(statuses.map((_, index) => [index, random.next().value]));
+      const shuffled = statuses
+        .map((status, index) => ({ status, key: keys.get(index) ?? 0 }))
+        .toSorted((a, b) => a.key - b.key)
+        .map(({ status }) => status);
+      expect(nextPostStatus("publishing", shuffled)).toBe(nextPostStatus("publishing", statuses));
+    }),
+  );
+});
+
+test("a post is publishing exactly while one of its targets is open", () => {
+  fc.assert(
+    fc.property(targets("pending", "publishing", "published", "failed"), (statuses) => {
+      const isOpen = statuses.includes("pending") || statuses.includes("publishing");
+      expect(nextPostStatus("publishing", statuses) === "publishing").toBe(isOpen);
+    }),
+  );
+});
+
+test("a failed or partial post is publishing again when a target turns out to be undecided", () => {
   expect(nextPostStatus("failed", ["publishing"])).toBe("publishing");
   expect(nextPostStatus("partial", ["published", "publishing"])).toBe("publishing");
 });
 
-test("drafts, scheduled and cancelled posts and published ones are not moved by their targets", () => {
+test("targets do not change the status of draft, scheduled, cancelled and published posts", () => {
   fc.assert(
     fc.property(
       fc.constantFrom<PostStatus>("draft", "scheduled", "cancelled", "published"),
-      targets(...TARGET),
+      targets(...TARGET_STATUSES),
       (status, statuses) => {
         expect(nextPostStatus(status, statuses)).toBe(status);
       },
@@ -81,10 +91,10 @@ test("drafts, scheduled and cancelled posts and published ones are not moved by 
   );
 });
 
-test("deleting what was published never changes what became of the post", () => {
+test("deleting published targets does not change the status of their post", () => {
   fc.assert(
     fc.property(
-      fc.constantFrom(...POST),
+      fc.constantFrom(...STATUSES),
       targets("published", "failed"),
       targets("deleting", "deleted", "delete_failed", "cancelled"),
       (status, settled, deleted) => {
@@ -94,8 +104,80 @@ test("deleting what was published never changes what became of the post", () => 
   );
 });
 
-test("a target that waits in a post that is being published is shown as publishing", () => {
+test("a pending target of a publishing post is shown as publishing", () => {
   expect(shownTargetStatus("publishing", "pending")).toBe("publishing");
   expect(shownTargetStatus("scheduled", "pending")).toBe("pending");
   expect(shownTargetStatus("publishing", "failed")).toBe("failed");
+});
+
+const pairs = fc.tuple(fc.constantFrom(...STATUSES), fc.constantFrom(...OPERATIONS));
+
+/** Every status that a post can have after any operations; `gone` is not a status. */
+function reachable(from: PostStatus, operations: readonly PostOperation[]): Set<PostDestination> {
+  const found = new Set<PostDestination>([from]);
+  for (const status of found) {
+    if (status === "gone") continue;
+    for (const operation of operations)
+      for (const next of destinations(status, operation)) found.add(next);
+  }
+  return found;
+}
+
+test.each<[PostOperation, PostStatus[], string]>([
+  ["update", ["draft", "scheduled"], "post_not_editable"],
+  ["publish", ["draft", "scheduled"], "invalid_transition"],
+  ["retry", ["partial", "failed"], "nothing_to_retry"],
+  ["delete", [...STATUSES], "invalid_transition"],
+  ["start", ["scheduled"], "invalid_transition"],
+  ["fold", ["publishing", "partial", "failed"], "invalid_transition"],
+])(
+  "the operation %s is allowed in the statuses %j and refused as %s in all others",
+  (operation, allowed, code) => {
+    const refusals = STATUSES.map((status) => [status, findRefusal(status, operation)]);
+    expect(refusals).toEqual(
+      STATUSES.map((status) => [status, allowed.includes(status) ? undefined : code]),
+    );
+  },
+);
+
+test("each operation in each status is either refused or leads to a status", () => {
+  fc.assert(
+    fc.property(pairs, ([status, operation]) => {
+      const isRefused = findRefusal(status, operation) !== undefined;
+      expect(destinations(status, operation).length === 0).toBe(isRefused);
+    }),
+  );
+});
+
+test("a cancelled post stays cancelled", () => {
+  expect([...reachable("cancelled", OPERATIONS)]).toEqual(["cancelled"]);
+});
+
+test("a post that has begun to be published never becomes a draft or scheduled again, and is never removed", () => {
+  for (const status of ["publishing", "published", "partial", "failed"] as const) {
+    const found = reachable(status, OPERATIONS);
+    expect(found.has("draft") || found.has("scheduled") || found.has("gone")).toBe(false);
+  }
+});
+
+test("updates of targets cannot start a draft or scheduled post", () => {
+  for (const status of ["draft", "scheduled"] as const)
+    expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
+});
+
+test("a published post can only become cancelled", () => {
+  expect([...reachable("published", OPERATIONS)]).toEqual(["published", "cancelled"]);
+});
+
+test("folding targets only leads to statuses that the table allows", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...STATUSES),
+      fc.array(fc.constantFrom(...TARGET_STATUSES), { maxLength: 8 }),
+      (status, targets) => {
+        const next = nextPostStatus(status, targets);
+        expect([status, ...destinations(status, "fold")]).toContain(next);
+      },
+    ),
+  );
 });

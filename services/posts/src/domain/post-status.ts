@@ -1,8 +1,14 @@
-import { destinations, type PostStatus } from "./transitions.ts";
+/** The status of a post. */
+export type PostStatus =
+  | "draft"
+  | "scheduled"
+  | "publishing"
+  | "published"
+  | "partial"
+  | "failed"
+  | "cancelled";
 
-export type { PostStatus } from "./transitions.ts";
-
-/** Where one target of a post is on its way; `cancelled` = never sent because the post was deleted. */
+/** The status of one target of a post; `cancelled` means that it was never sent because the post was deleted. */
 export type TargetStatus =
   | "pending"
   | "publishing"
@@ -13,6 +19,100 @@ export type TargetStatus =
   | "delete_failed"
   | "cancelled";
 
+/**
+ * What can happen to a post: a client's `update`, `publish`, `retry` and `delete`, the `start` of a post that is due, and
+ * `fold`, which derives the status from the targets after an update of them.
+ */
+export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
+
+/** The status that an operation may lead to; `gone` leaves no record of the post. */
+export type PostDestination = PostStatus | "gone";
+
+/** The error reason with which an operation is refused. */
+export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_to_retry";
+
+type Rule = readonly PostDestination[] | RefusalCode;
+
+/**
+ * Every operation in every status: the statuses that it may lead to, or the reason that refuses it. A publishing post may
+ * be deleted as far as this table knows; delivery refuses with `post_publishing` when it has begun to send. Folding leads
+ * back to `publishing` when a failed target turns out to be undecided. `published` is final, because a published target
+ * stays published, and updates of targets no longer change a post that was not sent or was deleted.
+ */
+const TRANSITIONS = {
+  draft: {
+    update: ["draft", "scheduled"],
+    publish: ["publishing"],
+    retry: "nothing_to_retry",
+    delete: ["gone"],
+    start: "invalid_transition",
+    fold: "invalid_transition",
+  },
+  scheduled: {
+    update: ["scheduled"],
+    publish: ["publishing"],
+    retry: "nothing_to_retry",
+    delete: ["gone"],
+    start: ["publishing", "failed"],
+    fold: "invalid_transition",
+  },
+  publishing: {
+    update: "post_not_editable",
+    publish: "invalid_transition",
+    retry: "nothing_to_retry",
+    delete: ["cancelled"],
+    start: "invalid_transition",
+    fold: ["published", "partial", "failed"],
+  },
+  published: {
+    update: "post_not_editable",
+    publish: "invalid_transition",
+    retry: "nothing_to_retry",
+    delete: ["cancelled"],
+    start: "invalid_transition",
+    fold: "invalid_transition",
+  },
+  partial: {
+    update: "post_not_editable",
+    publish: "invalid_transition",
+    retry: ["publishing"],
+    delete: ["cancelled"],
+    start: "invalid_transition",
+    fold: ["publishing", "published"],
+  },
+  failed: {
+    update: "post_not_editable",
+    publish: "invalid_transition",
+    retry: ["publishing"],
+    delete: ["cancelled"],
+    start: "invalid_transition",
+    fold: ["publishing", "partial", "published"],
+  },
+  cancelled: {
+    update: "post_not_editable",
+    publish: "invalid_transition",
+    retry: "nothing_to_retry",
+    delete: ["cancelled"],
+    start: "invalid_transition",
+    fold: "invalid_transition",
+  },
+} satisfies Record<PostStatus, Record<PostOperation, Rule>>;
+
+/** The reason that refuses an operation in a status; undefined when it is allowed. */
+export function findRefusal(status: PostStatus, operation: PostOperation): RefusalCode | undefined {
+  const rule: Rule = TRANSITIONS[status][operation];
+  return typeof rule === "string" ? rule : undefined;
+}
+
+/** The statuses that an operation may lead to; none when it is refused. */
+export function destinations(
+  status: PostStatus,
+  operation: PostOperation,
+): readonly PostDestination[] {
+  const rule: Rule = TRANSITIONS[status][operation];
+  return typeof rule === "string" ? [] : rule;
+}
+
 const OPEN: ReadonlySet<TargetStatus> = new Set(["pending", "publishing"]);
 const SETTLED: ReadonlySet<TargetStatus> = new Set(["published", "failed"]);
 
@@ -22,7 +122,7 @@ function isOpen(status: TargetStatus): boolean {
 
 function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
   if (targets.some(isOpen)) return "publishing";
-  // Deletion never changes what became of the post.
+  // Deleting targets does not change the status of the post.
   if (targets.length === 0 || !targets.every((status) => SETTLED.has(status))) return undefined;
   const published = targets.filter((status) => status === "published").length;
   if (published === targets.length) return "published";
@@ -30,8 +130,8 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * The status that a post has by its targets: all published = `published`, all failed = `failed`, some of each =
- * `partial`, any without an outcome = `publishing`. A post that its targets may not take there keeps what it has.
+ * The status that follows from the targets: `published` or `failed` when all are, `partial` when some are published and
+ * the others failed, `publishing` while any has no outcome. A post keeps its status where the table does not allow this.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -40,7 +140,7 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * What a reader sees: a target of a post that is being published is `publishing` too, before delivery has reported it.
+ * The status of a target as readers see it: a target of a publishing post is `publishing` even before delivery reports it.
  * Starting a post therefore writes one row, however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {

@@ -1,19 +1,26 @@
 import type { PlatformId } from "@postrider/platforms/registry";
-import type { TargetMedia } from "./target-violation.ts";
 
 /** What can be overridden for a platform or an account; an absent field changes nothing. */
 export interface PostOption {
   readonly content?: string;
   readonly title?: string;
   readonly privacy?: string;
-  /** An empty list is something else than none. */
+  /** An empty list replaces the tags; an absent field keeps them. */
   readonly tags?: readonly string[];
 }
 
 /** Options by platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
-/** An account as a post sees it: a connected one. */
+/** What a post publishes, and on which accounts. */
+export interface PostContent {
+  readonly content: string;
+  readonly accountIds: readonly string[];
+  readonly mediaIds: readonly string[];
+  readonly options: PostOptions;
+}
+
+/** A connected account as a post sees it. */
 export interface PostAccount {
   readonly id: string;
   readonly platform: PlatformId;
@@ -21,8 +28,66 @@ export interface PostAccount {
   readonly status: "active" | "reconnect_required";
 }
 
+/** The part of a target's input that a violation is about. */
+export type TargetField = "content" | "title" | "privacy" | "tags" | "media";
+
+/** Every reason for which a platform would refuse a target's input. */
+export type TargetViolationCode =
+  | "content_required"
+  | "content_too_long"
+  | "too_many_hashtags"
+  | "too_many_mentions"
+  | "media_required"
+  | "too_few_media"
+  | "too_many_media"
+  | "media_mix_unsupported"
+  | "media_type_unsupported"
+  | "media_too_large"
+  | "media_dimensions"
+  | "media_duration"
+  | "title_required"
+  | "title_too_long"
+  | "title_unsupported"
+  | "privacy_required"
+  | "privacy_unsupported"
+  | "tags_unsupported"
+  | "tags_too_long"
+  | "forbidden_characters";
+
+/**
+ * One reason why a platform would refuse a target. `limit` and `actual` share a unit: the platform's text unit, bytes,
+ * pixels, a ratio, seconds or a number of items. `index` is the place in the list of media.
+ */
+export interface TargetViolation {
+  readonly code: TargetViolationCode;
+  readonly field: TargetField;
+  readonly limit?: number;
+  readonly actual?: number;
+  readonly index?: number;
+}
+
+/** A media item as far as platforms have rules about it. Dimensions that are unknown are null and not checked. */
+export interface TargetMedia {
+  readonly kind: "image" | "video";
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+}
+
 /** A media item as a post sees it. */
 export interface PostMedia extends TargetMedia {
   readonly id: string;
   readonly isReady: boolean;
+}
+
+/** What one account is asked to publish, with its overrides already applied. */
+export interface TargetInput {
+  readonly platform: PlatformId;
+  readonly text: string;
+  readonly title?: string | undefined;
+  readonly privacy?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly media: readonly TargetMedia[];
 }

@@ -7,10 +7,10 @@ export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as con
 /** A day of the week. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** `paused` gives no slots until it is active again; `revoked` is the end. */
+/** `paused` gives no slots until it is active again; `revoked` is a rule that was deleted. */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
-/** How many times of day one rule may have. */
+/** Maximum number of times of day per rule. */
 const MAX_TIMES = 48;
 
 /** When a rule gives slots, in the wall-clock time of its zone. */
@@ -20,9 +20,9 @@ export interface SlotTimetable {
   readonly times: readonly string[];
   /** A name of the IANA time zone database. */
   readonly timezone: string;
-  /** The first local date, `YYYY-MM-DD`; null = since ever. */
+  /** The first local date, `YYYY-MM-DD`; null for no first date. */
   readonly startsOn: string | null;
-  /** The last local date, itself included; null = for ever. */
+  /** The last local date, `YYYY-MM-DD`, inclusive; null for no last date. */
   readonly endsOn: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface QueueSlotRule extends SlotTimetable {
   readonly createdAt: Date;
 }
 
-/** A timetable as a client wrote it. */
+/** A timetable as a client sent it. */
 export type SlotTimetableInput = Omit<SlotTimetable, "weekdays"> & {
   readonly weekdays: readonly string[];
 };
@@ -42,7 +42,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Every fault of a timetable, or none. Paths are JSON Pointers into the request. */
+/** Every fault of a timetable. Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
@@ -55,8 +55,8 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
 }
 
 /**
- * The one spelling of a timetable without faults: weekdays from Monday on, times from midnight on. Order carries no
- * meaning in either list.
+ * The canonical form of a valid timetable: weekdays from Monday on, times from midnight on. The order of both lists has no
+ * meaning.
  */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;
@@ -64,7 +64,7 @@ export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable
   return { weekdays, times: times.toSorted(), timezone, startsOn, endsOn };
 }
 
-/** A value may stand once in the list: a second one would be lost without a word. */
+/** Each value may occur once in the list, because a second one would be lost silently. */
 function checkDistinct(
   path: string,
   values: readonly string[],
@@ -96,7 +96,7 @@ function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
 }
 
 function isDate(text: string): boolean {
-  // Postgres has no year 0, so neither has a date of ours.
+  // Postgres has no year 0.
   if (!DATE.test(text) || text.startsWith("0000")) return false;
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);

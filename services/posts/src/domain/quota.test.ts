@@ -1,6 +1,6 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   changeOfDemands,
   dailyCounter,
@@ -24,7 +24,7 @@ test.each([
   ["2026-11-21T23:59:59.999Z", "2026-11", "2026-11-21"],
   ["2026-11-30T23:59:59.999Z", "2026-11", "2026-11-30"],
   ["2026-12-01T00:00:00.000Z", "2026-12", "2026-12-01"],
-])("%s belongs to %s and %s", (at, month, day) => {
+])("the instant %s belongs to the month %s and the day %s", (at, month, day) => {
   expect(monthOf(new Date(at))).toBe(month);
   expect(dayOf(new Date(at))).toBe(day);
 });
@@ -35,11 +35,11 @@ test.each([
   ["2026-11-21", "2026-11-22T00:00:00.000Z"],
   ["2026-12-31", "2027-01-01T00:00:00.000Z"],
   ["2028-02-28", "2028-02-29T00:00:00.000Z"],
-])("%s ends at %s", (period, end) => {
+])("the quota period %s ends at %s", (period, end) => {
   expect(resetsAt(period).toISOString()).toBe(end);
 });
 
-test("an instant is in the month and the day that end after it, and no later one ends earlier", () => {
+test("the month and the day of an instant are the periods that end next after it", () => {
   const instant = fc.date({
     min: new Date("2000-01-01T00:00:00Z"),
     max: new Date("2100-01-01T00:00:00Z"),
@@ -57,7 +57,7 @@ test("an instant is in the month and the day that end after it, and no later one
   );
 });
 
-test("the platforms' days have these limits", () => {
+test("every platform has the daily limit of its documentation", () => {
   expect(Object.fromEntries(PLATFORM_IDS.map((id) => [id, dailyLimitOf(id)]))).toEqual({
     instagram: { scope: "account", limit: 50 },
     x: { scope: "app", limit: 10_000 },
@@ -69,59 +69,57 @@ test("the platforms' days have these limits", () => {
   });
 });
 
-describe("the targets of a post ask", () => {
-  test("the month for all, each account's day for its own, the app's and the project's for theirs", () => {
-    const targets: QuotaTarget[] = [
-      { accountId: "x-1", platform: "x" },
-      { accountId: "instagram-1", platform: "instagram" },
-      { accountId: "x-2", platform: "x" },
-      { accountId: "telegram-1", platform: "telegram" },
-      { accountId: "instagram-2", platform: "instagram" },
-      { accountId: "youtube-1", platform: "youtube" },
-    ];
-    const day = { code: "daily", period: "2026-11-21" };
-    const instagram = { ...day, scope: "account", limit: 50, platform: "instagram", requested: 1 };
+test("a post demands quota of the month for all targets, and of the day per account, app or project", () => {
+  const targets: QuotaTarget[] = [
+    { accountId: "x-1", platform: "x" },
+    { accountId: "instagram-1", platform: "instagram" },
+    { accountId: "x-2", platform: "x" },
+    { accountId: "telegram-1", platform: "telegram" },
+    { accountId: "instagram-2", platform: "instagram" },
+    { accountId: "youtube-1", platform: "youtube" },
+  ];
+  const day = { code: "daily", period: "2026-11-21" };
+  const instagram = { ...day, scope: "account", limit: 50, platform: "instagram", requested: 1 };
 
-    expect(quotaDemands(WORKSPACE, targets, DUE_AT, LIMITS)).toEqual([
-      { ...instagram, subject: "instagram-1", accountId: "instagram-1" },
-      { ...instagram, subject: "instagram-2", accountId: "instagram-2" },
-      {
-        ...day,
-        subject: "x",
-        scope: "app",
-        limit: 10_000,
-        platform: "x",
-        accountId: null,
-        requested: 2,
-      },
-      {
-        ...day,
-        subject: "youtube",
-        scope: "project",
-        limit: 100,
-        platform: "youtube",
-        accountId: null,
-        requested: 1,
-      },
-      {
-        code: "monthly",
-        period: "2026-11",
-        subject: WORKSPACE,
-        scope: "workspace",
-        limit: 1000,
-        platform: null,
-        accountId: null,
-        requested: 6,
-      },
-    ]);
-  });
-
-  test("nothing, if there are none", () => {
-    expect(quotaDemands(WORKSPACE, [], DUE_AT, LIMITS)).toEqual([]);
-  });
+  expect(quotaDemands(WORKSPACE, targets, DUE_AT, LIMITS)).toEqual([
+    { ...instagram, subject: "instagram-1", accountId: "instagram-1" },
+    { ...instagram, subject: "instagram-2", accountId: "instagram-2" },
+    {
+      ...day,
+      subject: "x",
+      scope: "app",
+      limit: 10_000,
+      platform: "x",
+      accountId: null,
+      requested: 2,
+    },
+    {
+      ...day,
+      subject: "youtube",
+      scope: "project",
+      limit: 100,
+      platform: "youtube",
+      accountId: null,
+      requested: 1,
+    },
+    {
+      code: "monthly",
+      period: "2026-11",
+      subject: WORKSPACE,
+      scope: "workspace",
+      limit: 1000,
+      platform: null,
+      accountId: null,
+      requested: 6,
+    },
+  ]);
 });
 
-test("a workspace's own daily limit replaces all others, and makes none where there is none", () => {
+test("a post without targets demands no quota", () => {
+  expect(quotaDemands(WORKSPACE, [], DUE_AT, LIMITS)).toEqual([]);
+});
+
+test("a workspace's own daily limit replaces those of platforms, but adds none where a platform has none", () => {
   const limits = { monthly: 1000, daily: 5 };
   const limitOf = (platform: QuotaTarget["platform"]) =>
     dailyCounter({ accountId: "a", platform }, DUE_AT, limits)?.limit;
@@ -138,157 +136,148 @@ test("a workspace's own daily limit replaces all others, and makes none where th
   expect(monthlyCounter(WORKSPACE, DUE_AT, limits).limit).toBe(1000);
 });
 
-describe("a counter", () => {
-  const demand: QuotaDemand = {
-    ...monthlyCounter(WORKSPACE, DUE_AT, LIMITS),
+const demand: QuotaDemand = {
+  ...monthlyCounter(WORKSPACE, DUE_AT, LIMITS),
+  requested: 3,
+};
+
+test("a counter accepts a demand that reaches its limit exactly", () => {
+  expect(findShortage(demand, { used: 900, reserved: 97 })).toBeUndefined();
+});
+
+test("a counter refuses a demand above its limit and names the shortage", () => {
+  expect(findShortage(demand, { used: 900, reserved: 98 })).toEqual({
+    code: "monthly",
+    limit: 1000,
+    used: 900,
+    reserved: 98,
     requested: 3,
-  };
-
-  test("takes what just fits", () => {
-    expect(findShortage(demand, { used: 900, reserved: 97 })).toBeUndefined();
-  });
-
-  test("refuses what does not, and says why", () => {
-    expect(findShortage(demand, { used: 900, reserved: 98 })).toEqual({
-      code: "monthly",
-      limit: 1000,
-      used: 900,
-      reserved: 98,
-      requested: 3,
-      resetsAt: new Date("2026-12-01T00:00:00.000Z"),
-      platform: null,
-      accountId: null,
-    });
-  });
-
-  test("names platform and account of a day", () => {
-    const counter = dailyCounter({ accountId: "t", platform: "tiktok" }, DUE_AT, LIMITS);
-
-    expect(
-      counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 }),
-    ).toEqual({
-      code: "daily",
-      limit: 15,
-      used: 15,
-      reserved: 0,
-      requested: 1,
-      resetsAt: new Date("2026-11-22T00:00:00.000Z"),
-      platform: "tiktok",
-      accountId: "t",
-    });
-  });
-
-  test("always takes back, also above its limit", () => {
-    const full = { used: 1001, reserved: 5 };
-
-    expect(findShortage({ ...demand, requested: -1 }, full)).toBeUndefined();
-    expect(findShortage({ ...demand, requested: 1 }, full)).toBeDefined();
-  });
-
-  test("has nothing or something left, never less", () => {
-    expect(remainingOf(1000, { used: 100, reserved: 20 })).toBe(880);
-    expect(remainingOf(1000, { used: 1000, reserved: 0 })).toBe(0);
-    expect(remainingOf(1000, { used: 1001, reserved: 5 })).toBe(0);
-  });
-
-  test("never goes over its limit by what it has room for", () => {
-    const amount = fc.nat({ max: 50 });
-    fc.assert(
-      fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {
-        const refused = findShortage({ ...demand, limit, requested }, { used, reserved });
-        const isOver = used + reserved + requested > limit;
-        expect(refused !== undefined).toBe(requested > 0 && isOver);
-      }),
-    );
+    resetsAt: new Date("2026-12-01T00:00:00.000Z"),
+    platform: null,
+    accountId: null,
   });
 });
 
-describe("when a post changes", () => {
-  const x = (count: number): QuotaTarget[] =>
-    Array.from({ length: count }, (_, index) => ({ accountId: `x-${index}`, platform: "x" }));
-  const changesOf = (before: QuotaDemand[], after: QuotaDemand[]) =>
-    changeOfDemands(before, after).map(({ period, subject, requested }) => [
-      period,
-      subject,
-      requested,
-    ]);
-  const due = (at: string, count: number) =>
-    quotaDemands(WORKSPACE, x(count), new Date(at), LIMITS);
+test("the shortage of a daily counter names platform and account", () => {
+  const counter = dailyCounter({ accountId: "t", platform: "tiktok" }, DUE_AT, LIMITS);
 
-  test("nothing moves if it is due in the same month and day on as many accounts", () => {
-    expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T23:59:59Z", 2))).toEqual([]);
-  });
-
-  test("only the day moves within a month", () => {
-    expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-22T00:00:00Z", 2))).toEqual([
-      ["2026-11-21", "x", -2],
-      ["2026-11-22", "x", 2],
-    ]);
-  });
-
-  test("both move into another month, with another number of targets", () => {
-    expect(changesOf(due("2026-11-30T00:00:00Z", 2), due("2026-12-01T00:00:00Z", 3))).toEqual([
-      ["2026-11-30", "x", -2],
-      ["2026-11", WORKSPACE, -2],
-      ["2026-12-01", "x", 3],
-      ["2026-12", WORKSPACE, 3],
-    ]);
-  });
-
-  test("only the difference is asked for", () => {
-    expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T00:00:00Z", 3))).toEqual([
-      ["2026-11-21", "x", 1],
-      ["2026-11", WORKSPACE, 1],
-    ]);
+  expect(counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 })).toEqual({
+    code: "daily",
+    limit: 15,
+    used: 15,
+    reserved: 0,
+    requested: 1,
+    resetsAt: new Date("2026-11-22T00:00:00.000Z"),
+    platform: "tiktok",
+    accountId: "t",
   });
 });
 
-describe("whatever the targets", () => {
-  const target = fc
-    .record({ platform: fc.constantFrom(...PLATFORM_IDS), number: fc.nat({ max: 2 }) })
-    .map(({ platform, number }) => ({ platform, accountId: `${platform}-${number}` }));
-  const post = fc.record({
-    targets: fc.array(target, { maxLength: 12 }),
-    dueAt: fc.integer({ min: 0, max: 3 }).map((days) => new Date(Date.UTC(2026, 10, 29 + days))),
-  });
-  const demandsOf = ({ targets, dueAt }: { targets: QuotaTarget[]; dueAt: Date }) =>
-    quotaDemands(WORKSPACE, targets, dueAt, LIMITS);
-  const keysOf = (demands: readonly QuotaDemand[]) =>
-    demands.map(({ period, subject }) => `${period}/${subject}`);
+test("a counter always accepts a negative demand, even above its limit", () => {
+  const full = { used: 1001, reserved: 5 };
 
-  test("every counter is asked once, and all posts ask them in one order", () => {
-    fc.assert(
-      fc.property(post, post, (one, other) => {
-        const keys = keysOf(demandsOf(one));
-        expect(keys).toEqual([...new Set(keys)].toSorted());
-        const change = keysOf(changeOfDemands(demandsOf(one), demandsOf(other)));
-        expect(change).toEqual([...new Set(change)].toSorted());
-      }),
-    );
-  });
+  expect(findShortage({ ...demand, requested: -1 }, full)).toBeUndefined();
+  expect(findShortage({ ...demand, requested: 1 }, full)).toBeDefined();
+});
 
-  test("the month is asked for every target, days for every target of a platform that limits them", () => {
-    fc.assert(
-      fc.property(post, (given) => {
-        const total = (code: string) =>
-          demandsOf(given)
-            .filter((demand) => demand.code === code)
-            .reduce((sum, { requested }) => sum + requested, 0);
-        const limited = given.targets.filter(({ platform }) => dailyLimitOf(platform));
-        expect(total("monthly")).toBe(given.targets.length);
-        expect(total("daily")).toBe(limited.length);
-      }),
-    );
-  });
+test("the remaining quota of a counter is never negative", () => {
+  expect(remainingOf(1000, { used: 100, reserved: 20 })).toBe(880);
+  expect(remainingOf(1000, { used: 1000, reserved: 0 })).toBe(0);
+  expect(remainingOf(1000, { used: 1001, reserved: 5 })).toBe(0);
+});
 
-  test("changing a post and changing it back leaves every counter as it was", () => {
-    fc.assert(
-      fc.property(post, post, (one, other) => {
-        const there = changeOfDemands(demandsOf(one), demandsOf(other));
-        const back = changeOfDemands(demandsOf(other), demandsOf(one));
-        expect(back).toEqual(there.map((each) => ({ ...each, requested: -each.requested })));
-        expect(changeOfDemands(demandsOf(one), demandsOf(one))).toEqual([]);
-      }),
-    );
-  });
+test("accepting a demand that has room never exceeds the limit", () => {
+  const amount = fc.nat({ max: 50 });
+  fc.assert(
+    fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {
+      const refused = findShortage({ ...demand, limit, requested }, { used, reserved });
+      const isOver = used + reserved + requested > limit;
+      expect(refused !== undefined).toBe(requested > 0 && isOver);
+    }),
+  );
+});
+
+const x = (count: number): QuotaTarget[] =>
+  Array.from({ length: count }, (_, index) => ({ accountId: `x-${index}`, platform: "x" }));
+const changesOf = (before: QuotaDemand[], after: QuotaDemand[]) =>
+  changeOfDemands(before, after).map(({ period, subject, requested }) => [
+    period,
+    subject,
+    requested,
+  ]);
+const due = (at: string, count: number) => quotaDemands(WORKSPACE, x(count), new Date(at), LIMITS);
+
+test("moving a post within its day changes no counter", () => {
+  expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T23:59:59Z", 2))).toEqual([]);
+});
+
+test("moving a post within its month changes only the counters of days", () => {
+  expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-22T00:00:00Z", 2))).toEqual([
+    ["2026-11-21", "x", -2],
+    ["2026-11-22", "x", 2],
+  ]);
+});
+
+test("moving a post to another month with more targets changes the counters of months and days", () => {
+  expect(changesOf(due("2026-11-30T00:00:00Z", 2), due("2026-12-01T00:00:00Z", 3))).toEqual([
+    ["2026-11-30", "x", -2],
+    ["2026-11", WORKSPACE, -2],
+    ["2026-12-01", "x", 3],
+    ["2026-12", WORKSPACE, 3],
+  ]);
+});
+
+test("adding targets to a post demands only the difference", () => {
+  expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T00:00:00Z", 3))).toEqual([
+    ["2026-11-21", "x", 1],
+    ["2026-11", WORKSPACE, 1],
+  ]);
+});
+
+const target = fc
+  .record({ platform: fc.constantFrom(...PLATFORM_IDS), number: fc.nat({ max: 2 }) })
+  .map(({ platform, number }) => ({ platform, accountId: `${platform}-${number}` }));
+const post = fc.record({
+  targets: fc.array(target, { maxLength: 12 }),
+  dueAt: fc.integer({ min: 0, max: 3 }).map((days) => new Date(Date.UTC(2026, 10, 29 + days))),
+});
+const demandsOf = ({ targets, dueAt }: { targets: QuotaTarget[]; dueAt: Date }) =>
+  quotaDemands(WORKSPACE, targets, dueAt, LIMITS);
+const keysOf = (demands: readonly QuotaDemand[]) =>
+  demands.map(({ period, subject }) => `${period}/${subject}`);
+
+test("demands name every counter once and in one order for all posts", () => {
+  fc.assert(
+    fc.property(post, post, (one, other) => {
+      const keys = keysOf(demandsOf(one));
+      expect(keys).toEqual([...new Set(keys)].toSorted());
+      const change = keysOf(changeOfDemands(demandsOf(one), demandsOf(other)));
+      expect(change).toEqual([...new Set(change)].toSorted());
+    }),
+  );
+});
+
+test("demands count every target in the month, and in a day where its platform limits days", () => {
+  fc.assert(
+    fc.property(post, (given) => {
+      const total = (code: string) =>
+        demandsOf(given)
+          .filter((demand) => demand.code === code)
+          .reduce((sum, { requested }) => sum + requested, 0);
+      const limited = given.targets.filter(({ platform }) => dailyLimitOf(platform));
+      expect(total("monthly")).toBe(given.targets.length);
+      expect(total("daily")).toBe(limited.length);
+    }),
+  );
+});
+
+test("changing a post and changing it back leaves all counters unchanged", () => {
+  fc.assert(
+    fc.property(post, post, (one, other) => {
+      const there = changeOfDemands(demandsOf(one), demandsOf(other));
+      const back = changeOfDemands(demandsOf(other), demandsOf(one));
+      expect(back).toEqual(there.map((each) => ({ ...each, requested: -each.requested })));
+      expect(changeOfDemands(demandsOf(one), demandsOf(one))).toEqual([]);
+    }),
+  );
 });

@@ -1,7 +1,7 @@
-import { type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { isPlatformId, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
-/** Whom a daily limit is for; those of an app or a project are shared by all of its accounts. */
+/** What a daily limit counts for; that of an app or a project is shared by all of its accounts. */
 export type DailyScope = "account" | "app" | "project";
 
 /** How many publications a platform takes in a day. */
@@ -19,7 +19,8 @@ export interface QuotaLimits {
 /** A target as far as quota counts it: one publication on one account. */
 export interface QuotaTarget {
   readonly accountId: string;
-  readonly platform: PlatformId;
+  /** The id of a platform; one that is not in the registry has no daily limit. */
+  readonly platform: string;
 }
 
 /** What is counted together: the row that has the same period and subject. */
@@ -32,7 +33,7 @@ export interface QuotaCounter {
   readonly scope: "workspace" | DailyScope;
   readonly limit: number;
   /** The platform of a daily limit, else null. */
-  readonly platform: PlatformId | null;
+  readonly platform: string | null;
   /** The account, if the limit is its own, else null. */
   readonly accountId: string | null;
 }
@@ -42,7 +43,7 @@ export interface QuotaDemand extends QuotaCounter {
   readonly requested: number;
 }
 
-/** What a counter holds: publications that are out, and those that are to come. */
+/** What a counter holds: publications that are visible, and those that are still to come. */
 export interface QuotaUsage {
   readonly used: number;
   readonly reserved: number;
@@ -54,7 +55,7 @@ export interface QuotaShortage extends QuotaUsage {
   readonly limit: number;
   readonly requested: number;
   readonly resetsAt: Date;
-  readonly platform: PlatformId | null;
+  readonly platform: string | null;
   readonly accountId: string | null;
 }
 
@@ -104,7 +105,7 @@ export function dailyCounter(
   at: Date,
   limits: QuotaLimits,
 ): QuotaCounter | undefined {
-  const rule = dailyLimitOf(platform);
+  const rule = isPlatformId(platform) ? dailyLimitOf(platform) : undefined;
   if (rule === undefined) return undefined;
   const isOwn = rule.scope === "account";
   return {
@@ -120,7 +121,7 @@ export function dailyCounter(
 
 /**
  * What targets that are due together ask of which counters, in the order in which the counters' rows are locked: two
- * posts that share counters then wait for each other instead of forming a ring.
+ * posts that share counters then wait for each other instead of deadlocking.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -133,7 +134,7 @@ export function quotaDemands(
   return sum([...targets.map(() => month), ...counters].map((each) => ({ ...each, requested: 1 })));
 }
 
-/** What to change, in lock order, when the demands of a post become others; counters that stay as they are left out. */
+/** The changes of counters, in lock order, when the demands of a post change. Counters that do not change are left out. */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
   after: readonly QuotaDemand[],
@@ -142,7 +143,7 @@ export function changeOfDemands(
   return sum([...after, ...released]).filter(({ requested }) => requested !== 0);
 }
 
-/** What is left of a limit. A publication that is proved late counts even above it, but nothing is ever owed. */
+/** What is left of a limit, never negative: a publication that is confirmed late counts even above its limit. */
 export function remainingOf(limit: number, { used, reserved }: QuotaUsage): number {
   return Math.max(0, limit - used - reserved);
 }

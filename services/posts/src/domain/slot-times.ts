@@ -1,31 +1,31 @@
 import { type SlotTimetable, WEEKDAYS } from "./queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "./zone-clock.ts";
 
-/** The instants after `after`, up to and including `until`; so ranges that meet share none and lose none. */
+/** The instants after `after`, up to and including `until`. Adjacent ranges share no instant and miss none. */
 export interface SlotRange {
   readonly after: Date;
   readonly until: Date;
 }
 
 /**
- * The instants of a timetable, in milliseconds since 1970, strictly increasing. A time that does not exist on a day
- * moves to the next instant that does, even if the clock then shows the next day; a doubled one means the first; times
- * that fall on one instant give one. Weekday, `startsOn` and `endsOn` are those of the day that the timetable means.
+ * The instants of a timetable, in milliseconds since 1970, strictly increasing. A time that a change of the clock skips
+ * moves to the moment of the change; of a time that occurs twice only the first counts; equal instants count once.
+ * Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time moves to the next day.
  *
- * @throws RangeError if there is no such time zone, which `checkSlotTimetable` would have said.
+ * @throws RangeError for an unknown time zone, which `checkSlotTimetable` reports before.
  */
 export function* slotInstants(
   timetable: SlotTimetable,
   range: SlotRange,
 ): Generator<number, undefined> {
   const clock = findZoneClock(timetable.timezone);
-  if (clock === undefined) throw new RangeError(`no time zone ${timetable.timezone}`);
+  if (clock === undefined) throw new RangeError(`unknown time zone ${timetable.timezone}`);
   const times = timetable.times.map(timeOfDay).toSorted((a, b) => a - b);
   const until = range.until.getTime();
   let last = range.after.getTime();
   for (const day of slotDays(timetable, range)) {
     for (const time of times) {
-      // Later times never have earlier instants, so the first one past the end is the end.
+      // Instants never decrease, so nothing follows the first one past the end.
       const at = clock.instantOf(day, time);
       if (at > until) return;
       if (at <= last) continue;
@@ -35,7 +35,7 @@ export function* slotInstants(
   }
 }
 
-/** The local dates that can have an instant of the range: a clock is less than a day away from UTC. */
+/** The local dates that can have an instant of the range. The offset of a clock from UTC is less than a day. */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;
   const weekdays = new Set(timetable.weekdays.map((weekday) => WEEKDAYS.indexOf(weekday)));
@@ -54,7 +54,7 @@ function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS;
 }
 
-/** 0 is Monday; 1970 began on a Thursday. */
+/** 0 is Monday. 1 January 1970 was a Thursday. */
 function weekdayOf(dayMs: number): number {
   const days = (dayMs / DAY_MS + 3) % WEEKDAYS.length;
   return days < 0 ? days + WEEKDAYS.length : days;

@@ -1,8 +1,7 @@
-import { isPlatformId } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/** A target as far as quota and the duplicate guard look at it. */
+/** The part of a target that quota and the duplicate guard depend on. */
 export interface HoldingTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -13,7 +12,7 @@ export interface HoldingTarget {
   readonly publishedAt: Date | null;
   /** The UTC day whose quota it counts in; null while it counts in none. */
   readonly dueDay: string | null;
-  /** Null while nothing guards it. */
+  /** Null for a draft, which guards nothing. */
   readonly contentHash: string | null;
 }
 
@@ -28,7 +27,7 @@ const RESERVED: QuotaShare = { used: 0, reserved: 1 };
 const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
-/** An open target reserves; one that is or may be out has used, also after its deletion; any other takes nothing. */
+/** An open target reserves quota; one that is or may be published has used it, even after its deletion. */
 const SHARES = {
   pending: RESERVED,
   publishing: RESERVED,
@@ -44,7 +43,7 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** What a target takes of each of its counters. */
+/** What a target takes from each of its counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
@@ -55,12 +54,10 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // Only the key matters here: what a target already holds moves whatever the limits are by now.
+  // Only the keys are used: what a target already holds moves regardless of limits.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
-  const day = isPlatformId(platform)
-    ? dailyCounter({ accountId, platform }, at, limits)
-    : undefined;
+  const day = dailyCounter({ accountId, platform }, at, limits);
   return [month, ...(day === undefined ? [] : [day])].map(({ subject, period }) => ({
     subject,
     period,
@@ -68,8 +65,8 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Until when a target keeps others with the same content off its account: null = as long as it stays as it is, undefined
- * = it keeps off nobody.
+ * Until when a target keeps other targets of its account from publishing the same content: null while it is open,
+ * undefined when it does not.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;

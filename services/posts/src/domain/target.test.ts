@@ -1,8 +1,11 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import type { TargetStatus } from "./post-status.ts";
 import {
   applyTargetUpdate,
+  isRetryable,
   isVisiblyDifferent,
+  retryTarget,
   type TargetState,
   type TargetUpdate,
 } from "./target.ts";
@@ -80,62 +83,57 @@ const history = fc
 const apply = (target: TargetState, updates: readonly TargetUpdate[]) =>
   updates.reduce(applyTargetUpdate<TargetState>, target);
 
-describe("the state of a target", () => {
-  test("is the same for any order and any repetition of the news", () => {
-    fc.assert(
-      fc.property(
-        history.chain(({ target, updates }) =>
-          fc.record({
-            target: fc.constant(target),
-            updates: fc.constant(updates),
-            disorder: fc
-              .array(fc.nat({ max: Math.max(0, updates.length - 1) }), { maxLength: 30 })
-              .chain((again) =>
-                fc.shuffledSubarray(
-                  [...updates, ...again.flatMap((index) => updates[index] ?? [])],
-                  {
-                    minLength: updates.length + (updates.length === 0 ? 0 : again.length),
-                  },
-                ),
-              ),
-          }),
-        ),
-        ({ target, updates, disorder }) => {
-          expect(apply(target, disorder)).toEqual(apply(target, updates));
-        },
+test("the state of a target does not depend on the order or repetition of updates", () => {
+  fc.assert(
+    fc.property(
+      history.chain(({ target, updates }) =>
+        fc.record({
+          target: fc.constant(target),
+          updates: fc.constant(updates),
+          disorder: fc
+            .array(fc.nat({ max: Math.max(0, updates.length - 1) }), { maxLength: 30 })
+            .chain((again) =>
+              fc.shuffledSubarray([...updates, ...again.flatMap((index) => updates[index] ?? [])], {
+                minLength: updates.length + (updates.length === 0 ? 0 : again.length),
+              }),
+            ),
+        }),
       ),
-    );
-  });
-
-  test("is that of the newest news, whatever else was lost", () => {
-    fc.assert(
-      fc.property(history, fc.infiniteStream(fc.boolean()), ({ target, updates }, keep) => {
-        const newest = updates.findLast(({ status }) => status === "published") ?? updates.at(-1);
-        const rest = updates.filter((update) => update === newest || keep.next().value);
-        expect(apply(target, rest).status).toBe(apply(target, updates).status);
-        expect(apply(target, rest).externalId).toBe(apply(target, updates).externalId);
-      }),
-    );
-  });
-
-  test("stays published once it is", () => {
-    fc.assert(
-      fc.property(history, ({ target, updates }) => {
-        const published = apply(target, [updateOf({ status: "published", version: 100 })]);
-        expect(apply(published, updates).status).toBe("published");
-      }),
-    );
-  });
+      ({ target, updates, disorder }) => {
+        expect(apply(target, disorder)).toEqual(apply(target, updates));
+      },
+    ),
+  );
 });
 
-test("a success of an older generation counts, anything else of it does not", () => {
+test("the newest update decides the state of a target, even if others are lost", () => {
+  fc.assert(
+    fc.property(history, fc.infiniteStream(fc.boolean()), ({ target, updates }, keep) => {
+      const newest = updates.findLast(({ status }) => status === "published") ?? updates.at(-1);
+      const rest = updates.filter((update) => update === newest || keep.next().value);
+      expect(apply(target, rest).status).toBe(apply(target, updates).status);
+      expect(apply(target, rest).externalId).toBe(apply(target, updates).externalId);
+    }),
+  );
+});
+
+test("a published target stays published", () => {
+  fc.assert(
+    fc.property(history, ({ target, updates }) => {
+      const published = apply(target, [updateOf({ status: "published", version: 100 })]);
+      expect(apply(published, updates).status).toBe("published");
+    }),
+  );
+});
+
+test("of an older generation only a success counts", () => {
   const retried = { ...PENDING, generation: 2 };
 
   expect(apply(retried, [updateOf({ status: "published" })]).status).toBe("published");
   expect(apply(retried, [updateOf({ status: "failed", error: failed })]).status).toBe("pending");
 });
 
-test("a failure that turns out to be undecided opens the target again", () => {
+test("a failed target that turns out to be undecided is publishing again", () => {
   const target = apply(PENDING, [updateOf({ status: "failed", error: failed })]);
 
   expect(apply(target, [updateOf({ status: "publishing", version: 2 })])).toMatchObject({
@@ -144,13 +142,13 @@ test("a failure that turns out to be undecided opens the target again", () => {
   });
 });
 
-test("news that was known already changes nothing, not even the object", () => {
+test("an update that is not newer returns the same object", () => {
   const target = apply(PENDING, [updateOf({ version: 3 })]);
 
   expect(apply(target, [updateOf({ version: 3 }), updateOf({ version: 2 })])).toBe(target);
 });
 
-test("that a waiting target was taken up is no difference to a reader", () => {
+test("a reader sees no difference between a pending and a publishing target", () => {
   const taken = apply(PENDING, [updateOf({ attemptCount: 0 })]);
 
   expect(taken.status).toBe("publishing");
@@ -158,4 +156,69 @@ test("that a waiting target was taken up is no difference to a reader", () => {
   expect(isVisiblyDifferent(PENDING, apply(PENDING, [updateOf({ status: "published" })]))).toBe(
     true,
   );
+});
+
+const DUE = {
+  dueAt: new Date(Date.UTC(2026, 10, 21)),
+  publishBefore: new Date(Date.UTC(2026, 10, 22)),
+  dueDay: "2026-11-21",
+};
+
+const STATUSES: readonly TargetStatus[] = [
+  "pending",
+  "publishing",
+  "published",
+  "failed",
+  "deleting",
+  "deleted",
+  "delete_failed",
+  "cancelled",
+];
+
+const anyError = fc.option(
+  fc.record({
+    code: fc.constantFrom("outcome_unknown", "content_rejected", "missed", "account_disconnected"),
+    message: fc.constant(""),
+    retryable: fc.boolean(),
+  }),
+);
+
+test("only a target that failed for certain is retryable, whatever its error says", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...STATUSES), anyError, (status, why) => {
+      const expected = status === "failed" && why?.code !== "outcome_unknown";
+      expect(isRetryable({ status, error: why })).toBe(expected);
+    }),
+  );
+});
+
+test("after a retry a late failure of the old generation is ignored, and a late success counts", () => {
+  const failed: TargetState & typeof DUE = {
+    ...DUE,
+    status: "failed",
+    generation: 1,
+    taskGeneration: 1,
+    taskVersion: 3,
+    externalId: null,
+    permalink: null,
+    publishedAt: null,
+    error: { code: "content_rejected", message: "", retryable: false },
+    attemptCount: 2,
+    nextAttemptAt: null,
+  };
+  const retried = retryTarget(failed, DUE);
+  expect(retried).toMatchObject({ status: "pending", generation: 2, error: null, attemptCount: 2 });
+  const late = {
+    generation: 1,
+    version: 9,
+    externalId: "1",
+    permalink: null,
+    publishedAt: new Date(0),
+    error: failed.error,
+    attemptCount: 2,
+    nextAttemptAt: null,
+  };
+  expect(applyTargetUpdate(retried, { ...late, status: "failed" })).toBe(retried);
+  const published = applyTargetUpdate(retried, { ...late, status: "published", error: null });
+  expect(published.status).toBe("published");
 });

@@ -8,10 +8,10 @@ export interface TargetError {
   readonly retryable: boolean;
 }
 
-/** What delivery says became of a target; whole, so the newest one says everything. */
+/** The state of a target, as delivery reports it. An update is complete: the newest replaces all others. */
 export interface TargetUpdate {
   readonly generation: number;
-  /** Raised with every change of the task; compared within a generation. */
+  /** Rises with every change of the task; only compared within one generation. */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
@@ -23,10 +23,10 @@ export interface TargetUpdate {
   readonly nextAttemptAt: Date | null;
 }
 
-/** What news of delivery can change in a target. */
+/** What an update can change in a target. */
 export interface TargetState {
   readonly status: TargetStatus;
-  /** Raised by each publish and each retry; only `posts` raises it. */
+  /** The number of requests to publish the target. */
   readonly generation: number;
   /** Generation and version of the update that was applied last; 0 before the first. */
   readonly taskGeneration: number;
@@ -40,8 +40,8 @@ export interface TargetState {
 }
 
 /**
- * Which news a target takes. `published` is absorbing: what is out stays out, and later news of it only adds to it (a
- * permalink, a second id). A failed target may turn out to be undecided or published after all.
+ * The updates that a target accepts, by its status. `published` is final; a later update only adds to it (a permalink, a
+ * second id). A failed target may turn out to be undecided or published.
  */
 const ACCEPTED = {
   pending: ["publishing", "published", "failed"],
@@ -51,7 +51,7 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // It was promised not to be sent; should it be out all the same, it is a fact to be dealt with.
+  // Delivery promised not to send it; if it is published all the same, it has to be deleted.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -63,16 +63,16 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // A success counts whenever and from whichever generation it is heard of.
+  // A success counts at any time and from any generation.
   if (update.status === "published" && target.status !== "published") return true;
-  // Only the generation that is wanted now decides what the target waits for or failed with.
+  // Any other status counts only from the current generation.
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
 
 /**
- * The target after one piece of news. Updates are ordered by (is published, generation, version) and the greatest wins,
- * so any order, repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
+ * Applies an update. Updates are ordered by (is published, generation, version) and the greatest wins, so any order,
+ * repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
@@ -93,7 +93,7 @@ export function applyTargetUpdate<T extends TargetState>(target: T, update: Targ
   };
 }
 
-/** Whether a reader would see a difference between the two states of a target of a post that is being published. */
+/** Whether a reader sees a difference between two states of a target of a publishing post. */
 export function isVisiblyDifferent(before: TargetState, after: TargetState): boolean {
   const shown = (state: TargetState) =>
     JSON.stringify([
@@ -108,4 +108,41 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
       state.nextAttemptAt,
     ]);
   return shown(before) !== shown(after);
+}
+
+/** The times of a target, which a retry replaces. */
+interface DueState {
+  readonly dueAt: Date | null;
+  readonly publishBefore: Date | null;
+  readonly dueDay: string | null;
+}
+
+/** Whether a target may be sent again: it failed for certain. One whose outcome is unknown may be published already. */
+export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
+  return status === "failed" && error?.code !== "outcome_unknown";
+}
+
+/** The target at its next generation, pending again. Its attempts keep counting. */
+export function retryTarget<T extends TargetState & DueState>(
+  target: T,
+  { dueAt, publishBefore, dueDay }: DueState,
+): T {
+  return {
+    ...target,
+    status: "pending",
+    generation: target.generation + 1,
+    error: null,
+    nextAttemptAt: null,
+    dueAt,
+    publishBefore,
+    dueDay,
+  };
+}
+
+/** When the first of the targets was published; null when none was. */
+export function firstPublishedAt(
+  targets: readonly Pick<TargetState, "publishedAt">[],
+): Date | null {
+  const times = targets.flatMap(({ publishedAt }) => publishedAt?.getTime() ?? []);
+  return times.length === 0 ? null : new Date(Math.min(...times));
 }

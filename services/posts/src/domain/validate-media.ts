@@ -1,8 +1,7 @@
 import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
-import type { TargetInput, TargetMedia, TargetViolation } from "./target-violation.ts";
-import { above, below } from "./target-violation.ts";
+import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
-/** Judges how many media a target has, which go together, and each of them. */
+/** Checks the number of media of a target, their combination, and each item. */
 export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
   return [
     ...validateCount(media, rules),
@@ -30,7 +29,7 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Where a platform limits animations, one of them fills the post like a video. */
+/** Where a platform limits GIFs, a GIF excludes other media like a video does. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),
@@ -40,7 +39,7 @@ function validateMix(media: readonly TargetMedia[], rules: PlatformRules): Targe
 }
 
 function validateImage(item: TargetMedia, index: number, rules: ImageRules): TargetViolation[] {
-  // A platform that shows images only as thumbnails takes none as the post itself.
+  // A platform that takes images only as thumbnails does not take one as the post itself.
   const types = rules.role === "thumbnail" ? [] : rules.types;
   const maxBytes = isGif(item) ? (rules.gifMaxBytes ?? rules.maxBytes) : rules.maxBytes;
   return [
@@ -115,4 +114,22 @@ function validateType(
 
 function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
+}
+
+/** The violation if `actual` is above `limit`. An undefined limit allows everything. */
+export function above(
+  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  actual: number,
+  limit: number | undefined,
+): TargetViolation[] {
+  return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
+}
+
+/** The violation if `actual` is below `limit`. An undefined limit allows everything. */
+export function below(
+  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  actual: number,
+  limit: number | undefined,
+): TargetViolation[] {
+  return limit !== undefined && actual < limit ? [{ ...violation, limit, actual }] : [];
 }

@@ -1,8 +1,8 @@
 import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import type { TargetInput, TargetMedia } from "./target-violation.ts";
+import { expect, test } from "vitest";
+import type { TargetInput, TargetMedia } from "./post.ts";
 import { validateTarget } from "./validate-target.ts";
 
 const image = (change: Partial<TargetMedia> = {}): TargetMedia => ({
@@ -43,44 +43,45 @@ const check = (platform: PlatformId, change: Partial<TargetInput>) =>
 
 const media = (code: string, more: object = {}) => ({ code, field: "media", ...more });
 
-test.each(PLATFORM_IDS)("%s takes what its rules allow", (platform) => {
+test.each(PLATFORM_IDS)("%s accepts a post that its rules allow", (platform) => {
   expect(check(platform, {})).toEqual([]);
 });
 
-describe("the text", () => {
-  test.each<[PlatformId, string, TargetMedia[], number, number]>([
-    ["instagram", "a".repeat(2201), [image()], 2200, 2201],
-    ["x", "한".repeat(141), [], 280, 282],
-    ["x", `${"a".repeat(258)} example.com`, [], 280, 282],
-    ["facebook", "a".repeat(63_207), [], 63_206, 63_207],
-    ["tiktok", "a".repeat(2201), [video()], 2200, 2201],
-    ["tiktok", "a".repeat(4001), [image()], 4000, 4001],
-    ["youtube", "é".repeat(2501), [video()], 5000, 5002],
-    ["telegram", "a".repeat(4097), [], 4096, 4097],
-    ["telegram", "a".repeat(1025), [image()], 1024, 1025],
-  ])("on %s may not pass its limit", (platform, text, items, limit, actual) => {
-    expect(check(platform, { text, media: items })).toEqual([
-      { code: "content_too_long", field: "content", limit, actual },
-    ]);
-  });
+test.each<[PlatformId, string, TargetMedia[], number, number]>([
+  ["instagram", "a".repeat(2201), [image()], 2200, 2201],
+  ["x", "한".repeat(141), [], 280, 282],
+  ["x", `${"a".repeat(258)} example.com`, [], 280, 282],
+  ["facebook", "a".repeat(63_207), [], 63_206, 63_207],
+  ["tiktok", "a".repeat(2201), [video()], 2200, 2201],
+  ["tiktok", "a".repeat(4001), [image()], 4000, 4001],
+  ["youtube", "é".repeat(2501), [video()], 5000, 5002],
+  ["telegram", "a".repeat(4097), [], 4096, 4097],
+  ["telegram", "a".repeat(1025), [image()], 1024, 1025],
+])("a text above the limit of %s is refused (case %#)", (platform, text, items, limit, actual) => {
+  expect(check(platform, { text, media: items })).toEqual([
+    { code: "content_too_long", field: "content", limit, actual },
+  ]);
+});
 
-  test("on bluesky is held to graphemes and to bytes", () => {
-    expect(check("bluesky", { text: "a".repeat(301) })).toEqual([
-      { code: "content_too_long", field: "content", limit: 300, actual: 301 },
-    ]);
-    expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(121) })).toEqual([
-      { code: "content_too_long", field: "content", limit: 3000, actual: 3025 },
-    ]);
-    expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(301) })).toHaveLength(2);
-  });
+test("a text on bluesky is limited both in graphemes and in bytes", () => {
+  expect(check("bluesky", { text: "a".repeat(301) })).toEqual([
+    { code: "content_too_long", field: "content", limit: 300, actual: 301 },
+  ]);
+  expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(121) })).toEqual([
+    { code: "content_too_long", field: "content", limit: 3000, actual: 3025 },
+  ]);
+  expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(301) })).toHaveLength(2);
+});
 
-  test("of exactly the limit is taken", () => {
-    expect(check("x", { text: "a".repeat(280) })).toEqual([]);
-    expect(check("telegram", { text: "a".repeat(1024), media: [image()] })).toEqual([]);
-    expect(check("bluesky", { text: "e\u0301".repeat(300) })).toEqual([]);
-  });
+test("a text of exactly the limit is accepted", () => {
+  expect(check("x", { text: "a".repeat(280) })).toEqual([]);
+  expect(check("telegram", { text: "a".repeat(1024), media: [image()] })).toEqual([]);
+  expect(check("bluesky", { text: "e\u0301".repeat(300) })).toEqual([]);
+});
 
-  test.each(["", " \n\t\u3000"])("%j is no content, unless there is media", (text) => {
+test.each(["", " \n\t\u3000"])(
+  "the text %j counts as no content and is only accepted with media",
+  (text) => {
     for (const platform of ["x", "facebook", "telegram", "bluesky"] as const) {
       expect(check(platform, { text })).toEqual([{ code: "content_required", field: "content" }]);
       expect(check(platform, { text, media: [image()] })).toEqual([]);
@@ -89,247 +90,242 @@ describe("the text", () => {
       { code: "content_required", field: "content" },
       media("media_required", { limit: 1, actual: 0 }),
     ]);
-  });
+  },
+);
 
-  test("on instagram has at most 30 hashtags and 20 mentions", () => {
-    expect(check("instagram", { text: "#a ".repeat(30) + "@b ".repeat(20) })).toEqual([]);
-    expect(check("instagram", { text: "#a ".repeat(31) + "@b ".repeat(21) })).toEqual([
-      { code: "too_many_hashtags", field: "content", limit: 30, actual: 31 },
-      { code: "too_many_mentions", field: "content", limit: 20, actual: 21 },
-    ]);
-  });
-
-  test("on youtube has no angle brackets, nor has the title", () => {
-    expect(check("youtube", { text: "a < b", title: "b > a" })).toEqual([
-      { code: "forbidden_characters", field: "content" },
-      { code: "forbidden_characters", field: "title" },
-    ]);
-  });
+test("a text on instagram has at most 30 hashtags and 20 mentions", () => {
+  expect(check("instagram", { text: "#a ".repeat(30) + "@b ".repeat(20) })).toEqual([]);
+  expect(check("instagram", { text: "#a ".repeat(31) + "@b ".repeat(21) })).toEqual([
+    { code: "too_many_hashtags", field: "content", limit: 30, actual: 31 },
+    { code: "too_many_mentions", field: "content", limit: 20, actual: 21 },
+  ]);
 });
 
-describe("the title", () => {
-  test("is required on youtube, and white space is none", () => {
-    for (const title of [undefined, "", "  "]) {
-      expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);
-    }
-    expect(check("youtube", { title: "a".repeat(101) })).toEqual([
-      { code: "title_too_long", field: "title", limit: 100, actual: 101 },
-    ]);
-  });
+test("text and title on youtube cannot contain angle brackets", () => {
+  expect(check("youtube", { text: "a < b", title: "b > a" })).toEqual([
+    { code: "forbidden_characters", field: "content" },
+    { code: "forbidden_characters", field: "title" },
+  ]);
+});
 
-  test.each(["instagram", "x", "telegram", "bluesky"] as const)("is refused on %s", (platform) => {
+test("youtube requires a title, and white space does not count as one", () => {
+  for (const title of [undefined, "", "  "]) {
+    expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);
+  }
+  expect(check("youtube", { title: "a".repeat(101) })).toEqual([
+    { code: "title_too_long", field: "title", limit: 100, actual: 101 },
+  ]);
+});
+
+test.each(["instagram", "x", "telegram", "bluesky"] as const)(
+  "a title is refused on %s",
+  (platform) => {
     expect(check(platform, { title: "A" })).toEqual([
       { code: "title_unsupported", field: "title" },
     ]);
     expect(check(platform, { title: "" })).toEqual([]);
-  });
+  },
+);
 
-  test("goes with photos on tiktok and with videos on facebook, never silently dropped elsewhere", () => {
-    const unsupported = [{ code: "title_unsupported", field: "title" }];
-    expect(check("tiktok", { title: "A", media: [image()] })).toEqual([]);
-    expect(check("tiktok", { title: "A", media: times(3, image()) })).toEqual([]);
-    expect(check("tiktok", { title: "A" })).toEqual(unsupported);
-    expect(check("tiktok", { title: "a".repeat(91), media: [image()] })).toEqual([
-      { code: "title_too_long", field: "title", limit: 90, actual: 91 },
-    ]);
-    expect(check("facebook", { title: "A", media: [video()] })).toEqual([]);
-    expect(check("facebook", { title: "A" })).toEqual(unsupported);
-    expect(check("facebook", { title: "A", media: [image()] })).toEqual(unsupported);
-  });
+test("a title is accepted for photos on tiktok and for videos on facebook, and refused for their other posts", () => {
+  const unsupported = [{ code: "title_unsupported", field: "title" }];
+  expect(check("tiktok", { title: "A", media: [image()] })).toEqual([]);
+  expect(check("tiktok", { title: "A", media: times(3, image()) })).toEqual([]);
+  expect(check("tiktok", { title: "A" })).toEqual(unsupported);
+  expect(check("tiktok", { title: "a".repeat(91), media: [image()] })).toEqual([
+    { code: "title_too_long", field: "title", limit: 90, actual: 91 },
+  ]);
+  expect(check("facebook", { title: "A", media: [video()] })).toEqual([]);
+  expect(check("facebook", { title: "A" })).toEqual(unsupported);
+  expect(check("facebook", { title: "A", media: [image()] })).toEqual(unsupported);
 });
 
-describe("privacy", () => {
-  test("must be chosen on tiktok", () => {
-    expect(check("tiktok", { privacy: undefined })).toEqual([
-      { code: "privacy_required", field: "privacy" },
-    ]);
-  });
-
-  test.each<[PlatformId, string[]]>([
-    ["instagram", ["public"]],
-    ["x", ["public"]],
-    ["facebook", ["public"]],
-    ["tiktok", ["public", "private"]],
-    ["youtube", ["public", "unlisted", "private"]],
-    ["telegram", ["public"]],
-    ["bluesky", ["public"]],
-  ])("%s takes %j and makes nothing else public", (platform, taken) => {
-    for (const privacy of ["public", "unlisted", "private"]) {
-      expect(check(platform, { privacy }), privacy).toEqual(
-        taken.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }],
-      );
-    }
-  });
+test("tiktok requires a privacy", () => {
+  expect(check("tiktok", { privacy: undefined })).toEqual([
+    { code: "privacy_required", field: "privacy" },
+  ]);
 });
 
-describe("tags", () => {
-  test.each(PLATFORM_IDS)("of %s are a field only where the platform has one", (platform) => {
+test.each<[PlatformId, string[]]>([
+  ["instagram", ["public"]],
+  ["x", ["public"]],
+  ["facebook", ["public"]],
+  ["tiktok", ["public", "private"]],
+  ["youtube", ["public", "unlisted", "private"]],
+  ["telegram", ["public"]],
+  ["bluesky", ["public"]],
+])("the only privacies of %s are %j", (platform, taken) => {
+  for (const privacy of ["public", "unlisted", "private"]) {
+    expect(check(platform, { privacy }), privacy).toEqual(
+      taken.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }],
+    );
+  }
+});
+
+test.each(PLATFORM_IDS)(
+  "tags are refused on %s unless the platform has a field for them",
+  (platform) => {
     expect(check(platform, { tags: ["a"] })).toEqual(
       platform === "youtube" ? [] : [{ code: "tags_unsupported", field: "tags" }],
     );
     expect(check(platform, { tags: [] })).toEqual([]);
-  });
+  },
+);
 
-  test("count together with their commas, and two quotes for a tag with a space", () => {
-    expect(check("youtube", { tags: ["a".repeat(249), "b".repeat(250)] })).toEqual([]);
-    expect(check("youtube", { tags: ["a".repeat(250), "b".repeat(250)] })).toEqual([
-      { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
-    ]);
-    expect(check("youtube", { tags: [`${"a".repeat(248)} b`, "c".repeat(248)] })).toEqual([
-      { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
-    ]);
-  });
+test("the length of tags includes their commas, and two quotes for a tag with a space", () => {
+  expect(check("youtube", { tags: ["a".repeat(249), "b".repeat(250)] })).toEqual([]);
+  expect(check("youtube", { tags: ["a".repeat(250), "b".repeat(250)] })).toEqual([
+    { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
+  ]);
+  expect(check("youtube", { tags: [`${"a".repeat(248)} b`, "c".repeat(248)] })).toEqual([
+    { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
+  ]);
 });
 
-describe("the number of media", () => {
-  test.each<[PlatformId, TargetMedia[], object[]]>([
-    ["instagram", [], [media("media_required", { limit: 1, actual: 0 })]],
-    ["instagram", times(10, image()), []],
-    ["instagram", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
-    ["instagram", [image(), video()], []],
-    ["x", times(4, image()), []],
-    ["x", times(5, image()), [media("too_many_media", { limit: 4, actual: 5 })]],
-    ["x", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
-    ["x", [image(), video()], [media("media_mix_unsupported")]],
-    ["x", [image({ contentType: "image/gif" })], []],
-    [
-      "x",
-      times(2, image({ contentType: "image/gif" })),
-      [media("too_many_media", { limit: 1, actual: 2 })],
-    ],
-    ["x", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
-    ["facebook", times(10, image()), []],
-    ["facebook", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
-    ["facebook", [image(), video()], [media("media_mix_unsupported")]],
-    ["tiktok", [], [media("media_required", { limit: 1, actual: 0 })]],
-    ["tiktok", times(35, image()), []],
-    ["tiktok", times(36, image()), [media("too_many_media", { limit: 35, actual: 36 })]],
-    ["tiktok", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
-    ["youtube", [], [media("media_required", { limit: 1, actual: 0 })]],
-    ["youtube", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
-    ["youtube", [image()], [media("media_type_unsupported", { index: 0 })]],
-    ["telegram", [image(), video(), image()], []],
-    ["telegram", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
-    ["bluesky", times(4, image()), []],
-    ["bluesky", times(5, image()), [media("too_many_media", { limit: 4, actual: 5 })]],
-    ["bluesky", [image(), video()], [media("media_mix_unsupported")]],
-  ])("on %s is within its rules (%#)", (platform, items, expected) => {
+test.each<[PlatformId, TargetMedia[], object[]]>([
+  ["instagram", [], [media("media_required", { limit: 1, actual: 0 })]],
+  ["instagram", times(10, image()), []],
+  ["instagram", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
+  ["instagram", [image(), video()], []],
+  ["x", times(4, image()), []],
+  ["x", times(5, image()), [media("too_many_media", { limit: 4, actual: 5 })]],
+  ["x", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
+  ["x", [image(), video()], [media("media_mix_unsupported")]],
+  ["x", [image({ contentType: "image/gif" })], []],
+  [
+    "x",
+    times(2, image({ contentType: "image/gif" })),
+    [media("too_many_media", { limit: 1, actual: 2 })],
+  ],
+  ["x", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
+  ["facebook", times(10, image()), []],
+  ["facebook", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
+  ["facebook", [image(), video()], [media("media_mix_unsupported")]],
+  ["tiktok", [], [media("media_required", { limit: 1, actual: 0 })]],
+  ["tiktok", times(35, image()), []],
+  ["tiktok", times(36, image()), [media("too_many_media", { limit: 35, actual: 36 })]],
+  ["tiktok", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
+  ["youtube", [], [media("media_required", { limit: 1, actual: 0 })]],
+  ["youtube", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
+  ["youtube", [image()], [media("media_type_unsupported", { index: 0 })]],
+  ["telegram", [image(), video(), image()], []],
+  ["telegram", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
+  ["bluesky", times(4, image()), []],
+  ["bluesky", times(5, image()), [media("too_many_media", { limit: 4, actual: 5 })]],
+  ["bluesky", [image(), video()], [media("media_mix_unsupported")]],
+])(
+  "the number and combination of media on %s is checked (case %#)",
+  (platform, items, expected) => {
     expect(check(platform, { media: items })).toEqual(expected);
-  });
+  },
+);
+
+test.each<[PlatformId, TargetMedia, object]>([
+  ["instagram", image({ contentType: "image/png" }), media("media_type_unsupported")],
+  ["instagram", video({ contentType: "video/webm" }), media("media_type_unsupported")],
+  [
+    "instagram",
+    image({ bytes: 8_000_001 }),
+    media("media_too_large", { limit: 8_000_000, actual: 8_000_001 }),
+  ],
+  [
+    "instagram",
+    image({ width: 319, height: 319 }),
+    media("media_dimensions", { limit: 320, actual: 319 }),
+  ],
+  [
+    "instagram",
+    image({ width: 700, height: 1000 }),
+    media("media_dimensions", { limit: 0.8, actual: 0.7 }),
+  ],
+  [
+    "instagram",
+    image({ width: 2000, height: 1000 }),
+    media("media_dimensions", { limit: 1.91, actual: 2 }),
+  ],
+  ["instagram", video({ durationMs: 2_999 }), media("media_duration", { limit: 3, actual: 2.999 })],
+  [
+    "instagram",
+    video({ durationMs: 900_001 }),
+    media("media_duration", { limit: 900, actual: 900.001 }),
+  ],
+  ["x", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
+  [
+    "x",
+    image({ bytes: 5_000_001 }),
+    media("media_too_large", { limit: 5_000_000, actual: 5_000_001 }),
+  ],
+  [
+    "x",
+    image({ contentType: "image/gif", bytes: 15_000_001 }),
+    media("media_too_large", { limit: 15_000_000, actual: 15_000_001 }),
+  ],
+  ["x", video({ durationMs: 499 }), media("media_duration", { limit: 0.5, actual: 0.499 })],
+  ["x", video({ durationMs: 140_001 }), media("media_duration", { limit: 140, actual: 140.001 })],
+  ["facebook", image({ contentType: "image/webp" }), media("media_type_unsupported")],
+  [
+    "facebook",
+    video({ bytes: 1_000_000_001 }),
+    media("media_too_large", { limit: 1_000_000_000, actual: 1_000_000_001 }),
+  ],
+  ["tiktok", image({ contentType: "image/png" }), media("media_type_unsupported")],
+  ["tiktok", video({ width: 359 }), media("media_dimensions", { limit: 360, actual: 359 })],
+  ["tiktok", video({ height: 4097 }), media("media_dimensions", { limit: 4096, actual: 4097 })],
+  [
+    "tiktok",
+    video({ durationMs: 600_001 }),
+    media("media_duration", { limit: 600, actual: 600.001 }),
+  ],
+  [
+    "youtube",
+    video({ durationMs: 43_200_001 }),
+    media("media_duration", { limit: 43_200, actual: 43_200.001 }),
+  ],
+  ["telegram", image({ contentType: "image/gif" }), media("media_type_unsupported")],
+  [
+    "telegram",
+    image({ width: 5001, height: 5000 }),
+    media("media_dimensions", { limit: 10_000, actual: 10_001 }),
+  ],
+  [
+    "telegram",
+    image({ width: 100, height: 2100 }),
+    media("media_dimensions", { limit: 20, actual: 21 }),
+  ],
+  [
+    "telegram",
+    video({ bytes: 50_000_001 }),
+    media("media_too_large", { limit: 50_000_000, actual: 50_000_001 }),
+  ],
+  [
+    "bluesky",
+    image({ bytes: 2_000_001 }),
+    media("media_too_large", { limit: 2_000_000, actual: 2_000_001 }),
+  ],
+  ["bluesky", video({ contentType: "video/quicktime" }), media("media_type_unsupported")],
+  [
+    "bluesky",
+    video({ durationMs: 180_001 }),
+    media("media_duration", { limit: 180, actual: 180.001 }),
+  ],
+])("a media item is checked against the limits of %s (case %#)", (platform, item, expected) => {
+  expect(check(platform, { media: [item] })).toEqual([{ ...expected, index: 0 }]);
 });
 
-describe("each medium", () => {
-  test.each<[PlatformId, TargetMedia, object]>([
-    ["instagram", image({ contentType: "image/png" }), media("media_type_unsupported")],
-    ["instagram", video({ contentType: "video/webm" }), media("media_type_unsupported")],
-    [
-      "instagram",
-      image({ bytes: 8_000_001 }),
-      media("media_too_large", { limit: 8_000_000, actual: 8_000_001 }),
-    ],
-    [
-      "instagram",
-      image({ width: 319, height: 319 }),
-      media("media_dimensions", { limit: 320, actual: 319 }),
-    ],
-    [
-      "instagram",
-      image({ width: 700, height: 1000 }),
-      media("media_dimensions", { limit: 0.8, actual: 0.7 }),
-    ],
-    [
-      "instagram",
-      image({ width: 2000, height: 1000 }),
-      media("media_dimensions", { limit: 1.91, actual: 2 }),
-    ],
-    [
-      "instagram",
-      video({ durationMs: 2_999 }),
-      media("media_duration", { limit: 3, actual: 2.999 }),
-    ],
-    [
-      "instagram",
-      video({ durationMs: 900_001 }),
-      media("media_duration", { limit: 900, actual: 900.001 }),
-    ],
-    ["x", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
-    [
-      "x",
-      image({ bytes: 5_000_001 }),
-      media("media_too_large", { limit: 5_000_000, actual: 5_000_001 }),
-    ],
-    [
-      "x",
-      image({ contentType: "image/gif", bytes: 15_000_001 }),
-      media("media_too_large", { limit: 15_000_000, actual: 15_000_001 }),
-    ],
-    ["x", video({ durationMs: 499 }), media("media_duration", { limit: 0.5, actual: 0.499 })],
-    ["x", video({ durationMs: 140_001 }), media("media_duration", { limit: 140, actual: 140.001 })],
-    ["facebook", image({ contentType: "image/webp" }), media("media_type_unsupported")],
-    [
-      "facebook",
-      video({ bytes: 1_000_000_001 }),
-      media("media_too_large", { limit: 1_000_000_000, actual: 1_000_000_001 }),
-    ],
-    ["tiktok", image({ contentType: "image/png" }), media("media_type_unsupported")],
-    ["tiktok", video({ width: 359 }), media("media_dimensions", { limit: 360, actual: 359 })],
-    ["tiktok", video({ height: 4097 }), media("media_dimensions", { limit: 4096, actual: 4097 })],
-    [
-      "tiktok",
-      video({ durationMs: 600_001 }),
-      media("media_duration", { limit: 600, actual: 600.001 }),
-    ],
-    [
-      "youtube",
-      video({ durationMs: 43_200_001 }),
-      media("media_duration", { limit: 43_200, actual: 43_200.001 }),
-    ],
-    ["telegram", image({ contentType: "image/gif" }), media("media_type_unsupported")],
-    [
-      "telegram",
-      image({ width: 5001, height: 5000 }),
-      media("media_dimensions", { limit: 10_000, actual: 10_001 }),
-    ],
-    [
-      "telegram",
-      image({ width: 100, height: 2100 }),
-      media("media_dimensions", { limit: 20, actual: 21 }),
-    ],
-    [
-      "telegram",
-      video({ bytes: 50_000_001 }),
-      media("media_too_large", { limit: 50_000_000, actual: 50_000_001 }),
-    ],
-    [
-      "bluesky",
-      image({ bytes: 2_000_001 }),
-      media("media_too_large", { limit: 2_000_000, actual: 2_000_001 }),
-    ],
-    ["bluesky", video({ contentType: "video/quicktime" }), media("media_type_unsupported")],
-    [
-      "bluesky",
-      video({ durationMs: 180_001 }),
-      media("media_duration", { limit: 180, actual: 180.001 }),
-    ],
-  ])("on %s keeps its limits (%#)", (platform, item, expected) => {
-    expect(check(platform, { media: [item] })).toEqual([{ ...expected, index: 0 }]);
-  });
-
-  test("is named by its place in the list", () => {
-    const found = check("instagram", { media: [image(), image({ contentType: "image/png" })] });
-    expect(found).toEqual([media("media_type_unsupported", { index: 1 })]);
-  });
-
-  test("of unknown size is not judged by it", () => {
-    const unknown = { width: null, height: null, durationMs: null };
-    expect(check("instagram", { media: [image(unknown), video(unknown)] })).toEqual([]);
-    expect(
-      check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] }),
-    ).toEqual([]);
-  });
+test("a violation of a media item names its index", () => {
+  const found = check("instagram", { media: [image(), image({ contentType: "image/png" })] });
+  expect(found).toEqual([media("media_type_unsupported", { index: 1 })]);
 });
 
-test("everything that is wrong is said at once", () => {
+test("unknown dimensions of a media item are not checked", () => {
+  const unknown = { width: null, height: null, durationMs: null };
+  expect(check("instagram", { media: [image(unknown), video(unknown)] })).toEqual([]);
+  expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
+    [],
+  );
+});
+
+test("all violations of a target are reported at once", () => {
   const found = check("youtube", {
     text: `<${"a".repeat(5000)}`,
     title: "",
@@ -350,7 +346,7 @@ test("everything that is wrong is said at once", () => {
   ]);
 });
 
-test("a longer text is never taken where a shorter one was too long", () => {
+test("a text that extends a too long text is too long as well", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...PLATFORM_IDS),
@@ -366,7 +362,7 @@ test("a longer text is never taken where a shorter one was too long", () => {
   );
 });
 
-test("a limit of the registry is the limit that is named", () => {
+test("a violation names the limit of the platform registry", () => {
   for (const platform of PLATFORM_IDS) {
     const { max } = PLATFORMS[platform].text;
     const [found] = check(platform, { text: "a".repeat(max + 1) });

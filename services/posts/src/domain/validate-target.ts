@@ -1,16 +1,19 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
-import type { PlatformRules, TagRules } from "@postrider/platforms/rules";
-import type { TextCounter } from "@postrider/platforms/text/text";
-import { countText } from "@postrider/platforms/text/text";
-import type { TargetInput, TargetViolation } from "./target-violation.ts";
-import { above } from "./target-violation.ts";
-import { validateMedia } from "./validate-media.ts";
-import { validateText, validateTitle } from "./validate-text.ts";
+import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
+import {
+  countHashtags,
+  countMentions,
+  countText,
+  effectiveLimits,
+  type AttachedMedia,
+  type TextCounter,
+} from "@postrider/platforms/text/text";
+import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
+import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Every reason for which a platform would refuse a target, or none. Nothing is ever made to fit: what a platform does
- * not take is a violation. Give the targets of one post one counter of `createTextCounter`, so that a text that many
- * of them share is counted once.
+ * Every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass the same
+ * counter of `createTextCounter` for all targets of a post, so that a text which they share is counted once.
  */
 export function validateTarget(
   input: TargetInput,
@@ -26,6 +29,70 @@ export function validateTarget(
   ];
 }
 
+/** Checks the text of a target. White space alone counts as no text. */
+function validateText(
+  { text, media }: TargetInput,
+  rules: PlatformRules,
+  count: TextCounter,
+): TargetViolation[] {
+  if (text.trim() === "" && media.length === 0) {
+    return [{ code: "content_required", field: "content" }];
+  }
+  const { maxHashtags, maxMentions, forbidden } = rules.text;
+  return [
+    ...effectiveLimits(rules.text, attachedMedia(media)).flatMap(({ unit, max }) =>
+      above({ code: "content_too_long", field: "content" }, count(text, unit), max),
+    ),
+    ...above({ code: "too_many_hashtags", field: "content" }, countHashtags(text), maxHashtags),
+    ...above({ code: "too_many_mentions", field: "content" }, countMentions(text), maxMentions),
+    ...forbiddenCharacters("content", text, forbidden),
+  ];
+}
+
+/** Checks the title of a target: whether it is required or allowed, and its length. */
+function validateTitle(
+  { title = "", media }: TargetInput,
+  rules: PlatformRules,
+  count: TextCounter,
+): TargetViolation[] {
+  const { rule, max, unit = "utf16", forbidden } = rules.title;
+  if (title.trim() === "") {
+    return rule === "required" ? [{ code: "title_required", field: "title" }] : [];
+  }
+  if (!takesTitle(rules.title, media)) return [{ code: "title_unsupported", field: "title" }];
+  return [
+    ...above({ code: "title_too_long", field: "title" }, count(title, unit), max),
+    ...forbiddenCharacters("title", title, forbidden),
+  ];
+}
+
+function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia[]): boolean {
+  if (rule === "none") return false;
+  return appliesTo === undefined || appliesTo.includes(kindOf(media));
+}
+
+/** The kind of a post with these media, for platforms that allow a title on some kinds only. */
+function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
+  const attached = attachedMedia(media);
+  if (attached === "none") return "text";
+  if (attached === "video") return "video";
+  return media.length === 1 ? "image" : "carousel";
+}
+
+function attachedMedia(media: readonly TargetMedia[]): AttachedMedia {
+  if (media.length === 0) return "none";
+  return media.some(({ kind }) => kind === "video") ? "video" : "image";
+}
+
+function forbiddenCharacters(
+  field: TargetField,
+  text: string,
+  forbidden: readonly string[] = [],
+): TargetViolation[] {
+  const found = forbidden.some((character) => text.includes(character));
+  return found ? [{ code: "forbidden_characters", field }] : [];
+}
+
 function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {
   if (privacy === undefined) {
     return rules.privacyNoDefault === true ? [{ code: "privacy_required", field: "privacy" }] : [];
@@ -39,7 +106,7 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
   return above({ code: "tags_too_long", field: "tags" }, tagsLength(tags, rules), rules.maxTotal);
 }
 
-/** All tags as the platform joins them: commas in between, quotes around a tag with a space where those count. */
+/** The length of all tags as the platform joins them: with commas, and with quotes around a tag with a space. */
 function tagsLength(tags: readonly string[], rules: TagRules): number {
   const commas = tags.length - 1;
   return tags.reduce((total, tag) => {

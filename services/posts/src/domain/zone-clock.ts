@@ -1,40 +1,48 @@
-/** A minute. */
+/** Milliseconds of a minute. */
 export const MINUTE_MS = 60_000;
 
-/** A day of 24 hours. */
+/** Milliseconds of a day of 24 hours. */
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SECOND_MS = 1000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The wall clock of a time zone. What it shows is counted in milliseconds as if it showed UTC. */
+/**
+ * The wall clock of a time zone. Local times are milliseconds, counted as if they were UTC.
+ *
+ * This is our own arithmetic on `Intl` and not `Temporal`, measured in November 2026 with Node 24 on the slots of a year at
+ * 48 times a day: this code takes 5 ms (150 ms the first time), temporal-polyfill 1.0.8 takes 1.4 s, @js-temporal/polyfill
+ * 0.5.1 takes 1.7 to 5.6 s, and all of it would block other requests. Node's own Temporal is behind a flag. Temporal would
+ * not replace the rule for skipped times either: it moves them on by the length of the gap, not to its end.
+ */
 export interface ZoneClock {
   /**
-   * The first instant at which the clock shows the time or, where it jumps over it, a later one: of a doubled time the
-   * first, of a missing one the moment of the jump. Never decreasing in the time.
+   * The instant of a local time: the first one if the time occurs twice, the moment of the change if the clock skips it.
+   * A later time never has an earlier instant.
    *
-   * @param dayMs The local date: its midnight in UTC.
-   * @param timeMs The time of day, since midnight.
+   * @param dayMs The local date, as its midnight in UTC.
+   * @param timeMs The time of day, in milliseconds since midnight.
    */
   instantOf(dayMs: number, timeMs: number): number;
 }
 
-/** A stretch of time in which a clock keeps its distance to UTC. */
-interface Stretch {
+/** A period in which a clock keeps its offset from UTC. */
+interface Period {
   readonly fromMs: number;
-  /** Where the next one begins. */
+  /** Where the next period begins. */
   readonly untilMs: number;
   readonly offsetMs: number;
 }
 
 type OffsetAt = (instantMs: number) => number;
 
-/** Remembered zones and days are pure functions of their keys, so forgetting them all costs only time. */
+/** Maximum number of cached zones. A full cache is emptied, which only costs time. */
 const MAX_CLOCKS = 128;
+/** Maximum number of cached days per zone; a little more than the year that slots are computed for. */
 const MAX_DAYS = 400;
 const clocks = new Map<string, ZoneClock>();
 
-/** The clock of a zone of the IANA database, or undefined when there is no such zone. */
+/** The clock of a zone of the IANA database; undefined for an unknown zone. */
 export function findZoneClock(timezone: string): ZoneClock | undefined {
   if (!isNameOfZone(timezone)) return undefined;
   const key = timezone.toLowerCase();
@@ -65,8 +73,8 @@ const THREE_LETTERS = new Set([
 ]);
 
 /**
- * Intl also takes offsets, and three-letter names of Java's that the IANA database does not have: IST would be India
- * here, Israel or Ireland elsewhere.
+ * `Intl` also accepts offsets and three-letter names that the IANA database does not have and that are ambiguous: IST is
+ * India, Israel or Ireland.
  */
 function isNameOfZone(timezone: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
@@ -84,10 +92,11 @@ function findOffsets(timezone: string): OffsetAt | undefined {
   return (instantMs) => parseOffset(format.format(instantMs));
 }
 
-/** Reads the end of `3/28/2027, GMT+02:00`; old offsets have seconds, and UTC's own is empty. */
+/** Reads the end of `3/28/2027, GMT+02:00`. Historical offsets have seconds; that of UTC is empty. */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
-  if (match === null) throw new Error(`no offset in ${JSON.stringify(text)}`);
+  if (match === null)
+    throw new Error(`Intl returned a date without an offset: ${JSON.stringify(text)}`);
   const [, sign, hours = "0", minutes = "0", seconds = "0"] = match;
   const offset =
     Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS + Number(seconds) * SECOND_MS;
@@ -95,26 +104,26 @@ function parseOffset(text: string): number {
 }
 
 function createClock(offsetAt: OffsetAt): ZoneClock {
-  const days = new Map<number, readonly Stretch[]>();
-  const stretchesAround = (dayMs: number): readonly Stretch[] => {
+  const days = new Map<number, readonly Period[]>();
+  const periodsAround = (dayMs: number): readonly Period[] => {
     const known = days.get(dayMs);
     if (known !== undefined) return known;
     if (days.size >= MAX_DAYS) days.clear();
-    const stretches = findStretches(offsetAt, dayMs);
-    days.set(dayMs, stretches);
-    return stretches;
+    const periods = findPeriods(offsetAt, dayMs);
+    days.set(dayMs, periods);
+    return periods;
   };
   return {
-    instantOf: (dayMs, timeMs) => firstReaching(stretchesAround(dayMs), dayMs + timeMs),
+    instantOf: (dayMs, timeMs) => firstReaching(periodsAround(dayMs), dayMs + timeMs),
   };
 }
 
 /**
- * The offsets in force while a clock can show a local date: no offset reaches 24 hours, so that is from one UTC day
- * before to one after. Looking once a day misses nothing: no zone ever changed and changed back within one.
+ * The periods in which a clock can show a local date. Offsets are less than 24 hours, so these are one UTC day before to
+ * one after. Checking once a day misses nothing, because no zone has ever changed its offset twice in a day.
  */
-function findStretches(offsetAt: OffsetAt, dayMs: number): readonly Stretch[] {
-  const stretches: Stretch[] = [];
+function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
+  const periods: Period[] = [];
   const endMs = dayMs + 2 * DAY_MS;
   let fromMs = dayMs - DAY_MS;
   let offsetMs = offsetAt(fromMs);
@@ -122,13 +131,13 @@ function findStretches(offsetAt: OffsetAt, dayMs: number): readonly Stretch[] {
     const nextMs = offsetAt(lookMs);
     if (nextMs === offsetMs) continue;
     const untilMs = findChange(offsetAt, lookMs - DAY_MS, lookMs);
-    stretches.push({ fromMs, untilMs, offsetMs });
+    periods.push({ fromMs, untilMs, offsetMs });
     [fromMs, offsetMs] = [untilMs, nextMs];
   }
-  return [...stretches, { fromMs, untilMs: endMs, offsetMs }];
+  return [...periods, { fromMs, untilMs: endMs, offsetMs }];
 }
 
-/** The instant, to the second, at which the offset of `fromMs` gives way to that of `toMs`. */
+/** The instant, to the second, at which the offset changes between `fromMs` and `toMs`. */
 function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let [last, first] = [fromMs / SECOND_MS, toMs / SECOND_MS];
@@ -140,10 +149,10 @@ function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   return first * SECOND_MS;
 }
 
-function firstReaching(stretches: readonly Stretch[], wallMs: number): number {
-  for (const { fromMs, untilMs, offsetMs } of stretches) {
+function firstReaching(periods: readonly Period[], wallMs: number): number {
+  for (const { fromMs, untilMs, offsetMs } of periods) {
     const at = Math.max(fromMs, wallMs - offsetMs);
     if (at < untilMs) return at;
   }
-  throw new RangeError("not a time of the day that these stretches are around");
+  throw new RangeError("the local time is outside of the day that the periods cover");
 }

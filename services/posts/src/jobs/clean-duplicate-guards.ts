@@ -4,14 +4,18 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteExpiredGuards } from "#src/db/duplicate-guards.ts";
 
 const EVERY_MS = 10 * 60_000;
+/** Maximum number of guards per statement. */
 const PAGE_GUARDS = 1000;
 
-/** Deletes guards that have ended, a page at a time. Nothing depends on when: an expired guard is in nobody's way. */
+/** Deletes expired guards, a page at a time. When it does so does not matter, because an expired guard has no effect. */
 export function startCleaningDuplicateGuards(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: EVERY_MS,
     work: async () => (await deleteExpiredGuards(sql, PAGE_GUARDS)) === PAGE_GUARDS,
     onError: (error) =>
-      logger.warn({ err: error, job: "clean-duplicate-guards" }, "old guards were not deleted"),
+      logger.warn(
+        { err: error, job: "clean-duplicate-guards" },
+        "deleting expired duplicate guards failed; the next round tries again",
+      ),
   });
 }

@@ -1,5 +1,4 @@
 import { holdRelays } from "@postrider/shared/outbox/pass";
-import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -7,14 +6,15 @@ import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
 import { changeTargets } from "#src/operations/change-targets.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** A transaction's worth. Beyond it, what the rows before leave behind in the index is read again for each batch. */
+/** Maximum number of posts per transaction. Each batch reads the dead index entries of the one before, so it is large. */
 const BATCH_POSTS = 2000;
-/** The failures of a batch are written with their targets. */
+/** Maximum number of missed posts per transaction, which also writes their targets. */
 const BATCH_MISSED = 100;
-/** The safety net: another replica may have accepted a post that is due sooner, and be gone. */
+/** How often to look for due posts in any case: another replica may have accepted an earlier one and ended. */
 const POLL_MS = 500;
-/** How soon to look again at what is due and held by somebody else. */
+/** How soon to look again when every due post is locked by another replica. */
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -24,21 +24,16 @@ const oldestDue = createAgeGauge(
 
 const MISSED = { code: "missed", message: "", retryable: true };
 
-export interface SchedulerDeps {
-  readonly sql: Sql;
-  /** How late a post may be started; later ones fail. */
-  readonly missedAfterMs: number;
-  readonly nudgeRelay: () => void;
-}
+type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay">;
 
-/** Starts a batch of the posts that are due and returns how many. It is started once whoever crashes: one transaction. */
+/** Starts a batch of due posts and returns how many. It is one transaction, so each post is started exactly once. */
 export async function startDueBatch({
   sql,
   missedAfterMs,
   nudgeRelay,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // When thousands are due at once, all of them begin before the first are worked on.
+    // When thousands are due at once, all of them start before the relay sends the first events.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
       holdRelays(tx),
@@ -59,7 +54,7 @@ async function startAll(deps: SchedulerDeps): Promise<void> {
   while ((await startDueBatch(deps)) === BATCH_POSTS);
 }
 
-/** Fails a batch of the posts that are too late, gives back what they had reserved, and returns how many. */
+/** Fails a batch of posts that are too late, gives back their quota and guards, and returns how many. */
 export async function failMissedBatch({
   sql,
   missedAfterMs,
@@ -80,14 +75,14 @@ export async function failMissedBatch({
   return count;
 }
 
-/** The job, and a way to tell it of a post that is due sooner than it knows. */
+/** The job, which can be told of a post that is due sooner than the next one it knows. */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }
 
 /**
- * Starts posts at their time, in any number of replicas. It sleeps until the next post is due, by the database's clock;
- * the process's own only arms the timer.
+ * Starts posts at their time, in any number of replicas. It sleeps until the next post is due by the database's clock; the
+ * process's own clock only sets the timer.
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
@@ -100,9 +95,13 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);
-        // So many are due that two connections are at it.
+        // A full batch means that many more are due: two connections share them.
         if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
-        if (missed > 0) logger.warn({ job: "start-due-posts", count: missed }, "posts were missed");
+        if (missed > 0)
+          logger.warn(
+            { job: "start-due-posts", count: missed },
+            "posts were not started in time and failed as missed; check MISSED_AFTER_SECONDS and downtimes",
+          );
         if (missed + started > 0) return true;
       }
       const pauseMs = Math.min(POLL_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
@@ -110,7 +109,10 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       return pauseMs;
     },
     onError: (error) =>
-      logger.warn({ err: error, job: "start-due-posts" }, "starting posts failed"),
+      logger.warn(
+        { err: error, job: "start-due-posts" },
+        "starting due posts failed; the next round tries again",
+      ),
   });
   return {
     nudge: (scheduledAt) => {

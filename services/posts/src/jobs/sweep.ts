@@ -1,41 +1,34 @@
-import type { Client } from "@connectrpc/connect";
-import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
-import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { lockPostsOfTargets } from "#src/db/command-posts.ts";
 import {
+  lockPostsOfTargets,
   lockRequestedDeletions,
   takeSilentDeletions,
+  takeSilentTargets,
   type DeletionKey,
   type RequestedDeletion,
-} from "#src/db/deletions.ts";
-import {
-  lockTargetsOf,
-  takeSilentTargets,
-  updateTargets,
-  type TargetKey,
-} from "#src/db/targets.ts";
+} from "#src/db/silent-targets.ts";
+import type { TargetKey } from "#src/db/target-contents.ts";
+import { lockTargetsOf, updateTargets } from "#src/db/targets.ts";
 import { postDeletionRequested } from "#src/events.ts";
+import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
-import { applyDeletionNews, applyTargetNews } from "#src/operations/target-updates.ts";
 
-/** As many as delivery answers in one call. */
+/** Maximum number of targets that delivery answers for in one call. */
 const PAGE_TARGETS = 500;
 
-export interface SweepDeps {
-  readonly sql: Sql;
-  readonly tasks: Client<typeof TaskService>;
-  /** How long nothing may be heard of an open target. */
+type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
+  /** How long delivery may be silent about an open target. */
   readonly sweepAfterMs: number;
-  readonly nudgeRelay: () => void;
-}
+};
 
 /**
- * Asks delivery about the targets whose outcome is open and of which nothing was heard, takes the answers as if they were
- * events, and requests again those that delivery does not know: whatever became of an event, its post goes on. Deletions
- * that are under way are asked about in the same way.
+ * Asks delivery about the targets whose outcome is open and which it has not reported for some time. Its answers count
+ * like events, and targets that it does not know are requested again, so no post depends on a single event. Deletions are
+ * asked about in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
@@ -52,7 +45,7 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
   }
 }
 
-/** A transaction for each kind of answer: each locks posts that the others have not, in id order. */
+/** Each kind of answer has a transaction of its own, which locks its posts in id order. */
 async function askAbout(
   { sql, tasks, nudgeRelay }: SweepDeps,
   refs: readonly TargetKey[],
@@ -60,8 +53,9 @@ async function askAbout(
 ): Promise<void> {
   const answer = await tasks.batchGetTargetStates({ refs: [...refs], deletions: [...deletions] });
   const { updates, unknown, cancelled, unknownDeletions } = answer;
-  if (updates.length > 0) await sql.begin((tx) => applyTargetNews(tx, updates));
-  if (answer.deletions.length > 0) await sql.begin((tx) => applyDeletionNews(tx, answer.deletions));
+  if (updates.length > 0) await sql.begin((tx) => applyTargetUpdates(tx, updates));
+  if (answer.deletions.length > 0)
+    await sql.begin((tx) => applyDeletionUpdates(tx, answer.deletions));
   const closed = new Set(cancelled.map(keyOf));
   const lost = unknown.filter((ref) => !closed.has(keyOf(ref)));
   if (lost.length > 0) await sql.begin((tx) => requestPublishing(tx, lost));
@@ -79,8 +73,8 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Delivery has closed these targets, yet they are still wanted: the deletion of their post did not get as far as its
- * commit. Nothing was sent for them, so a new generation goes on where the old one stopped.
+ * Starts a new generation of targets that delivery has closed although their post is not deleted: the process ended
+ * between closing them and committing the deletion. Nothing was sent for the old generation.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
   const closed = new Set(keys.map(keyOf));
@@ -99,7 +93,7 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
   );
 }
 
-/** The requests as they were first made. */
+/** The requests as they were made first. */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),
@@ -110,7 +104,7 @@ function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   });
 }
 
-/** Sweeps at the start and then every `everyMs`. Replicas take different targets. */
+/** Sweeps at the start and then every `everyMs`. Several replicas take different targets. */
 export function startSweep(
   options: SweepDeps & { readonly everyMs: number; readonly logger: Logger },
 ): AsyncDisposable {
@@ -122,6 +116,10 @@ export function startSweep(
       if (count > 0) logger.info({ job: "sweep", count }, "asked delivery about silent targets");
       return false;
     },
-    onError: (error) => logger.warn({ err: error, job: "sweep" }, "sweep failed"),
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "sweep" },
+        "asking delivery about silent targets failed; the next sweep tries again",
+      ),
   });
 }

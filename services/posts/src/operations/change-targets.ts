@@ -1,12 +1,19 @@
 import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import { freeGuards, keepGuards } from "#src/db/duplicate-guards.ts";
 import { updatePosts, type ChangedPost, type LockedPost, type PostChange } from "#src/db/posts.ts";
+import { moveQuota, type QuotaMove } from "#src/db/quota-usage.ts";
 import { updateTargets, type TargetRow } from "#src/db/targets.ts";
 import { nextPostStatus, type PostStatus } from "#src/domain/post-status.ts";
-import { isVisiblyDifferent } from "#src/domain/target.ts";
+import {
+  guardedUntil,
+  quotaKeys,
+  quotaShare,
+  type HoldingTarget,
+} from "#src/domain/target-holding.ts";
+import { firstPublishedAt, isVisiblyDifferent } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
-import { moveHoldings } from "./target-holdings.ts";
 
 /** A target before and after a change. */
 export interface TargetChange {
@@ -14,22 +21,22 @@ export interface TargetChange {
   readonly after: TargetRow;
 }
 
-/** Locked posts, and all of their locked targets, with what is to become of them. */
+/** Locked posts and all of their locked targets, before and after a change. */
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /** Targets of which a reader sees something new besides. */
-  readonly told?: ReadonlySet<string>;
-  /** What the posts become by a command; without it they become what their targets fold to. */
+  /** The ids of targets with a new or changed attempt, which a reader sees too. */
+  readonly attempted?: ReadonlySet<string>;
+  /** The status that a command gives to the posts; by default it follows from their targets. */
   readonly command?: PostStatus;
-  /** Who caused it, by post; without it the current request. */
+  /** The request that caused the change, by post; by default the current one. */
   readonly causes?: ReadonlyMap<string, Cause>;
 }
 
 /**
- * Writes what becomes of targets and their posts, in the caller's transaction: the one place in which a target's status
- * changes, so that the duplicate guard and quota always move with it. The version of a post rises with what a reader can
- * see, and then its events say so. Locks are taken in the order post, targets, guards, counters.
+ * Writes changed targets and their posts in the caller's transaction. It is the one place in which the status of a target
+ * changes, so that the duplicate guard and quota always move with it. The version of a post rises when a reader can see
+ * the change, and its events are appended then. Locks are taken in the order post, targets, guards, counters.
  */
 export async function changeTargets(
   tx: TransactionSql,
@@ -44,12 +51,6 @@ export async function changeTargets(
   const posts = await changePosts(tx, changes);
   await appendEvents(tx, toEvents(changes, posts));
   return posts;
-}
-
-/** When the post's first target was published. */
-function firstPublishedAt(targets: readonly TargetRow[]): Date | null {
-  const times = targets.flatMap(({ publishedAt }) => publishedAt?.getTime() ?? []);
-  return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
 function toChange(
@@ -68,11 +69,11 @@ function toChange(
 
 async function changePosts(
   tx: TransactionSql,
-  { posts, pairs, told = new Set(), command }: PostChanges,
+  { posts, pairs, attempted = new Set(), command }: PostChanges,
 ): Promise<readonly ChangedPost[]> {
-  const seen = new Set(
+  const changedPosts = new Set(
     pairs
-      .filter(({ before, after }) => told.has(after.id) || isVisiblyDifferent(before, after))
+      .filter(({ before, after }) => attempted.has(after.id) || isVisiblyDifferent(before, after))
       .map(({ after }) => after.postId),
   );
   const targetsOf = Map.groupBy(
@@ -80,7 +81,8 @@ async function changePosts(
     ({ postId }) => postId,
   );
   const visible = posts.filter(
-    ({ postId, status }) => seen.has(postId) || (command !== undefined && command !== status),
+    ({ postId, status }) =>
+      changedPosts.has(postId) || (command !== undefined && command !== status),
   );
   return await updatePosts(
     tx,
@@ -94,11 +96,11 @@ function toEvents(
 ): OutboxEvent[] {
   const statusBefore = new Map(posts.map(({ postId, status }) => [postId, status]));
   return changed.flatMap(({ status, updatedAt, ...post }) => {
-    const told = { ...post, occurredAt: updatedAt };
+    const changedPost = { ...post, occurredAt: updatedAt };
     const events: OutboxEvent[] = [];
     if (status !== statusBefore.get(post.postId)) {
-      if (isSettled(status)) events.push(postSettled(status, told));
-      if (status === "cancelled") events.push(postCancelled(told));
+      if (isSettled(status)) events.push(postSettled(status, changedPost));
+      if (status === "cancelled") events.push(postCancelled(changedPost));
     }
     const deletions = pairs.filter(
       ({ before, after }) => after.postId === post.postId && after.deletion > before.deletion,
@@ -109,4 +111,73 @@ function toEvents(
     }
     return events.map((event) => causedBy(event, causes?.get(post.postId)));
   });
+}
+
+/** A locked target before and after a change; `after` is undefined when the target is deleted. */
+export interface HoldingChange {
+  readonly before: HoldingTarget;
+  readonly after: HoldingTarget | undefined;
+}
+
+/**
+ * Lets the duplicate guard and quota follow targets that changed, in the transaction of the change and after it: guards
+ * first, then quota. Nothing is refused here: what turns out to be published counts even above a limit. A command that
+ * makes a target pending again uses `takeGuards` and `reserveQuota` instead, which may refuse it.
+ */
+export async function moveHoldings(
+  tx: TransactionSql,
+  changes: readonly HoldingChange[],
+): Promise<void> {
+  await moveGuards(tx, changes);
+  await moveQuota(tx, quotaMoves(changes));
+}
+
+async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[]): Promise<void> {
+  const moved = changes.flatMap(({ before, after }) => {
+    const was = guardedUntil(before);
+    const until = after === undefined ? undefined : guardedUntil(after);
+    if (was?.getTime() === until?.getTime() && (was === null) === (until === null)) return [];
+    return [{ target: after ?? before, until }];
+  });
+  const keys = moved.map(({ target, until }) => ({ ...target, targetId: target.id, until }));
+  await freeGuards(
+    tx,
+    keys.filter(({ until }) => until === undefined),
+  );
+  await keepGuards(
+    tx,
+    keys.flatMap(({ until, contentHash, ...key }) =>
+      until === undefined || contentHash === null
+        ? []
+        : [{ ...key, contentHash, expiresAt: until }],
+    ),
+  );
+}
+
+/** The sum of all moves of each counter. */
+function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
+  const moves = changes.flatMap(({ before, after }) => [
+    ...movesOf(before, -1),
+    ...(after === undefined ? [] : movesOf(after, 1)),
+  ]);
+  const byCounter = Map.groupBy(moves, ({ workspaceId, subject, period }) =>
+    [workspaceId, subject, period].join(" "),
+  );
+  return [...byCounter.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const used = group.reduce((sum, move) => sum + move.used, 0);
+    const reserved = group.reduce((sum, move) => sum + move.reserved, 0);
+    return [{ ...first, used, reserved }];
+  });
+}
+
+function movesOf(target: HoldingTarget, sign: 1 | -1): QuotaMove[] {
+  const { used, reserved } = quotaShare(target);
+  return quotaKeys(target).map((key) => ({
+    workspaceId: target.workspaceId,
+    ...key,
+    used: sign * used,
+    reserved: sign * reserved,
+  }));
 }

@@ -1,10 +1,11 @@
 import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
-import { lockRequestedTargets, type RequestedTargetRow, type TargetKey } from "#src/db/targets.ts";
+import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-targets.ts";
+import type { TargetKey } from "#src/db/target-contents.ts";
 import { postPublishRequested } from "#src/events.ts";
 
-/** Asks delivery for those of the targets that are still to be published at just that generation, with its times. */
+/** Asks delivery to publish those of the targets that are still to be published at that generation. */
 export async function requestPublishing(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -12,7 +13,7 @@ export async function requestPublishing(
   if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
 }
 
-/** One event for each post and time. Where no request asks for it now, whoever asked for the post does. */
+/** One event for each post and due time. Outside of a request, its cause is the request that created the post. */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),

@@ -6,17 +6,18 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listMediaUses } from "#src/db/media-uses.ts";
-import type { MediaUseServiceDeps } from "#src/rpc/media-use-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-const MAX_POSTS = 500;
+const MAX_POSTS_PER_CALL = 500;
 
-/** Says which of the named posts exist, and which of these have the media in the version that is committed. */
+/** Tells media which of the named posts exist, and which of these use the item of media. */
 export async function batchGetMediaUses(
-  { sql }: MediaUseServiceDeps,
+  { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, mediaId, postIds }: BatchGetMediaUsesRequest,
 ): Promise<MessageInitShape<typeof BatchGetMediaUsesResponseSchema>> {
-  if (postIds.length > MAX_POSTS) throw invalidRequest([{ code: "invalid", path: "/postIds" }]);
-  // A post that seems not to exist lets media be deleted: what cannot be read is refused, never left out.
+  if (postIds.length > MAX_POSTS_PER_CALL)
+    throw invalidRequest([{ code: "invalid", path: "/postIds" }]);
+  // A post that is missing in the answer lets media delete the item, so a malformed id is refused instead.
   if (![workspaceId, mediaId, ...postIds].every(isId)) throw invalidRequest();
   if (postIds.length === 0) return { uses: [] };
   const rows = await listMediaUses(sql, { workspaceId, mediaId }, postIds);

@@ -5,12 +5,12 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { isId } from "@postrider/shared/ids";
 import { listPostsByRefs } from "#src/db/posts.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** A post of another workspace is left out like one that does not exist. */
+/** Reads several posts. A post of another workspace is missing like one that does not exist. */
 export async function batchGetPosts(
-  { sql }: Pick<PostServiceDeps, "sql">,
+  { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetPostsRequest,
 ): Promise<MessageInitShape<typeof BatchGetPostsResponseSchema>> {
   const wanted = refs

@@ -8,21 +8,20 @@ import type {
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listWantedTargets, type WantedTarget } from "#src/db/target-contents.ts";
-import type { TargetKey } from "#src/db/targets.ts";
+import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/target-contents.ts";
 import { effectiveContent } from "#src/domain/effective-content.ts";
-import type { TargetServiceDeps } from "#src/rpc/target-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-const MAX_REFS = 500;
+const MAX_REFS_PER_CALL = 500;
 
 type Content = MessageInitShape<typeof TargetContentSchema>;
 
-/** Says for each target whether it is still to be published at its generation and, if so, what. */
+/** Tells delivery for each target whether it is still to be published at its generation and, if so, its content. */
 export async function batchGetTargetContents(
-  { sql }: TargetServiceDeps,
+  { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetTargetContentsRequest,
 ): Promise<MessageInitShape<typeof BatchGetTargetContentsResponseSchema>> {
-  if (refs.length > MAX_REFS) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
+  if (refs.length > MAX_REFS_PER_CALL) throw invalidRequest([{ code: "invalid", path: "/refs" }]);
   const keys = refs.filter((ref) => isId(ref.workspaceId) && isId(ref.targetId));
   const wanted = keys.length === 0 ? [] : await listWantedTargets(sql, keys);
   const found = new Map(wanted.map((target) => [keyOf(target), target]));

@@ -1,106 +1,238 @@
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { PostSchema } from "@postrider/contracts/posts/v1/post_pb";
+import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   CreatePostRequest,
   CreatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { unavailable, unprocessable } from "@postrider/shared/errors";
+import { conflict, unavailable, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import { findReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { MediaClaim } from "#src/clients/media.ts";
-import type { QueueSlot } from "#src/domain/next-slots.ts";
-import { isDueNow } from "#src/domain/schedule.ts";
-import { acceptPost } from "#src/rpc/accept-post.ts";
-import { buildPost, type Placement } from "#src/rpc/build-post.ts";
-import { inspectDraft, inspectPost } from "#src/rpc/inspect-post.ts";
-import { dropClaim, dropIfRefused, newClaim } from "#src/rpc/media-claim.ts";
-import { parseCreatePost, type CreateInput } from "#src/rpc/parse-create-post.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
+import { readClock } from "#src/db/clock.ts";
+import { toGuards } from "#src/db/duplicate-guards.ts";
+import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts";
+import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
+import { listTakenSlots } from "#src/db/slot-assignments.ts";
+import { nextFreeSlots } from "#src/domain/next-slots.ts";
+import { dueFrom, placeNewPost, planTargets, type Placement } from "#src/domain/plan-post.ts";
+import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
+import { postPlaced } from "#src/events.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import {
+  findDuplicateError,
+  findShortageError,
+  toRefused,
+  type Refused,
+} from "#src/operations/explain-refusal.ts";
+import {
+  judgePost,
+  loadPostDependencies,
+  toStoredMedia,
+  type PostDependencies,
+} from "#src/operations/judge-post.ts";
+import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
+import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-type Response = MessageInitShape<typeof CreatePostResponseSchema>;
+/** How often a post is checked again because its claim on media expired before it was inserted. */
+const MAX_CHECKS = 2;
+/** How often a post is inserted again because the reason of a refusal had gone when it was looked up. */
+const MAX_INSERTS = 5;
 
-/** How often a post may be judged: again after this process stood still. */
-const MAX_ROUNDS = 2;
+/** The request, and everything that its post is built from. */
+interface CheckedPost {
+  readonly request: NewPostRequest;
+  readonly postId: string;
+  readonly known: PostDependencies;
+  readonly now: Date;
+  readonly limits: QuotaLimits;
+  readonly missedAfterMs: number;
+}
+
+interface Accepted {
+  readonly kind: "accepted";
+  readonly post: NewPost;
+  readonly answer: Post;
+}
+
+/** An earlier request with the same key was answered with these bytes. */
+interface Replayed {
+  readonly kind: "replayed";
+  readonly response: Uint8Array;
+}
+
+/** The claim on media is too old: nothing was written, and the media have to be looked up again. */
+interface ClaimExpired {
+  readonly kind: "claim_expired";
+}
+
+type Outcome = Accepted | Replayed | Refused;
 
 /** Accepts a post whole or not at all: published at once, scheduled, put into the next queue slot, or kept as a draft. */
 export async function createPost(
-  deps: PostServiceDeps,
-  request: CreatePostRequest,
-): Promise<Response> {
-  const input = parseCreatePost(request);
-  // Chosen before anything is asked: media note the post as their user before it is there.
-  const claim = { ...newClaim(request.workspaceId, newId()), postVersion: 1 };
-  return await dropIfRefused(deps.media, claim, input.mediaIds, async () => {
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const answer = await tryToCreate(deps, request, { ...input, claim });
-      if (answer?.replayed) await dropClaim(deps.media, claim, input.mediaIds);
-      if (answer !== undefined) return answer;
-    }
-    throw unavailable();
-  });
-}
-
-/** Undefined when what it looked at is too long ago. */
-async function tryToCreate(
-  deps: PostServiceDeps,
-  request: CreatePostRequest,
-  input: CreateInput & { readonly claim: MediaClaim },
-): Promise<Response | undefined> {
-  const { workspaceId, createdVia } = request;
-  const keyed = toKeyed(request);
-  const inspect = input.isDraft ? inspectDraft : inspectPost;
-  const [{ violations, ...known }, limits] = await Promise.all([
-    inspect(deps, workspaceId, input),
-    deps.workspaces.findLimits(workspaceId),
-    deps.assertRoom(),
-  ]);
-  if (violations.length > 0) {
-    // A request that succeeded once keeps its answer, also when the same post would be refused by now.
-    const replay = keyed === undefined ? undefined : await findReplay(deps.sql, keyed);
-    if (replay !== undefined) return toReplay(replay);
-    throw unprocessable("validation_failed", violations);
-  }
-  const { missedAfterMs } = deps;
-  const { postId } = input.claim;
-  const checked = { ...input, ...known, postId, workspaceId, createdVia, missedAfterMs };
-  const accepted = await acceptPost(deps.sql, {
-    keyed,
-    limits,
-    force: input.force,
-    queueSlot: input.queueSlot,
-    build: (slot) => buildPost(checked, placementOf(input, known.now, slot)),
-  });
-  if (accepted === undefined) return undefined;
-  if ("replay" in accepted) return toReplay(accepted.replay);
+  deps: PostsDeps,
+  message: CreatePostRequest,
+): Promise<MessageInitShape<typeof CreatePostResponseSchema>> {
+  const request = parseCreatePost(message);
+  const { workspaceId } = request;
+  // The post gets its id here, because media are claimed for it before it exists.
+  const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
+  const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);
+  if (outcome.kind !== "accepted") await releaseClaim(deps.media, claim, request.mediaIds);
+  if (outcome.kind === "refused") throw outcome.error;
+  if (outcome.kind === "replayed")
+    return { post: fromBinary(PostSchema, outcome.response), replayed: true };
   failpoint("posts.after-accept-commit");
-  const { post, answer } = accepted;
+  const { post, answer } = outcome;
   deps.nudgeRelay();
   if (post.status === "scheduled" && post.scheduledAt !== null)
     deps.nudgeScheduler(post.scheduledAt);
   return { post: answer, replayed: false };
 }
 
-function placementOf(
-  { isDraft, scheduledAt }: CreateInput,
-  now: Date,
-  slot: QueueSlot | undefined,
-): Placement {
-  if (slot !== undefined)
-    return { status: "scheduled", scheduledAt: slot.slotAt, ruleId: slot.ruleId };
-  if (isDraft) return { status: "draft", scheduledAt: scheduledAt ?? null };
-  if (scheduledAt === undefined) return { status: "publishing", scheduledAt: null };
-  // A time that has just passed becomes the moment of the command, as when a schedule is published by hand.
-  if (isDueNow(scheduledAt, now)) return { status: "publishing", scheduledAt: now };
-  return { status: "scheduled", scheduledAt, ruleId: null };
+async function checkAndAccept(
+  deps: PostsDeps,
+  request: NewPostRequest,
+  claim: MediaClaim,
+): Promise<Outcome> {
+  const { missedAfterMs } = deps;
+  for (let checks = 0; checks < MAX_CHECKS; checks += 1) {
+    const [known, limits] = await Promise.all([
+      loadPostDependencies(deps, request, claim),
+      deps.workspaces.findLimits(request.workspaceId),
+      deps.assertRoom(),
+    ]);
+    const violations = judgePost(request, known, request.timing);
+    if (violations.length > 0) {
+      return await replayOr(deps.sql, request, unprocessable("validation_failed", violations));
+    }
+    const checked = { request, postId: claim.postId, known, now: known.now, limits, missedAfterMs };
+    const outcome = await acceptPost(deps.sql, checked);
+    if (outcome.kind !== "claim_expired") return outcome;
+  }
+  throw unavailable();
 }
 
-function toKeyed({ workspaceId, idempotency }: CreatePostRequest): KeyedRequest | undefined {
-  if (idempotency === undefined) return undefined;
-  const { key, fingerprint } = idempotency;
-  return { workspaceId, operation: "CreatePost", key, fingerprint };
+/** A request that succeeded once keeps its answer, even if its post would be refused by now. */
+async function replayOr(
+  sql: ISql,
+  { keyed }: NewPostRequest,
+  error: Refused["error"],
+): Promise<Replayed | Refused> {
+  const response = keyed === null ? undefined : await findReplay(sql, keyed);
+  return response === undefined ? { kind: "refused", error } : { kind: "replayed", response };
 }
 
-function toReplay(response: Uint8Array): Response {
-  return { post: fromBinary(PostSchema, response), replayed: true };
+async function acceptPost(sql: Sql, checked: CheckedPost): Promise<Outcome | ClaimExpired> {
+  for (let inserts = 0; inserts < MAX_INSERTS; inserts += 1) {
+    const outcome = await tryToAccept(sql, checked);
+    if (!(outcome instanceof InsertRefused)) return outcome;
+    if (outcome.reason === "media_use_expired") return { kind: "claim_expired" };
+    const error = await findReason(sql, outcome);
+    if (error !== undefined) return { kind: "refused", error };
+  }
+  throw unavailable();
+}
+
+async function tryToAccept(sql: Sql, checked: CheckedPost): Promise<Outcome | InsertRefused> {
+  const { keyed, timing } = checked.request;
+  try {
+    return keyed === null && timing.kind !== "queue_slot"
+      ? await acceptAtOnce(sql, checked, placeNewPost(timing, checked))
+      : await sql.begin((tx) => acceptUnderLocks(tx, checked));
+  } catch (error) {
+    if (error instanceof InsertRefused) return error;
+    throw error;
+  }
+}
+
+/** One statement is its own transaction, which saves two round trips. */
+async function acceptAtOnce(
+  sql: ISql,
+  checked: CheckedPost,
+  placement: Placement,
+): Promise<Accepted> {
+  const accepted = toAccepted(buildPost(checked, placement));
+  await insert(sql, accepted.post, checked);
+  return accepted;
+}
+
+/** The slot comes before the key, because the answer that is stored with the key shows the slot. */
+async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promise<Outcome> {
+  const placed = await place(tx, checked);
+  if (placed.kind !== "placed") return placed;
+  const accepted = toAccepted(buildPost(checked, placed));
+  const { keyed } = checked.request;
+  if (keyed !== null) {
+    const response = await takeKeyOrReplay(tx, keyed, toBinary(PostSchema, accepted.answer));
+    if (response !== undefined) return { kind: "replayed", response };
+  }
+  await insert(tx, accepted.post, checked);
+  return accepted;
+}
+
+type Placed = Placement & { readonly kind: "placed" };
+
+/** A queue slot is the next free one of the workspace; its lock keeps other posts from taking it too. */
+async function place(
+  tx: TransactionSql,
+  checked: CheckedPost,
+): Promise<Placed | Replayed | Refused> {
+  const { timing, workspaceId, force } = checked.request;
+  if (timing.kind !== "queue_slot") return { kind: "placed", ...placeNewPost(timing, checked) };
+  const rules = await lockActiveRules(tx, workspaceId);
+  // Read under the lock, because a slot may have passed while this waited for it.
+  const after = await readClock(tx);
+  const taken = await listTakenSlots(tx, workspaceId, after);
+  const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
+  if (slot !== undefined) {
+    const { slotAt: scheduledAt, ruleId: queueSlotRuleId } = slot;
+    const due = dueFrom(scheduledAt, checked.missedAfterMs);
+    return { kind: "placed", status: "scheduled", scheduledAt, queueSlotRuleId, due };
+  }
+  const unplaced = buildPost(checked, placeNewPost({ kind: "now" }, checked));
+  const guards = force ? [] : toGuards(workspaceId, unplaced.targets);
+  const error = (await findDuplicateError(tx, guards)) ?? conflict("no_queue_slot");
+  return await replayOr(tx, checked.request, error);
+}
+
+function buildPost(checked: CheckedPost, placement: Placement): NewPost {
+  const { postId, known, request } = checked;
+  const { workspaceId, content, options, mediaIds, createdVia } = request;
+  const { status, scheduledAt, queueSlotRuleId, due } = placement;
+  return {
+    id: postId,
+    workspaceId,
+    content,
+    options,
+    mediaIds,
+    media: toStoredMedia(mediaIds, known),
+    createdVia,
+    acceptedAt: known.now,
+    status,
+    scheduledAt,
+    queueSlotRuleId,
+    due,
+    targets: planTargets(request, known.accounts, { due, idOf: newId }),
+  };
+}
+
+function toAccepted(post: NewPost): Accepted {
+  return { kind: "accepted", post, answer: create(PostSchema, toAcceptedPost(post)) };
+}
+
+async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost): Promise<void> {
+  const { workspaceId, id: postId, due, targets, acceptedAt: occurredAt } = post;
+  const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
+  const events = postPlaced({ ...post, postId, version: 1, occurredAt }, targets);
+  await insertPost(sql, post, { force: request.force, demands, events });
+}
+
+/** Undefined when the reason is gone by now, so that the post may be inserted after all. */
+async function findReason(sql: ISql, { reason, post, demands }: InsertRefused) {
+  if (reason === "duplicate_content")
+    return await findDuplicateError(sql, toGuards(post.workspaceId, post.targets));
+  if (reason === "quota_exceeded") return await findShortageError(sql, post.workspaceId, demands);
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import {
   QueueSlotRuleSchema,
+  type QueueSlotRule,
   type CreateQueueSlotRuleRequest,
   type CreateQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -10,31 +11,31 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import {
   insertQueueSlotRule,
-  listQueueSlotRules,
+  listQueueSlotRuleRows,
+  lockRuleCount,
   type QueueSlotRuleRow,
 } from "#src/db/queue-slot-rules.ts";
-import { lockRuleCount } from "#src/db/rule-count.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { assertRule } from "#src/rpc/parse-queue-slot-rule.ts";
-import type { QueueSlotServiceDeps } from "#src/rpc/queue-slot-service.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
-const MAX_RULES = 100;
+const MAX_RULES_PER_WORKSPACE = 100;
 
 type Response = MessageInitShape<typeof CreateQueueSlotRuleResponseSchema>;
 
-export async function createRule(
-  { sql, clock }: QueueSlotServiceDeps,
+export async function createQueueSlotRule(
+  { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   request: CreateQueueSlotRuleRequest,
 ): Promise<Response> {
   const now = await clock();
   const rule = parse(request, now);
   const keyed = toKeyed(request);
-  const replay = await sql.begin((tx) => accept(tx, rule, { keyed, now }));
-  if (replay.stored !== undefined)
-    return { rule: fromBinary(QueueSlotRuleSchema, replay.stored), replayed: true };
-  return { rule: replay.rule, replayed: false };
+  const outcome = await sql.begin((tx) => accept(tx, rule, { keyed, now }));
+  return outcome.kind === "replayed"
+    ? { rule: fromBinary(QueueSlotRuleSchema, outcome.response), replayed: true }
+    : { rule: outcome.rule, replayed: false };
 }
 
 function parse(request: CreateQueueSlotRuleRequest, now: Date): QueueSlotRuleRow {
@@ -69,12 +70,11 @@ function toKeyed(request: CreateQueueSlotRuleRequest): KeyedRequest | undefined 
   return { workspaceId, operation: "CreateQueueSlotRule", key, fingerprint };
 }
 
-interface Outcome {
-  readonly rule: MessageInitShape<typeof QueueSlotRuleSchema>;
-  readonly stored: Uint8Array | undefined;
-}
+type Outcome =
+  | { readonly kind: "created"; readonly rule: QueueSlotRule }
+  | { readonly kind: "replayed"; readonly response: Uint8Array };
 
-/** The key comes first: a request that has succeeded keeps its answer, also when there is no room by now. */
+/** The key comes first: a request that has succeeded keeps its answer, even if there are too many rules by now. */
 async function accept(
   tx: TransactionSql,
   row: QueueSlotRuleRow,
@@ -83,16 +83,16 @@ async function accept(
   const taken = await listTakenSlots(tx, row.workspaceId, now);
   const rule = create(QueueSlotRuleSchema, toQueueSlotRule(row, { now, taken }));
   if (keyed !== undefined) {
-    const stored = await takeKeyOrReplay(tx, keyed, toBinary(QueueSlotRuleSchema, rule));
-    if (stored !== undefined) return { rule, stored };
+    const response = await takeKeyOrReplay(tx, keyed, toBinary(QueueSlotRuleSchema, rule));
+    if (response !== undefined) return { kind: "replayed", response };
   }
   await lockRuleCount(tx, row.workspaceId);
-  const { length } = await listQueueSlotRules(tx, row.workspaceId);
-  if (length >= MAX_RULES) {
+  const { length } = await listQueueSlotRuleRows(tx, row.workspaceId);
+  if (length >= MAX_RULES_PER_WORKSPACE) {
     throw unprocessable("validation_failed", [
-      { code: "too_many_rules", limit: MAX_RULES, actual: length + 1 },
+      { code: "too_many_rules", limit: MAX_RULES_PER_WORKSPACE, actual: length + 1 },
     ]);
   }
   await insertQueueSlotRule(tx, row);
-  return { rule, stored: undefined };
+  return { kind: "created", rule };
 }

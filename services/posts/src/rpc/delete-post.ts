@@ -15,86 +15,90 @@ import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts
 import { findPost, type PostRef } from "#src/db/posts.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
 import { cancelTarget, deleteOutcome, requestDeletion } from "#src/domain/deletion.ts";
-import { destinations } from "#src/domain/transitions.ts";
+import { destinations } from "#src/domain/post-status.ts";
 import { postDeleted } from "#src/events.ts";
-import { changeTargets } from "#src/operations/change-targets.ts";
-import { moveHoldings } from "#src/operations/target-holdings.ts";
-import { applyTargetNews } from "#src/operations/target-updates.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
+import { changeTargets, moveHoldings } from "#src/operations/change-targets.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-type Deps = Pick<
-  PostServiceDeps,
-  "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom"
->;
+type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom">;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
-/** What was done, and the media that no post has now because of it. */
-interface Deleted {
-  readonly answer: Response;
-  readonly mediaIds: readonly string[];
-}
-
-/** How often a post may change between the look at it and its lock. */
+/** How often the post may change while other services are asked about it. */
 const MAX_ROUNDS = 5;
 
-/** A post as it was a moment ago, and what has been found out since, without its lock. */
-interface Look {
+/** A post that has begun to be published, and what other services know of it. */
+interface Preparation {
   readonly post: CommandPost;
+  /** The accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** Targets that delivery will not send any more, at a generation. */
+  /** The targets, at a generation, that delivery has promised not to send any more. */
   readonly closed: ReadonlySet<string>;
+  /** The outcomes of targets that had ended already. */
   readonly ended: readonly TargetUpdated[];
 }
 
+/** `removed` leaves no post, so its media have no user any more; `outdated` means that the post changed meanwhile. */
+type Outcome =
+  | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
+  | { readonly kind: "cancelled"; readonly answer: Response }
+  | { readonly kind: "outdated" };
+
 /**
- * Removes what was not begun; else cancels what delivery lets it cancel and asks for the deletion of what is out. What
- * other services have to say is asked before the post is locked; when it has changed by then, everything is asked again.
+ * Removes a draft or scheduled post. Any other post is cancelled: delivery closes the targets that it has not sent, and
+ * deletes those that are published. Other services are asked before the post is locked, and again if it changed meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
   if (!isId(workspaceId) || !isId(postId)) throw notFound();
   await deps.assertRoom();
-  let wanted = ifVersion;
+  let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const look = await lookAt(deps, { workspaceId, postId }, wanted);
-    // What delivery has closed is as good as cancelled: from here on the post the client saw is being deleted.
-    if (look.closed.size > 0) wanted = undefined;
-    const deleted = await deps.sql.begin((tx) => deleteAsSeen(tx, look, wanted));
-    if (deleted === undefined) continue;
+    const prepared = await prepare(deps, { workspaceId, postId }, expected);
+    // Targets that delivery has closed cannot be published any more, so the deletion goes on whatever the version is.
+    if (prepared.closed.size > 0) expected = undefined;
+    const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
+    if (outcome.kind === "outdated") continue;
     failpoint("posts.after-delete-commit");
     deps.nudgeRelay();
-    const former = deleted.mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId }));
+    if (outcome.kind === "cancelled") return outcome.answer;
+    const former = outcome.mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId }));
     await releaseMedia(deps.media, former);
-    return deleted.answer;
+    return {};
   }
   throw unavailable();
 }
 
-function assertVersion(post: CommandPost, wanted: bigint | undefined): void {
-  if (wanted !== undefined && BigInt(post.version) !== wanted)
+function assertVersion(post: CommandPost, expected: bigint | undefined): void {
+  if (expected !== undefined && BigInt(post.version) !== expected)
     throw conflict("precondition_failed");
 }
 
-async function lookAt(deps: Deps, ref: PostRef, wanted: bigint | undefined): Promise<Look> {
+async function prepare(
+  deps: Deps,
+  ref: PostRef,
+  expected: bigint | undefined,
+): Promise<Preparation> {
   const { post, targets } = await deps.sql.begin(async (tx) => {
     const locked = await lockPost(tx, ref);
     if (locked === undefined) throw notFound();
-    assertVersion(locked, wanted);
+    assertVersion(locked, expected);
     return { post: locked, targets: await lockTargetsOf(tx, [locked]) };
   });
-  if (isUnbegun(post)) return { post, connected: new Set(), closed: new Set(), ended: [] };
+  if (isRemovable(post)) return { post, connected: new Set(), closed: new Set(), ended: [] };
   const accountIds = [...new Set(targets.map(({ accountId }) => accountId))];
   const accounts = await deps.accounts.findAccounts(ref.workspaceId, accountIds);
+  const connected = new Set(accounts.keys());
   const open = targets.filter(isOpen);
-  const isRunning = post.status === "publishing" && open.length > 0;
-  const ended = isRunning ? await closeTargets(deps, post, open) : [];
-  if (isRunning) failpoint("posts.after-cancel-targets");
-  const closed = new Set(isRunning ? open.map(keyOf) : []);
-  return { post, connected: new Set(accounts.keys()), closed, ended };
+  if (post.status !== "publishing" || open.length === 0)
+    return { post, connected, closed: new Set(), ended: [] };
+  const ended = await closeTargets(deps, post, open);
+  failpoint("posts.after-cancel-targets");
+  return { post, connected, closed: new Set(open.map(keyOf)), ended };
 }
 
-/** @throws `post_publishing` when a call has begun; then nothing has changed anywhere. */
+/** @throws `post_publishing` when delivery has begun to send a target; nothing has changed anywhere then. */
 async function closeTargets(
   { tasks }: Deps,
   { workspaceId, postId }: CommandPost,
@@ -109,7 +113,8 @@ async function closeTargets(
   return ended;
 }
 
-function isUnbegun({ status }: CommandPost): boolean {
+/** A draft or scheduled post leaves no record. */
+function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }
 
@@ -121,45 +126,44 @@ function keyOf({ id, generation }: TargetRow): string {
   return `${id} ${generation}`;
 }
 
-/** Undefined when the post is not as it was looked at. */
-async function deleteAsSeen(
+async function deleteUnderLock(
   tx: TransactionSql,
-  look: Look,
-  wanted: bigint | undefined,
-): Promise<Deleted | undefined> {
-  if (look.ended.length > 0) await applyTargetNews(tx, look.ended);
-  const post = await lockPost(tx, look.post);
+  prepared: Preparation,
+  expected: bigint | undefined,
+): Promise<Outcome> {
+  if (prepared.ended.length > 0) await applyTargetUpdates(tx, prepared.ended);
+  const post = await lockPost(tx, prepared.post);
   if (post === undefined) throw notFound();
-  assertVersion(post, wanted);
+  assertVersion(post, expected);
   const targets = await lockTargetsOf(tx, [post]);
-  if (isUnbegun(post)) return await remove(tx, post, targets);
-  const isKnown =
-    !isUnbegun(look.post) &&
-    targets.filter(isOpen).every((target) => look.closed.has(keyOf(target)));
-  if (!isKnown) return undefined;
-  const answer = await cancel(tx, post, { targets, connected: look.connected });
-  return { answer, mediaIds: [] };
+  if (isRemovable(post)) return await remove(tx, post, targets);
+  const isPrepared =
+    !isRemovable(prepared.post) &&
+    targets.filter(isOpen).every((target) => prepared.closed.has(keyOf(target)));
+  return isPrepared
+    ? await cancel(tx, post, { targets, connected: prepared.connected })
+    : { kind: "outdated" };
 }
 
 async function remove(
   tx: TransactionSql,
   post: CommandPost,
   targets: readonly TargetRow[],
-): Promise<Deleted> {
+): Promise<Outcome> {
   await moveHoldings(
     tx,
     targets.map((before) => ({ before, after: undefined })),
   );
   const mediaIds = await deletePostRow(tx, post);
   await appendEvents(tx, [postDeleted({ ...post, occurredAt: post.now })]);
-  return { answer: {}, mediaIds };
+  return { kind: "removed", mediaIds };
 }
 
 async function cancel(
   tx: TransactionSql,
   post: CommandPost,
   known: { readonly targets: readonly TargetRow[]; readonly connected: ReadonlySet<string> },
-): Promise<Response> {
+): Promise<Outcome> {
   const pairs = known.targets.map((before) => {
     const isConnected = known.connected.has(before.accountId);
     return { before, after: requestDeletion(cancelTarget(before), { isConnected, again: true }) };
@@ -171,7 +175,7 @@ async function cancel(
     .map(({ after }) => after)
     .toSorted((a, b) => a.ordinal - b.ordinal)
     .map(toDeleteTarget);
-  return { post: toPost(row), targets };
+  return { kind: "cancelled", answer: { post: toPost(row), targets } };
 }
 
 function toDeleteTarget(target: TargetRow): MessageInitShape<typeof DeleteTargetSchema> {

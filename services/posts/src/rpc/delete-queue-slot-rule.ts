@@ -5,20 +5,20 @@ import type {
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { lockQueueSlotRule, updateQueueSlotRule } from "#src/db/queue-slot-rules.ts";
-import type { QueueSlotServiceDeps } from "#src/rpc/queue-slot-service.ts";
+import { deleteQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** The row stays, for the posts that name it. */
-export async function revokeRule(
-  { sql, clock }: QueueSlotServiceDeps,
+/** Deletes a rule; posts that already have one of its slots keep their time. */
+export async function deleteQueueSlotRule(
+  { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   { workspaceId, id }: DeleteQueueSlotRuleRequest,
 ): Promise<MessageInitShape<typeof DeleteQueueSlotRuleResponseSchema>> {
   if (!isId(workspaceId) || !isId(id)) throw notFound();
-  const updatedAt = await clock();
-  await sql.begin(async (tx) => {
-    const rule = await lockQueueSlotRule(tx, workspaceId, id);
-    if (rule === undefined) throw notFound();
-    await updateQueueSlotRule(tx, { ...rule, status: "revoked", updatedAt });
+  const isDeleted = await deleteQueueSlotRuleRow(sql, {
+    workspaceId,
+    id,
+    deletedAt: await clock(),
   });
+  if (!isDeleted) throw notFound();
   return {};
 }

@@ -6,11 +6,11 @@ import type {
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { findPost } from "#src/db/posts.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
 export async function getPost(
-  { sql }: Pick<PostServiceDeps, "sql">,
+  { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, id }: GetPostRequest,
 ): Promise<MessageInitShape<typeof GetPostResponseSchema>> {
   const row = isId(workspaceId) && isId(id) ? await findPost(sql, workspaceId, id) : undefined;

@@ -5,7 +5,6 @@ import type {
   GetQuotaRequest,
   GetQuotaResponseSchema,
 } from "@postrider/contracts/posts/v1/quota_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listQuotaUsage } from "#src/db/quota-usage.ts";
@@ -18,11 +17,16 @@ import {
   type QuotaLimits,
   type QuotaUsage,
 } from "#src/domain/quota.ts";
-import type { QuotaServiceDeps } from "#src/rpc/quota-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** What is left of the current month, and of the current day for each account that has a limit. */
+/** Reads the quota of the current month and, for each account with a daily limit, of the current day. */
 export async function getQuota(
-  { sql, clock, workspaces, accountService }: QuotaServiceDeps,
+  {
+    sql,
+    clock,
+    workspaces,
+    accountService,
+  }: Pick<PostsDeps, "sql" | "clock" | "workspaces" | "accountService">,
   { workspaceId }: GetQuotaRequest,
 ): Promise<MessageInitShape<typeof GetQuotaResponseSchema>> {
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
@@ -51,11 +55,9 @@ export async function getQuota(
   };
 }
 
-/** A counter that accounts share is shown on each of them. */
+/** A counter that several accounts share is shown for each of them. */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
-  const counter = isPlatformId(platform)
-    ? dailyCounter({ accountId, platform }, now, limits)
-    : undefined;
+  const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };
 }
 

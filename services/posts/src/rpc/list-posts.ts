@@ -4,16 +4,16 @@ import type {
   ListPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
-import { listPosts } from "#src/db/posts.ts";
+import { listPostRows } from "#src/db/posts.ts";
 import { decodeCursor, encodeCursor, type CursorKeys, type Position } from "#src/domain/cursor.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-type Deps = Pick<PostServiceDeps, "sql" | "cursorKeys">;
+type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
-/** Asks for one post more than the page holds: whether there is another page is then known without counting. */
-export async function listPostPage(
+/** Lists a page of posts. It reads one post more than the page holds, which shows whether another page follows. */
+export async function listPosts(
   { sql, cursorKeys }: Deps,
   request: ListPostsRequest,
 ): Promise<MessageInitShape<typeof ListPostsResponseSchema>> {
@@ -21,7 +21,7 @@ export async function listPostPage(
   const filter = parseListPosts(request);
   const scope = scopeOf(request);
   const after = cursor === undefined ? undefined : parseCursor(cursorKeys, scope, cursor);
-  const rows = await listPosts(sql, workspaceId, { ...filter, limit: limit + 1, after });
+  const rows = await listPostRows(sql, workspaceId, { ...filter, limit: limit + 1, after });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
@@ -30,7 +30,7 @@ export async function listPostPage(
   };
 }
 
-/** A cursor belongs to its filters; the limit may change from page to page. */
+/** A cursor is only valid for the same filters. The limit may change from page to page. */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;
   return ["posts", workspaceId, status, platform, createdVia, from, to];

@@ -9,10 +9,10 @@ const MAX_LIMIT = 100;
 const DAY_MS = 86_400_000;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** The request's filters as values. Every fault is named. */
+/** The filters of a request as values. An invalid request names every fault. */
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
-  /** Undefined for a field that is absent or, with a fault, for one that is none. */
+  /** Undefined for an absent field and for an invalid one, whose fault is noted. */
   const read = <T>(
     path: string,
     text: string | undefined,
@@ -39,7 +39,7 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
   return { status, platform, createdVia, from, before };
 }
 
-/** The first instant of a UTC date; undefined for a text that is none. */
+/** The first instant of a UTC date; undefined for a text that is not a date. */
 function parseDate(text: string): Date | undefined {
   const at = new Date(`${text}T00:00:00.000Z`);
   const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);

@@ -1,23 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
-import type { Sql } from "@postrider/shared/postgres";
-import type { DatabaseClock } from "#src/db/clock.ts";
-import { createRule } from "#src/rpc/create-queue-slot-rule.ts";
-import { revokeRule } from "#src/rpc/delete-queue-slot-rule.ts";
-import { listRules } from "#src/rpc/list-queue-slot-rules.ts";
-import { updateRule } from "#src/rpc/update-queue-slot-rule.ts";
-
-export interface QueueSlotServiceDeps {
-  readonly sql: Sql;
-  readonly clock: DatabaseClock;
-}
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { createQueueSlotRule } from "#src/rpc/create-queue-slot-rule.ts";
+import { deleteQueueSlotRule } from "#src/rpc/delete-queue-slot-rule.ts";
+import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
+import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
 
 /** The table of contents of QueueSlotService. */
-export function createQueueSlotService(deps: QueueSlotServiceDeps) {
+export function createQueueSlotService(deps: Pick<PostsDeps, "sql" | "clock">) {
   return {
-    listQueueSlotRules: (request) => listRules(deps, request),
-    createQueueSlotRule: (request) => createRule(deps, request),
-    updateQueueSlotRule: (request) => updateRule(deps, request),
-    deleteQueueSlotRule: (request) => revokeRule(deps, request),
+    listQueueSlotRules: (request) => listQueueSlotRules(deps, request),
+    createQueueSlotRule: (request) => createQueueSlotRule(deps, request),
+    updateQueueSlotRule: (request) => updateQueueSlotRule(deps, request),
+    deleteQueueSlotRule: (request) => deleteQueueSlotRule(deps, request),
   } satisfies ServiceImpl<typeof QueueSlotService>;
 }

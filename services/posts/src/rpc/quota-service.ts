@@ -1,20 +1,12 @@
-import type { Client, ServiceImpl } from "@connectrpc/connect";
-import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { ServiceImpl } from "@connectrpc/connect";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
-import type { Sql } from "@postrider/shared/postgres";
-import type { WorkspaceDirectory } from "#src/clients/workspaces.ts";
-import type { DatabaseClock } from "#src/db/clock.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { getQuota } from "#src/rpc/get-quota.ts";
 
-export interface QuotaServiceDeps {
-  readonly sql: Sql;
-  readonly clock: DatabaseClock;
-  readonly workspaces: WorkspaceDirectory;
-  readonly accountService: Client<typeof AccountService>;
-}
-
 /** The table of contents of QuotaService. */
-export function createQuotaService(deps: QuotaServiceDeps) {
+export function createQuotaService(
+  deps: Pick<PostsDeps, "sql" | "clock" | "workspaces" | "accountService">,
+) {
   return {
     getQuota: (request) => getQuota(deps, request),
   } satisfies ServiceImpl<typeof QuotaService>;

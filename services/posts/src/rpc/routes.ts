@@ -5,13 +5,14 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { createMediaUseService } from "#src/rpc/media-use-service.ts";
-import { createPostService, type PostServiceDeps } from "#src/rpc/post-service.ts";
+import { createPostService } from "#src/rpc/post-service.ts";
 import { createQueueSlotService } from "#src/rpc/queue-slot-service.ts";
-import { createQuotaService, type QuotaServiceDeps } from "#src/rpc/quota-service.ts";
+import { createQuotaService } from "#src/rpc/quota-service.ts";
 import { createTargetService } from "#src/rpc/target-service.ts";
 
-export interface RouteDeps extends PostServiceDeps, QuotaServiceDeps {
+export interface RouteDeps extends PostsDeps {
   readonly parkedEvents: ServiceImpl<typeof ParkedEventService>;
 }
 

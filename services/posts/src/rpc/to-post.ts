@@ -8,13 +8,14 @@ import type {
   TargetErrorSchema,
   TargetSchema,
 } from "@postrider/contracts/posts/v1/post_pb";
+import type { NewPost } from "#src/db/insert-post.ts";
 import type { AttemptJson, PostRow, TargetJson } from "#src/db/posts.ts";
 import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
 import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** A field that is left out where the column is null. */
+/** A field for an instant, which is left out if the column is null. */
 function instant<K extends string>(
   name: K,
   value: Date | string | null,
@@ -89,4 +90,33 @@ export function toPost(row: PostRow): PostInit {
     ...instant("publishedAt", row.publishedAt),
     ...text("queueSlotRuleId", row.queueSlotRuleId),
   };
+}
+
+/** What is not known of a target before delivery reports it. */
+const UNREPORTED = {
+  status: "pending",
+  externalId: null,
+  permalink: null,
+  publishedAt: null,
+  errorCode: null,
+  errorMessage: null,
+  errorRetryable: null,
+  attemptCount: 0,
+  nextAttemptAt: null,
+} as const;
+
+/** A post that is just being accepted, as reading it back will show it. */
+export function toAcceptedPost(post: NewPost): PostInit {
+  const { acceptedAt } = post;
+  return toPost({
+    ...post,
+    startedAt: post.status === "publishing" ? acceptedAt : null,
+    publishedAt: null,
+    createdAt: acceptedAt,
+    updatedAt: acceptedAt,
+    version: 1,
+    effectiveAt: post.scheduledAt ?? acceptedAt,
+    targets: post.targets.map((target) => ({ ...target, ...UNREPORTED })),
+    attempts: [],
+  });
 }

@@ -5,15 +5,15 @@ import type {
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { lockQueueSlotRule, updateQueueSlotRule } from "#src/db/queue-slot-rules.ts";
+import { lockQueueSlotRule, updateQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
-import type { QueueSlotServiceDeps } from "#src/rpc/queue-slot-service.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
-/** Posts that are placed already keep their time. */
-export async function updateRule(
-  { sql, clock }: QueueSlotServiceDeps,
+/** Changes the slots of the future; posts that already have a slot keep their time. */
+export async function updateQueueSlotRule(
+  { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   request: UpdateQueueSlotRuleRequest,
 ): Promise<MessageInitShape<typeof UpdateQueueSlotRuleResponseSchema>> {
   const { workspaceId, id } = request;
@@ -24,7 +24,7 @@ export async function updateRule(
     if (known === undefined) throw notFound();
     if (isEmpty(request)) throw invalidRequest();
     const rule = changeRule(known, request, now);
-    await updateQueueSlotRule(tx, rule);
+    await updateQueueSlotRuleRow(tx, rule);
     const taken = await listTakenSlots(tx, workspaceId, now);
     return { rule: toQueueSlotRule(rule, { now, taken }) };
   });

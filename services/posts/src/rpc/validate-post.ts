@@ -4,20 +4,21 @@ import type {
   ValidatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unprocessable } from "@postrider/shared/errors";
-import { inspectPost } from "#src/rpc/inspect-post.ts";
-import { parseValidatePost } from "#src/rpc/parse-create-post.ts";
-import type { PostServiceDeps } from "#src/rpc/post-service.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { judgePost, loadPostDependencies } from "#src/operations/judge-post.ts";
+import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
-/** Checks what CreatePost would, except what others may take in between, and stores nothing. */
+/** Checks and stores nothing. Only CreatePost checks what other posts may take meanwhile: content, slots and quota. */
 export async function validatePost(
-  deps: PostServiceDeps,
+  deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
   request: ValidatePostRequest,
 ): Promise<MessageInitShape<typeof ValidatePostResponseSchema>> {
-  const input = parseValidatePost(request);
-  const { accounts, violations } = await inspectPost(deps, request.workspaceId, input);
+  const post = parseValidatePost(request);
+  const known = await loadPostDependencies(deps, post, null);
+  const violations = judgePost(post, known, post.timing);
   if (violations.length > 0) throw unprocessable("validation_failed", violations);
-  const targets = input.accountIds.flatMap((accountId) => {
-    const account = accounts.get(accountId);
+  const targets = post.accountIds.flatMap((accountId) => {
+    const account = known.accounts.get(accountId);
     return account === undefined ? [] : [{ accountId, platform: account.platform }];
   });
   const { scheduledAt } = request;

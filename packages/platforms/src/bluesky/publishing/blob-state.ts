@@ -1,40 +1,39 @@
-import type { Handles } from "#src/publishing/connector.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
-/** A file in the account's repository; stored as a handle when the platform has named it. */
+/** A file in the account's repository; stored as a handle when the platform has returned its blob. */
 interface StoredBlob {
-  /** As records name it. */
+  /** The reference that records contain. */
   readonly blob: unknown;
   /** Unix milliseconds. */
   readonly uploadedAt: number;
 }
 
 /**
- * A server drops what no record names after a while, "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading again
- * is harmless: the same bytes are the same blob.
+ * Maximum age of a blob that a record is created with. A server deletes a blob that no record references after some time,
+ * "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading again is harmless: the same bytes are the same blob.
  */
-const FRESH_MS = 20 * 60_000;
+const MAX_AGE_MS = 20 * 60_000;
 
 function nameOf(index: number): string {
   return `blob${index}`;
 }
 
 function read(handles: Handles, index: number): StoredBlob | undefined {
-  const stored = handles[nameOf(index)];
-  return stored === undefined ? undefined : (JSON.parse(stored) as StoredBlob);
+  return readJsonHandle(handles, nameOf(index)) as StoredBlob | undefined;
 }
 
 export function toBlobHandle(index: number, blob: unknown, uploadedAt: number): Handles {
   const stored: StoredBlob = { blob, uploadedAt };
-  return { [nameOf(index)]: JSON.stringify(stored) };
+  return toJsonHandle(nameOf(index), stored);
 }
 
-/** The blob of the post's file at this place, as records name it. */
+/** The reference to the blob of the file at this index of the post. */
 export function readBlob(handles: Handles, index: number): unknown {
   return read(handles, index)?.blob;
 }
 
-/** Whether the platform surely has it yet. */
+/** Whether the platform certainly still has the blob. */
 export function isFresh(handles: Handles, index: number, now: number): boolean {
   const stored = read(handles, index);
-  return stored !== undefined && now - stored.uploadedAt < FRESH_MS;
+  return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;
 }

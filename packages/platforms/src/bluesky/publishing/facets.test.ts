@@ -7,7 +7,7 @@ const features = (text: string, dids: ReadonlyMap<string, string> = new Map()) =
     feature?.uri ?? feature?.tag ?? feature?.did,
   ]);
 
-test("links, tags and mentions are found with byte offsets, also behind emoji", () => {
+test("links, tags and mentions have byte offsets, also after emoji", () => {
   const text = "🎉 hi https://example.com/a?b=1. and #tag @alice.test (https://x.org/z)";
   expect(features(text, new Map([["alice.test", "did:plc:1"]]))).toEqual([
     ["https://example.com/a?b=1", "https://example.com/a?b=1"],
@@ -24,7 +24,7 @@ test("a mention that does not resolve stays plain text", () => {
   expect(features("ask @bob.example.com")).toEqual([]);
 });
 
-test("numbers, lone signs and words with a sign inside are no tags; punctuation at the end does not belong to one", () => {
+test("a number, a lone sign or a word that contains a sign is not a tag, and a tag ends before punctuation", () => {
   expect(features("#1 # a#b #ok! #日本語")).toEqual([
     ["#ok", "ok"],
     ["#日本語", "日本語"],

@@ -1,12 +1,12 @@
 import { findUrls } from "#src/text/urls.ts";
 
-/** A piece of text that is a link, tag or mention. Offsets count UTF-8 bytes, the end is exclusive. */
+/** A range of the text that is a link, tag or mention. Offsets count UTF-8 bytes; the end is exclusive. */
 export interface Facet {
   readonly index: { readonly byteStart: number; readonly byteEnd: number };
   readonly features: readonly Readonly<Record<string, string>>[];
 }
 
-/** A handle that has to be resolved before it can become a facet. */
+/** A mentioned handle, which must be resolved to a DID before it becomes a facet. */
 export interface Mention {
   readonly handle: string;
   readonly index: Facet["index"];
@@ -14,7 +14,7 @@ export interface Mention {
 
 const TAG = /(?<=^|\s)[#＃](?!\uFE0F)((?:(?!\u20E2)[^\s\u00AD\u2060\u200A-\u200D])+)/gu;
 const MENTION = /(?<=^|\s|\()@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z][a-zA-Z0-9-]*)\b/gu;
-/** The lexicon allows 64 graphemes in a tag. */
+/** Maximum length of a tag by the lexicon, in graphemes. */
 const MAX_TAG_LENGTH = 64;
 
 function toIndex(text: string, start: number, end: number): Facet["index"] {
@@ -43,12 +43,12 @@ function findTags(text: string): readonly Facet[] {
   });
 }
 
-/** Where the first link of the text leads. */
+/** The URL of the first link in the text. */
 export function findFirstLink(text: string): string | undefined {
   return findLinks(text)[0]?.features[0]?.uri;
 }
 
-/** `@handle` in the text, in order. */
+/** The mentions (`@handle`) in the text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({
     handle: match[1] ?? "",
@@ -56,7 +56,7 @@ export function findMentions(text: string): readonly Mention[] {
   }));
 }
 
-/** All facets of a text, in order; a mention whose handle has no DID stays plain text, as in Bluesky's own clients. */
+/** All facets of a text, in order. A mention whose handle has no DID stays plain text, as in Bluesky's own clients. */
 export function createFacets(
   text: string,
   didByHandle: ReadonlyMap<string, string>,

@@ -1,23 +1,23 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { callPlatform } from "#src/http/http.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
 import { sendOnce } from "#src/http/send-once.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 import { lookForRecord, toRequest } from "./xrpc.ts";
 
-/** Something inside our network. */
-let inside: Server;
+/** A server at a private address. */
+let privateServer: Server;
 let connections = 0;
 let account: AccountAccess;
 beforeAll(async () => {
-  inside = createServer((socket) => {
+  privateServer = createServer((socket) => {
     connections += 1;
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{"uri":"x"}');
   });
   await new Promise<void>((resolve) => {
-    inside.listen(0, "127.0.0.1", resolve);
+    privateServer.listen(0, "127.0.0.1", resolve);
   });
-  const pdsUrl = `http://127.0.0.1:${(inside.address() as AddressInfo).port}`;
+  const pdsUrl = `http://127.0.0.1:${(privateServer.address() as AddressInfo).port}`;
   account = {
     externalId: "did:plc:a",
     username: "a",
@@ -25,13 +25,13 @@ beforeAll(async () => {
     attributes: { pdsUrl },
   };
 });
-afterAll(() => void inside.close());
+afterAll(() => void privateServer.close());
 
 const BASE_URL = "http://unused.example.com";
 const signal = AbortSignal.timeout(10_000);
 const guard = { mayStillSend: () => true, timeoutMs: 5_000 };
 
-test("a repository that its owner places inside our network is not connected to", async () => {
+test("the Bluesky connector does not connect to a private address that an account names as its repository", async () => {
   const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
   expect(await sendOnce(visible, guard)).toMatchObject({ kind: "not_connected" });
   expect(await callPlatform(visible, signal)).toMatchObject({ kind: "no_answer" });
@@ -39,9 +39,9 @@ test("a repository that its owner places inside our network is not connected to"
   expect(connections).toBe(0);
 });
 
-test("the same address as the operator's own setting is", async () => {
+test("the Bluesky connector connects to a private address that the operator configures", async () => {
   const { pdsUrl = "" } = account.attributes;
-  const ours = { ...account, attributes: {} };
-  expect(await lookForRecord(pdsUrl, ours, "rkey", signal)).toBe("present");
+  const configured = { ...account, attributes: {} };
+  expect(await lookForRecord(pdsUrl, configured, "rkey", signal)).toBe("present");
   expect(connections).toBe(1);
 });

@@ -1,23 +1,24 @@
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 
-/** Reads pages that customers name: public addresses only, and those that the operator lets through. */
+/** Reads web pages at public addresses, and at private addresses that the operator allows. */
 export type PageReader = Pick<OutboundClient, "send">;
 
-/** What stands below a post about the page that it links to; Bluesky fetches nothing itself (platforms reference 7.1). */
+/** The preview of a linked page below a post. Bluesky does not fetch previews itself (platforms reference 7.1). */
 export interface LinkCard {
   readonly uri: string;
   readonly title: string;
   readonly description: string;
 }
 
-/** A page that is slower, or whose head is longer, has no card: the post does not wait for somebody else's server. */
-const TOTAL_MS = 3_000;
+/** How long a post waits for the page that it links to; after that it is published without a card. */
+const READ_TIMEOUT_MS = 3_000;
+/** How many bytes of a page are read. */
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 1_000;
 
-/** What may be as long as it likes is bounded: a page is anybody's, and no page may keep us busy. */
+/** Every repetition is bounded, because any page may be linked and none may use much processor time. */
 const META = /<meta\s[^<>]{1,4000}>/gi;
 const ATTRIBUTE = /([a-z:_-]{1,40})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const TITLE = /<title[^<>]{0,200}>([^<]{0,4000})<\/title>/i;
@@ -39,11 +40,11 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
 
 function clean(text: string, maxLength: number): string {
   const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  // Half of a character at the end is none.
+  // A truncated surrogate pair is removed.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** What the page says of itself, by the names that it uses for it; of several of one name the first. */
+/** The `meta` elements of a page by their names; the first of each name. */
 function readMeta(html: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [tag] of html.matchAll(META)) {
@@ -60,7 +61,7 @@ function readMeta(html: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The card of a page, from what it says of itself. */
+/** The card of a page, from its `meta` elements and its title. */
 export function toCard(uri: string, html: string): LinkCard {
   const meta = readMeta(html);
   const title = meta.get("og:title") ?? meta.get("twitter:title") ?? TITLE.exec(html)?.[1] ?? "";
@@ -85,10 +86,10 @@ async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Asks the page for its card. A page that cannot be had, or is none, has no card, and the post goes out with its link all
- * the same.
+ * Reads the card of a page. A page that cannot be read, or is not HTML, has no card; the post is then published with the
+ * link only.
  *
- * @throws The reason of the signal, so that a process that stops does not settle for less.
+ * @throws The reason of `signal`, so that a stopping process does not publish without the card.
  */
 export async function fetchCard(
   client: PageReader,
@@ -101,7 +102,7 @@ export async function fetchCard(
       url: uri,
       headers: { accept: "text/html" },
       redirects: MAX_REDIRECTS,
-      totalMs: TOTAL_MS,
+      totalMs: READ_TIMEOUT_MS,
       signal,
     });
     const type = answer.headers["content-type"];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTid } from "./tid.ts";
 
-test("a TID has the form that repositories demand and sorts by time", () => {
+test("a TID has the form of a record key and sorts by time", () => {
   const first = createTid(new Date("2026-11-21T12:00:00.000Z"), 0.5);
   const second = createTid(new Date("2026-11-21T12:00:00.001Z"), 0);
   expect(first).toMatch(/^[234567abcdefghij][234567a-z]{12}$/);

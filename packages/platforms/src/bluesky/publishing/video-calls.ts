@@ -1,16 +1,19 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, mediaBytes } from "#src/http/request-body.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { bytesBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** Where the account's repository answers by default, and the network's video service. */
+/** The default host of repositories, and the video service of the network. */
 export interface BlueskyUrls {
   readonly baseUrl: string;
   readonly videoBaseUrl: string;
 }
 
-/** What the calls about one film have in common. */
+/** What all calls for one video need. */
 export interface VideoContext extends BlueskyUrls {
   readonly account: AccountAccess;
   readonly media: PublicationMedia;
@@ -19,7 +22,7 @@ export interface VideoContext extends BlueskyUrls {
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** For as long as the video service needs it to write the film to the repository. */
+/** Lifetime of the service token: the video service needs it until it has written the video to the repository. */
 const TOKEN_SECONDS = 1800;
 
 /** A token with which the video service may put a file into the account's repository. */
@@ -31,28 +34,28 @@ export function askServiceToken({ baseUrl, account, signal }: VideoContext): Ans
     exp: String(Math.floor(Date.now() / 1000) + TOKEN_SECONDS),
   });
   const url = `${host}/xrpc/com.atproto.server.getServiceAuth?${query.toString()}`;
-  const headers = { authorization: `Bearer ${account.accessToken}` };
+  const headers = bearer(account.accessToken);
   return callPlatform({ method: "GET", url, headers, isForeign: isForeign(account) }, signal);
 }
 
-/** The whole film; the same bytes again are the same job. */
+/** Sends the whole video; sending the same bytes again returns the same job. */
 export function sendVideo(context: VideoContext, token: string): Answer {
   const { videoBaseUrl, account, media, signal } = context;
   const query = new URLSearchParams({ did: account.externalId, name: `${media.id}.mp4` });
   const url = `${videoBaseUrl}/xrpc/app.bsky.video.uploadVideo?${query.toString()}`;
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = bearer(token);
   const body = bytesBody(media.contentType, mediaBytes(media));
   return callPlatform({ method: "POST", url, headers, body }, signal);
 }
 
-/** Anybody may ask who knows the job. */
+/** Reads a job; this needs no token. */
 export function askJob({ videoBaseUrl, signal }: VideoContext, jobId: string): Answer {
   const query = new URLSearchParams({ jobId });
   const url = `${videoBaseUrl}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`;
   return callPlatform({ method: "GET", url }, signal);
 }
 
-/** A job as the service tells of it: below `jobStatus`, or as the answer itself, also when it calls that an error. */
+/** A job of the video service. It is in `jobStatus` or is the answer itself, even an answer with an error status. */
 export interface Job {
   readonly id: string;
   readonly state: string;
@@ -61,7 +64,7 @@ export interface Job {
   readonly message: string;
 }
 
-/** The job that an answer is about, whatever its status; undefined when it is about none. */
+/** The job in an answer with any status; undefined when the answer contains none. */
 export function readJob(answer: PlatformAnswer | NoAnswer): Job | undefined {
   if (answer.kind === "no_answer") return undefined;
   const status = object(answer.json, "jobStatus") ?? answer.json;

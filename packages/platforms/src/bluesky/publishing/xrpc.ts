@@ -1,33 +1,27 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { header, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import { jsonBody } from "#src/http/request-body.ts";
-import type { AccountAccess, Failure } from "#src/publishing/connector.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
-const TOKEN_ERRORS = new Set([
-  "ExpiredToken",
-  "InvalidToken",
-  "AuthMissing",
-  "AuthenticationRequired",
-  "AuthRequired",
-]);
-const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
-/** The texts are no contract; "blob" in one is all that tells what a validation error is about. */
-const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
-/** The file was dropped before the record named it: it is uploaded again with a later try. */
-const BLOB_GONE = "BlobNotFound";
 
-/** Where the account's repository answers. */
+/** The link to a post. It contains the DID, which stays the same when the handle changes. */
+export function toPermalink({ externalId }: AccountAccess, rkey: string): string {
+  return `https://bsky.app/profile/${externalId}/post/${rkey}`;
+}
+
+/** The host of the account's repository. */
 export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
-/** The owner of an account says in its DID document where its repository is. */
+/** Whether the owner of the account chose the host, with the account's DID document. */
 export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
-/** A call of a procedure in the account's name. */
+/** A request to a procedure, in the name of the account. */
 export function toRequest(
   baseUrl: string,
   account: AccountAccess,
@@ -38,50 +32,12 @@ export function toRequest(
     method: "POST",
     url: `${hostOf(baseUrl, account)}/xrpc/${method}`,
     isForeign: isForeign(account),
-    headers: { authorization: `Bearer ${account.accessToken}` },
+    headers: bearer(account.accessToken),
     body: jsonBody(body),
   };
 }
 
-/** What an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is a plain wait. */
-export function toFailure(answer: PlatformAnswer, name: string): Failure {
-  const message = shorten(text(answer.json, "message") ?? name);
-  if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
-  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
-  if (answer.status === 429) {
-    const seconds = Number(header(answer, "retry-after"));
-    return {
-      kind: "retryable",
-      code: "rate_limited",
-      message,
-      retryAfterMs: seconds > 0 ? seconds * 1000 : 60_000,
-      isLimit: true,
-    };
-  }
-  if (name === BLOB_GONE) return { kind: "retryable", code: "platform_unavailable", message };
-  if (answer.status === 413 || ABOUT_MEDIA.test(message))
-    return { kind: "refused", code: "media_rejected", message };
-  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
-  return { kind: "refused", code: "content_rejected", message };
-}
-
-/** Nothing is visible because of an upload, so what is not definite is tried again. */
-export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
-  if (answer.kind === "no_answer")
-    return { kind: "retryable", code: "platform_unavailable", message: answer.message };
-  const { status } = answer;
-  const name = text(answer.json, "error") ?? (status === 413 ? "PayloadTooLarge" : undefined);
-  if (name === undefined || status < 400 || status >= 500) {
-    const message = name ?? `HTTP ${status} without a readable answer`;
-    return { kind: "retryable", code: "platform_unavailable", message };
-  }
-  const failure = toFailure(answer, name);
-  return failure.kind === "refused" && failure.code === "content_rejected"
-    ? { ...failure, code: "media_rejected" }
-    : failure;
-}
-
-/** Whether the record is there. Nobody else knows our keys, so what is there is ours. */
+/** Whether the record exists. Only Postrider knows its key, so a record that exists is ours. */
 export async function lookForRecord(
   baseUrl: string,
   account: AccountAccess,

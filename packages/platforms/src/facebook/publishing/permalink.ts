@@ -1,24 +1,24 @@
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { text } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
-import { callGraph } from "./context.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { text } from "#src/http/json.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph } from "./calls.ts";
 
-/** The post is published; nobody waits longer for its link. */
-const LOOK_MS = 5000;
+/** How long the outcome of a published post waits for its link. */
+const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";
 
-/** An address that leads to the post (platforms reference 3.1), for when Facebook's own is not to be had. */
-function guessPermalink(id: string): string {
+/** A link that leads to the post (platforms reference 3.1), for when Facebook's own link cannot be read. */
+function derivePermalink(id: string): string {
   return id.includes("_") ? `${SITE}/${id}` : `${SITE}/reel/${id}`;
 }
 
-/** `permalink_url`, which is a path for videos. */
+/** The link in `permalink_url`, which is a path for videos. */
 export function toPermalink(id: string, permalinkUrl: string | undefined): string {
-  if (permalinkUrl === undefined) return guessPermalink(id);
+  if (permalinkUrl === undefined) return derivePermalink(id);
   return permalinkUrl.startsWith("/") ? `${SITE}${permalinkUrl}` : permalinkUrl;
 }
 
-/** The link to a published post. Whatever goes wrong, the post stays published. */
+/** Reads the link of a published post. A failure does not change that the post is published. */
 export async function readPermalink(
   api: GraphApi,
   account: AccountAccess,
@@ -26,7 +26,7 @@ export async function readPermalink(
 ): Promise<string> {
   const query = { fields: "permalink_url" };
   const call = { method: "GET", path: encodeURIComponent(id), query } as const;
-  const answer = await callGraph(api, account, call, AbortSignal.timeout(LOOK_MS));
+  const answer = await callGraph(api, account, call, AbortSignal.timeout(READ_TIMEOUT_MS));
   const isRead = answer.kind === "answer" && answer.status === 200;
   return toPermalink(id, isRead ? text(answer.json, "permalink_url") : undefined);
 }

@@ -1,27 +1,31 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
-import { formBody, mediaBytes } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, Publication, StepResult } from "#src/publishing/connector.ts";
+import { formBody } from "#src/http/request-body.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import { platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { findUrls } from "#src/text/urls.ts";
-import { callGraph, idIn, pagePath, unavailable, type FacebookContext } from "./context.ts";
-import { MEANINGS, PHOTOS_TAKEN } from "./meanings.ts";
+import { callGraph, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
-/** Longer than a step waits in its place, so that the steps begin again with the first. */
-const BEGIN_AGAIN_MS = 1500;
+/** Wait that is long enough for delivery to release the task, so that its steps run again from the first. */
+const RESTART_WAIT_MS = 1500;
 
 function photoName(index: number): string {
   return `photo${index}`;
 }
 
-/** The ids of the photos that are there so far. */
+/** The ids of the photos that are uploaded so far. */
 export function photoIds({ media }: Publication, handles: Handles): readonly string[] {
   return media.map((_media, index) => handles[photoName(index)] ?? "").filter((id) => id !== "");
 }
 
-/** Uploads one photo of the post, unpublished; one whose answer was lost stays behind, seen by nobody. */
+/** Uploads one photo of the post unpublished. A photo whose answer was lost stays unpublished. */
 export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   const name = photoName(index);
   return {
@@ -29,7 +33,7 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
     isDone: (handles) => (handles[name] ?? "") !== "",
     run: async (publication, _handles, signal) => {
       const photo = publication.media[index];
-      if (photo === undefined) throw new Error("the post has no such photo");
+      if (photo === undefined) throw new Error(`the post has no photo at index ${index}`);
       const { fileName, contentType } = photo;
       const body = multipartBody([
         { name: "published", value: "false" },
@@ -43,7 +47,7 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   };
 }
 
-/** A preview needs the address beside the text; without photos the first one in the text is shown. */
+/** The first link in the text of a post without photos: Facebook shows a preview only if the link is a parameter. */
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
   return findUrls(text)
@@ -51,7 +55,7 @@ function linkIn({ text, media }: Publication): string | undefined {
     .find((url) => /^https?:\/\//i.test(url));
 }
 
-/** What a post consists of, as parameters of `feed`. */
+/** The content of a post, as parameters of `feed`. */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
@@ -65,32 +69,32 @@ export function toPostFields(
   };
 }
 
-/**
- * An earlier answer was lost and its post, which nobody sees, holds the photos: they are uploaded once more for another.
- */
+/** An earlier answer was lost, and its unpublished post holds the photos: they are uploaded again for another post. */
 function restart({ media }: Publication, handles: Handles): StepResult | undefined {
   const restarts = Number(handles.restarts ?? 0);
   if (restarts >= MAX_RESTARTS) return undefined;
   const dropped = Object.fromEntries(media.map((_media, index) => [photoName(index), ""]));
   const counted = { ...dropped, restarts: String(restarts + 1) };
-  return { kind: "wait", afterMs: BEGIN_AGAIN_MS, handles: counted };
+  return { kind: "wait", afterMs: RESTART_WAIT_MS, handles: counted };
 }
 
 async function createPost(context: FacebookContext, handles: Handles): Promise<StepResult> {
   const { api, publication, signal } = context;
   if (photoIds(publication, handles).length < publication.media.length)
-    return { kind: "wait", afterMs: BEGIN_AGAIN_MS };
+    return { kind: "wait", afterMs: RESTART_WAIT_MS };
   const body = formBody({ ...toPostFields(publication, handles), published: "false" });
   const call = { method: "POST", path: pagePath(publication, "feed"), body } as const;
   const answer = await callGraph(api, publication, call, signal);
   const postId = idIn(answer);
   if (postId !== undefined) return { postId };
-  if (answer.kind === "no_answer") return unavailable(answer.message);
-  const areTaken = readGraphError(answer)?.subcode === PHOTOS_TAKEN;
-  return (areTaken ? restart(publication, handles) : undefined) ?? toStepFailure(answer, MEANINGS);
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  const arePhotosTaken = readGraphError(answer)?.subcode === PHOTOS_TAKEN;
+  return (
+    (arePhotosTaken ? restart(publication, handles) : undefined) ?? toStepFailure(answer, MEANINGS)
+  );
 }
 
-/** Makes the post, unpublished: only its id, which is stored, can make it visible. */
+/** Creates the post unpublished: only a call with its stored id makes it visible. */
 export function createPostStep(api: GraphApi): PrepareStep {
   return {
     name: "post",

@@ -1,47 +1,58 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { isUploadAddress, pushBytes } from "#src/graph/rupload.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { formBody } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { callGraph, filmOf, idIn, pagePath, unavailable, type FacebookContext } from "./context.ts";
-import { MEANINGS } from "./meanings.ts";
-import { nextCheck, toRejected, type Patience } from "./patience.ts";
-import { readVideo, type VideoStatus } from "./video-status.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { platformUnavailable } from "#src/publishing/outcome.ts";
+import { waitForProcessing } from "#src/publishing/processing-wait.ts";
+import {
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+  type StepWait,
+} from "#src/publishing/steps.ts";
+import { callGraph, videoOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 
-/** How far a reel is; stored as a handle after each answer of Facebook. */
-interface Reel extends Patience {
+/** The progress of a reel; stored as a handle after each answer of Facebook. */
+interface Reel {
   readonly id: string;
-  /** Where its bytes go. */
+  /** When the wait for processing began, in Unix milliseconds; 0 before. */
+  readonly waitingSince: number;
+  /** The upload URL. */
   readonly url: string;
-  /** `begun` = nothing was sent · `sending` = a part may be there · `lost` = it begins again. */
+  /** `begun` = nothing was sent · `sending` = a part may have arrived · `lost` = the upload starts again. */
   readonly stage: "begun" | "sending" | "processing" | "ready" | "lost";
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/** Whether Facebook processes a reel before it is asked to publish it is not documented: not for ever is waited for that. */
-const UNSTARTED_MS = 60_000;
+/** How long processing may not have started. Facebook may process a reel only after it is asked to publish it. */
+const MAX_UNSTARTED_MS = 60_000;
+
+const NAME = "reel";
 
 function readState(handles: Handles): Reel | undefined {
-  return handles.reel === undefined ? undefined : (JSON.parse(handles.reel) as Reel);
+  return readJsonHandle(handles, NAME) as Reel | undefined;
 }
 
-/** The id under which the reel was uploaded, once it can be published. */
+/** The id of the reel, once it can be published. */
 export function reelId(handles: Handles): string | undefined {
   const reel = readState(handles);
   return reel?.stage === "ready" ? reel.id : undefined;
 }
 
 function toHandle(reel: Reel): Handles {
-  return { reel: JSON.stringify(reel) };
+  return toJsonHandle(NAME, reel);
 }
 
-/** Stored, and the step goes on at once. */
+/** Stores the reel and runs the step again. */
 function next(reel: Reel): StepWait {
-  return { kind: "wait", afterMs: 0, handles: toHandle(reel) };
+  return runAgain(toHandle(reel));
 }
 
-async function begin(context: FacebookContext, restarts: number): Promise<StepResult> {
+async function start(context: FacebookContext, restarts: number): Promise<StepResult> {
   const { api, publication, signal } = context;
   const body = formBody({ upload_phase: "start" });
   const call = { method: "POST", path: pagePath(publication, "video_reels"), body } as const;
@@ -49,7 +60,8 @@ async function begin(context: FacebookContext, restarts: number): Promise<StepRe
   const id = idIn(answer, "video_id");
   const url = idIn(answer, "upload_url");
   if (id === undefined || url === undefined) return toStepFailure(answer, MEANINGS);
-  if (!isUploadAddress(api, url)) return unavailable("the upload address is not Facebook's");
+  if (!isUploadUrl(api, url))
+    return platformUnavailable("the upload URL is not on Facebook's upload host");
   return next({ id, url, stage: "begun", waitingSince: 0, restarts });
 }
 
@@ -58,14 +70,14 @@ async function send(
   reel: Reel,
   offset: number,
 ): Promise<StepResult> {
-  const film = filmOf(publication);
-  const upload = { url: reel.url, account: publication, media: film, offset };
+  const media = videoOf(publication);
+  const upload = { url: reel.url, account: publication, media, offset };
   const result = await pushBytes(upload, signal);
   switch (result.kind) {
     case "uploaded":
       return next({ ...reel, stage: "processing", waitingSince: Date.now() });
     case "interrupted":
-      return unavailable(result.message);
+      return platformUnavailable(result.message);
     case "token_refused":
       return result;
     case "rejected":
@@ -75,38 +87,38 @@ async function send(
   }
 }
 
-/** Reads how much is there and sends the rest. */
+/** Reads how many bytes have arrived and sends the rest. */
 async function resume(context: FacebookContext, reel: Reel): Promise<StepResult> {
   const { api, publication, signal } = context;
   const status = await readVideo(api, publication, reel.id, signal);
   if ("kind" in status) return status;
-  return status.isUploaded || status.bytes >= filmOf(publication).bytes
+  return status.isUploaded || status.bytes >= videoOf(publication).bytes
     ? next({ ...reel, stage: "processing", waitingSince: Date.now() })
     : await send(context, reel, status.bytes);
 }
 
 function isProcessed({ processing }: VideoStatus, { waitingSince }: Reel): boolean {
   if (processing === "complete") return true;
-  return processing === "not_started" && Date.now() - waitingSince > UNSTARTED_MS;
+  return processing === "not_started" && Date.now() - waitingSince > MAX_UNSTARTED_MS;
 }
 
 async function look(context: FacebookContext, reel: Reel): Promise<StepResult> {
   const { api, publication, signal } = context;
   const status = await readVideo(api, publication, reel.id, signal);
   if ("kind" in status) return status;
-  if (status.processing === "error") return toRejected(status);
+  if (status.processing === "error") return refuseMedia(status);
   return isProcessed(status, reel)
     ? toHandle({ ...reel, stage: "ready" })
-    : nextCheck(reel, toHandle(reel));
+    : waitForProcessing(reel.waitingSince, toHandle(reel));
 }
 
 async function run(context: FacebookContext, reel: Reel | undefined): Promise<StepResult> {
   switch (reel?.stage) {
     case undefined:
     case "lost":
-      return await begin(context, reel?.restarts ?? 0);
+      return await start(context, reel?.restarts ?? 0);
     case "begun":
-      // What is sent is noted first: who comes after a crash asks how much of it arrived.
+      // Stored before the first byte is sent: after a crash, the next worker asks how much has arrived.
       return next({ ...reel, stage: "sending" });
     case "sending":
       return await resume(context, reel);
@@ -116,7 +128,7 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
   }
 }
 
-/** Uploads the film and waits until it is processed; nobody sees it before it is finished. */
+/** Uploads the video and waits until it is processed; it is not visible before it is finished. */
 export function createReelStep(api: GraphApi): PrepareStep {
   return {
     name: "reel",

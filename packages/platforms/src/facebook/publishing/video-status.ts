@@ -1,24 +1,26 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import type { NoAnswer } from "#src/http/http.ts";
-import { list, object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { AccountAccess, Failure } from "#src/publishing/connector.ts";
-import { callGraph, unavailable } from "./context.ts";
-import { MEANINGS } from "./meanings.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
 
-/** How far Facebook is with a video (platforms reference 3.1). */
+/** The state of a video at Facebook (platforms reference 3.1). */
 export interface VideoStatus {
-  /** Bytes that it has. */
+  /** Number of bytes that Facebook has. */
   readonly bytes: number;
   readonly isUploaded: boolean;
   readonly processing: "not_started" | "in_progress" | "complete" | "error";
   /** Why processing failed. */
   readonly problem: string;
-  /** A reel's: `complete` = readers see it. */
+  /** State of publishing a reel: `complete` = readers see it. */
   readonly publishing: "not_started" | "in_progress" | "complete";
   /** Whether readers see the video. */
   readonly isPublished: boolean;
-  /** As the platform has it; it may be a path. */
+  /** The link as Facebook states it; it may be a path. */
   readonly permalink: string | undefined;
 }
 
@@ -48,7 +50,7 @@ function publishingOf(status: unknown): VideoStatus["publishing"] {
   return state === "in_progress" ? "in_progress" : "not_started";
 }
 
-/** Undefined when the answer does not say. */
+/** The state in an answer, or undefined when it has none. */
 function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   const status = object(json, "status");
   if (status === undefined) return undefined;
@@ -65,7 +67,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   };
 }
 
-/** Asks for a video; the answer itself is there where nothing can be read from it. */
+/** Asks for the state of a video; returns the answer when it contains none. */
 export async function askVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -79,7 +81,7 @@ export async function askVideo(
   return status === undefined ? { answer } : { status };
 }
 
-/** As `askVideo`, for a step. */
+/** Reads the state of a video for a step, which fails when the state cannot be read. */
 export async function readVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -89,7 +91,10 @@ export async function readVideo(
   const asked = await askVideo(api, account, id, signal);
   if ("status" in asked) return asked.status;
   const { answer } = asked;
-  return answer.kind === "no_answer"
-    ? unavailable(answer.message)
-    : toStepFailure(answer, MEANINGS);
+  return toStepFailure(answer, MEANINGS);
+}
+
+/** The refusal of a video that Facebook could not process. */
+export function refuseMedia({ problem }: VideoStatus): Failure {
+  return { kind: "refused", code: "media_rejected", message: problem };
 }

@@ -1,49 +1,62 @@
-import { toStepFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
-import type { NoAnswer } from "#src/http/http.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
 import { multipartBody, type FormPart } from "#src/http/multipart.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { formBody, mediaBytes, type RequestBody } from "#src/http/request-body.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { callGraph, filmOf, idIn, pagePath, type FacebookContext } from "./context.ts";
-import { MEANINGS, OUT_OF_STEP } from "./meanings.ts";
-import { nextCheck, toRejected, type Patience } from "./patience.ts";
-import { readVideo } from "./video-status.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { formBody, type RequestBody } from "#src/http/request-body.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import { waitForProcessing } from "#src/publishing/processing-wait.ts";
+import {
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+  type StepWait,
+} from "#src/publishing/steps.ts";
+import { callGraph, videoOf, idIn, pagePath, videoTexts, type FacebookContext } from "./calls.ts";
+import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
+import { readVideo, refuseMedia } from "./video-status.ts";
 
-/** How far a video is; stored as a handle after each answer of Facebook. */
-interface Video extends Patience {
+/** The progress of a video; stored as a handle after each answer of Facebook. */
+interface Video {
   readonly id: string;
+  /** When the wait for processing began, in Unix milliseconds; 0 before. */
+  readonly waitingSince: number;
   readonly session: string;
-  /** Where the next chunk begins and ends, as Facebook asks for it; both are the end when all is there. */
+  /** Start of the next chunk that Facebook asks for. Equal to `end` when Facebook has the whole video. */
   readonly start: number;
+  /** End of the next chunk, exclusive. */
   readonly end: number;
   readonly stage: "sending" | "processing" | "ready" | "lost";
-  /** How often it began again because Facebook did not know it any more. */
+  /** How often the upload started again because Facebook did not know it any more. */
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/** What Facebook asks for at a time is a few MB. */
+/** Maximum size of a chunk; Facebook usually asks for a few MB. */
 const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 
+const NAME = "video";
+
 function readState(handles: Handles): Video | undefined {
-  return handles.video === undefined ? undefined : (JSON.parse(handles.video) as Video);
+  return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
-/** The id under which the video was made, once it can be published. */
+/** The id of the video, once it can be published. */
 export function videoId(handles: Handles): string | undefined {
   const video = readState(handles);
   return video?.stage === "ready" ? video.id : undefined;
 }
 
 function toHandle(video: Video): Handles {
-  return { video: JSON.stringify(video) };
+  return toJsonHandle(NAME, video);
 }
 
-/** Stored, and the step goes on at once. */
+/** Stores the video and runs the step again. */
 function next(video: Video): StepWait {
-  return { kind: "wait", afterMs: 0, handles: toHandle(video) };
+  return runAgain(toHandle(video));
 }
 
 function post({ api, publication, signal }: FacebookContext, body: RequestBody) {
@@ -51,7 +64,7 @@ function post({ api, publication, signal }: FacebookContext, body: RequestBody) 
   return callGraph(api, publication, call, signal);
 }
 
-/** `start_offset` and `end_offset` of an answer or of its error's data. */
+/** The `start_offset` and `end_offset` of an answer, or of the data of its error. */
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
   const [start, end] = [text(source, "start_offset"), text(source, "end_offset")];
   if (start === undefined || end === undefined) return undefined;
@@ -61,8 +74,8 @@ function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
     : undefined;
 }
 
-async function begin(context: FacebookContext, restarts: number): Promise<StepResult> {
-  const { bytes } = filmOf(context.publication);
+async function start(context: FacebookContext, restarts: number): Promise<StepResult> {
+  const { bytes } = videoOf(context.publication);
   const body = formBody({ upload_phase: "start", file_size: String(bytes) });
   const answer = await post(context, body);
   const id = idIn(answer, "video_id");
@@ -73,7 +86,7 @@ async function begin(context: FacebookContext, restarts: number): Promise<StepRe
   return next({ id, session, ...offsets, stage: "sending", waitingSince: 0, restarts });
 }
 
-/** Facebook does not know the upload any more, or does not go on with it: once it is begun anew. */
+/** Starts the upload again, once, when Facebook does not know it any more or does not continue it. */
 function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
   const code = answer.kind === "answer" ? readGraphError(answer)?.code : undefined;
   const isLost = code === 6000 || code === 6001;
@@ -83,11 +96,11 @@ function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
 }
 
 async function sendChunk(context: FacebookContext, video: Video): Promise<StepResult> {
-  const film = filmOf(context.publication);
+  const media = videoOf(context.publication);
   const { session, start, end } = video;
-  const length = Math.min(end, film.bytes, start + MAX_CHUNK_BYTES) - start;
-  const { fileName } = film;
-  const source = mediaBytes(film, { start, length });
+  const length = Math.min(end, media.bytes, start + MAX_CHUNK_BYTES) - start;
+  const { fileName } = media;
+  const source = mediaBytes(media, { start, length });
   const parts: readonly FormPart[] = [
     { name: "upload_phase", value: "transfer" },
     { name: "upload_session_id", value: session },
@@ -100,22 +113,20 @@ async function sendChunk(context: FacebookContext, video: Video): Promise<StepRe
   return offsets === undefined ? restart(video, answer) : next({ ...video, ...offsets });
 }
 
-/** Where to go on when an earlier chunk arrived and its answer did not. */
+/** The offsets to continue with, when an earlier chunk arrived and its answer was lost. */
 function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | undefined {
-  return readGraphError(answer)?.subcode === OUT_OF_STEP
+  return readGraphError(answer)?.subcode === WRONG_OFFSET
     ? offsetsIn(object(object(answer.json, "error"), "error_data"))
     : undefined;
 }
 
 /** Ends the upload; the video stays unpublished. */
 async function finish(context: FacebookContext, video: Video): Promise<StepResult> {
-  const { text: description, title } = context.publication;
   const body = formBody({
     upload_phase: "finish",
     upload_session_id: video.session,
     published: "false",
-    ...(description === "" ? {} : { description }),
-    ...(title === undefined || title === "" ? {} : { title }),
+    ...videoTexts(context.publication),
   });
   const answer = await post(context, body);
   const isDone = answer.kind === "answer" && answer.json?.success === true;
@@ -128,20 +139,20 @@ async function look(context: FacebookContext, video: Video): Promise<StepResult>
   const { api, publication, signal } = context;
   const status = await readVideo(api, publication, video.id, signal);
   if ("kind" in status) return status;
-  if (status.processing === "error") return toRejected(status);
+  if (status.processing === "error") return refuseMedia(status);
   return status.processing === "complete"
     ? toHandle({ ...video, stage: "ready" })
-    : nextCheck(video, toHandle(video));
+    : waitForProcessing(video.waitingSince, toHandle(video));
 }
 
 async function run(context: FacebookContext, video: Video | undefined): Promise<StepResult> {
   if (video === undefined || video.stage === "lost")
-    return await begin(context, video?.restarts ?? 0);
+    return await start(context, video?.restarts ?? 0);
   if (video.stage === "processing") return await look(context, video);
   return await (video.start < video.end ? sendChunk(context, video) : finish(context, video));
 }
 
-/** Uploads the film in chunks and waits until it is processed; nobody sees it. Each answer is stored before the next call. */
+/** Uploads the video in chunks, unpublished, and waits until it is processed. Each answer is stored before the next call. */
 export function createVideoStep(api: GraphApi): PrepareStep {
   return {
     name: "video",

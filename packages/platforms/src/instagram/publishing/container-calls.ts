@@ -1,12 +1,13 @@
-import { toGraphRequest, type GraphApi } from "#src/graph/graph-call.ts";
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
-import { text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/request-body.ts";
-import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/connector.ts";
+import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Images are fetched by Instagram, films are pushed to it. */
+/** Instagram fetches images; videos are pushed to it. */
 function describeMedia({ kind, url }: PublicationMedia): Fields {
   return kind === "image" ? { image_url: url } : { upload_type: "resumable" };
 }
@@ -21,7 +22,7 @@ function describePart(media: PublicationMedia): Fields {
   return { ...type, ...describeMedia(media), is_carousel_item: "true" };
 }
 
-/** What the container of the file at this place is asked for with. */
+/** The parameters of a file's container: the whole post, or a part of a carousel. */
 export function describeFile(publication: Publication, media: PublicationMedia): Fields {
   return publication.media.length === 1 ? describeSingle(publication, media) : describePart(media);
 }
@@ -30,7 +31,7 @@ export function describeCarousel(publication: Publication, children: readonly st
   return { media_type: "CAROUSEL", children: children.join(","), caption: publication.text };
 }
 
-/** `POST /{account}/media` (platforms reference 1.1). */
+/** Creates a container with `POST /{account}/media` (platforms reference 1.1). */
 export function createContainer(
   api: GraphApi,
   account: AccountAccess,
@@ -42,15 +43,15 @@ export function createContainer(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** How far Instagram is with a container. */
+/** The state of a container at Instagram. */
 export interface ContainerState {
   readonly kind: "state";
   readonly code: string;
-  /** Of an error: its number, in words. */
+  /** A text that contains the number of an error. */
   readonly status: string;
 }
 
-/** `GET /{container}`; the answer itself when it says something else. */
+/** Reads the state of a container; returns the answer when it contains none. */
 export async function readState(
   api: GraphApi,
   account: AccountAccess,

@@ -1,7 +1,14 @@
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import type { Handles, PrepareStep, StepResult, StepWait } from "#src/publishing/connector.ts";
-import { advance } from "./container-work.ts";
-import { isUsable, listPlaces, readContainer, type ContainerPlace } from "./containers.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import {
+  isFailure,
+  isWait,
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+} from "#src/publishing/steps.ts";
+import { advanceContainer } from "./advance-container.ts";
+import { isUsable, listPlaces, readContainer, type ContainerPlace } from "./container-state.ts";
 
 type Goal = "made" | "ready";
 
@@ -12,8 +19,8 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
 }
 
 /**
- * The steps that make the containers of a post: all files first, so that Instagram works on them at the same time, then
- * each until it is ready, then the carousel. What was lost meanwhile is made again by whichever step is at work.
+ * The steps that create the containers of a post: first all files, so that Instagram processes them at the same time, then
+ * the wait for each, then the carousel. A container that is lost meanwhile is created again by the step that is running.
  */
 export function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);
@@ -26,24 +33,25 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
     isDone: (handles) => isReached(place, goal, handles),
     run: async (publication, handles, signal) => {
       const before = goals.slice(0, index);
-      const open = before.find((one) => !isReached(one.place, one.goal, handles)) ?? { place };
-      const made = await advance({ api, publication, place: open.place, handles, signal });
-      return toProgress(made, (all) => isReached(place, goal, all), handles);
+      const unreached = before.find((one) => !isReached(one.place, one.goal, handles)) ?? { place };
+      const context = { api, publication, place: unreached.place, handles, signal };
+      return toProgress(
+        await advanceContainer(context),
+        (all) => isReached(place, goal, all),
+        handles,
+      );
     },
   }));
 }
 
-/** A step is over when its own goal is reached, not when some other container has come further. */
+/** A step ends when its own goal is reached, not when another container makes progress. */
 function toProgress(
   made: StepResult,
   isOver: (handles: Handles) => boolean,
   before: Handles,
 ): StepResult {
-  if (made.kind === "wait") {
-    const { handles = {} } = made as StepWait;
-    return isOver({ ...before, ...handles }) ? handles : made;
-  }
-  if (["refused", "retryable", "token_refused"].includes(made.kind ?? "")) return made;
-  const handles = made as Handles;
-  return isOver({ ...before, ...handles }) ? handles : { kind: "wait", afterMs: 0, handles };
+  if (isFailure(made)) return made;
+  const wait = isWait(made) ? made : runAgain(made);
+  const { handles = {} } = wait;
+  return isOver({ ...before, ...handles }) ? handles : wait;
 }

@@ -1,14 +1,16 @@
-import { toGraphRequest, type GraphApi } from "#src/graph/graph-call.ts";
-import { callPlatform } from "#src/http/http.ts";
-import { list, object } from "#src/http/platform-answer.ts";
-import type { Handles, PrepareStep, Publication, StepResult } from "#src/publishing/connector.ts";
-import { toInstagramFailure, toQuotaFailure } from "./meanings.ts";
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, number, object } from "#src/http/json.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
+import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
-/** What was read is good for so long. */
-const FRESH_MS = 5 * 60_000;
+/** How long a limit that was read may be used. */
+const MAX_AGE_MS = 5 * 60_000;
 
-/** How many posts the account has made in the current window, and may make. */
+/** How many posts the account has published in the current window, and how many it may publish. */
 interface PublishingLimit {
   readonly used: number;
   readonly total: number;
@@ -16,14 +18,14 @@ interface PublishingLimit {
 
 function toLimit(json: unknown): PublishingLimit | undefined {
   const [entry] = list(json, "data");
-  const used = (entry as { quota_usage?: unknown } | undefined)?.quota_usage;
-  const total = object(entry, "config")?.quota_total;
-  return typeof used === "number" && typeof total === "number" ? { used, total } : undefined;
+  const used = number(entry, "quota_usage");
+  const total = number(object(entry, "config"), "quota_total");
+  return used === undefined || total === undefined ? undefined : { used, total };
 }
 
 /**
- * `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a limit that is reached, a token or a
- * permission that is refused stop the post: a read that fails proves nothing, and the visible call would be refused.
+ * `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a limit that is reached, or a refused token or
+ * permission, stops the post. A failed read proves nothing, and the visible call would be refused anyway.
  */
 async function readLimit(
   api: GraphApi,
@@ -46,11 +48,11 @@ async function readLimit(
   );
 }
 
-/** Asks whether the account may publish at all, before anything is made for it. */
+/** Checks that the account may publish, before any container is created. */
 export function createLimitStep(api: GraphApi): PrepareStep {
   return {
     name: "publishing limit",
-    isDone: (handles) => Date.now() - Number(handles[NAME] ?? 0) < FRESH_MS,
+    isDone: (handles) => Date.now() - Number(handles[NAME] ?? 0) < MAX_AGE_MS,
     run: (publication, _handles, signal) => readLimit(api, publication, signal),
   };
 }

@@ -1,24 +1,26 @@
-import { isMissing, toGraphFailure } from "#src/graph/failures.ts";
-import type { GraphApi } from "#src/graph/graph-call.ts";
-import { readGraphError } from "#src/graph/graph-error.ts";
-import type { NoAnswer } from "#src/http/http.ts";
+import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Handles, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { searchStart } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { listAccountMedia, listMatchingMedia, type AccountMedia } from "./account-media.ts";
 import { readState, type ContainerState } from "./container-calls.ts";
-import { dropContainers, findFinal, keepSent } from "./containers.ts";
-import { meaningOfStatus, MEANINGS } from "./meanings.ts";
-import { listOwnMedia, listTwins, type OwnMedia } from "./own-media.ts";
+import { dropContainers, findFinal, keepSent } from "./container-state.ts";
+import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
-/** Ready twice so far apart = the call did not come to anything. */
+/** Time between two looks that find a container ready: after the second, the call had no effect. */
 const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
-/** Clock differences between us and Instagram, and seconds that it cuts. */
-const BEFORE_CALL_MS = MINUTE_MS;
-/** How long the list of the account's posts may lag behind; then the post counts as published without a link. */
+/** Maximum delay of the list of the account's posts. After it, the post counts as published without a link. */
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
-/** What there is to look for. */
-interface Question {
+/** What is needed to find out what a call did. */
+interface ReconcileContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly handles: Handles;
@@ -26,94 +28,95 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-/** What Instagram says of a container that it does not find. */
+/** Error code for a container that Instagram does not find. */
 const NOT_FOUND = 24;
 
-/** Nothing was learned: the look does not count. */
-function lookAgain({ call }: Question, afterMs = MINUTE_MS): Verdict {
-  return { kind: "look_again", afterMs: afterMs * call.timeScale, isIncomplete: true };
-}
-
-/** Whatever may be the post among the account's own; undefined when they could not be read. */
-async function findTwins(question: Question): Promise<readonly OwnMedia[] | undefined> {
-  const { api, publication, call, signal } = question;
-  const since = new Date(call.calledAt.getTime() - BEFORE_CALL_MS);
-  const entries = await listOwnMedia(api, publication, since, signal);
+/** The account's posts that match and that no target owns; undefined when they could not be read. */
+async function listMatches(
+  context: ReconcileContext,
+): Promise<readonly AccountMedia[] | undefined> {
+  const { api, publication, call, signal } = context;
+  const entries = await listAccountMedia(api, publication, searchStart(call), signal);
   if (entries === undefined) return undefined;
   const owned = await call.isOwned(entries.map(({ id }) => id));
-  return listTwins(
+  return listMatchingMedia(
     publication,
     entries.filter(({ id }) => !owned.has(id)),
   );
 }
 
-/** It is there. Which of the account's posts it is, Instagram does not say; only one that cannot be another is adopted. */
-async function onPublished(question: Question): Promise<Verdict> {
-  const { call } = question;
-  const twins = await findTwins(question);
-  const [twin, other] = twins ?? [];
-  if (twin !== undefined && other === undefined)
-    return { kind: "present", externalId: twin.id, permalink: twin.permalink };
+/** The container is published. Instagram does not say which post it became, so only a single match is adopted. */
+async function onPublished(context: ReconcileContext): Promise<Verdict> {
+  const { call } = context;
+  const [match, other] = (await listMatches(context)) ?? [];
+  if (match !== undefined && other === undefined)
+    return { kind: "present", externalId: match.id, permalink: match.permalink };
   const sinceMs = call.now.getTime() - call.callUntil.getTime();
   if (other === undefined && sinceMs < LIST_LAG_MS * call.timeScale)
-    return lookAgain(question, MINUTE_MS / 2);
+    return repeatLook(call, MINUTE_MS / 2);
   return { kind: "present", externalId: null, permalink: null };
 }
 
-/** Instagram can make nothing of it any more: another container is made, or it would be refused again. */
-function onError({ handles }: Question, status: string): Verdict {
+/** Instagram could not process the container: another one is created, unless it would be refused again. */
+function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
   return meaning === "media_rejected" || meaning === "content_rejected"
     ? { kind: "refused", code: meaning, message: shorten(status) }
     : { kind: "absent", handles: dropContainers(handles) };
 }
 
-function judge(question: Question, { code, status }: ContainerState): Verdict | Promise<Verdict> {
-  const { call, handles } = question;
+function judge(
+  context: ReconcileContext,
+  { code, status }: ContainerState,
+): Verdict | Promise<Verdict> {
+  const { call, handles } = context;
   switch (code) {
     case "PUBLISHED":
-      return onPublished(question);
+      return onPublished(context);
     case "FINISHED":
       if (call.looks > 0) return { kind: "absent", handles: keepSent(handles) };
       return { kind: "look_again", afterMs: BETWEEN_LOOKS_MS * call.timeScale };
     case "ERROR":
-      return onError(question, status);
+      return onError(context, status);
     case "EXPIRED":
       return { kind: "absent", handles: dropContainers(handles) };
     default:
-      return lookAgain(question, MINUTE_MS / 2);
+      return repeatLook(call, MINUTE_MS / 2);
   }
 }
 
-/** A post that is there proves what a container that is not found does not. */
-async function onMissing(question: Question): Promise<Verdict> {
-  const [twin, other] = (await findTwins(question)) ?? [];
-  return twin !== undefined && other === undefined
-    ? { kind: "present", externalId: twin.id, permalink: twin.permalink }
-    : lookAgain(question);
+/** A container that is not found proves nothing, but a matching post does. */
+async function onMissing(context: ReconcileContext): Promise<Verdict> {
+  const [match, other] = (await listMatches(context)) ?? [];
+  return match !== undefined && other === undefined
+    ? { kind: "present", externalId: match.id, permalink: match.permalink }
+    : repeatLook(context.call);
 }
 
-/** The container's status was not read. */
+/** The state of the container was not read. */
 function onUnread(
-  question: Question,
+  context: ReconcileContext,
   answer: PlatformAnswer | NoAnswer,
 ): Verdict | Promise<Verdict> {
-  if (answer.kind === "no_answer" || answer.status >= 500) return lookAgain(question);
-  if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(question);
+  if (answer.kind === "no_answer" || answer.status >= 500) return repeatLook(context.call);
+  if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(context);
   const failure = toGraphFailure(answer, MEANINGS);
-  if (failure === undefined) return lookAgain(question);
-  // Its wait is the platform's own, which no test shortens.
+  if (failure === undefined) return repeatLook(context.call);
+  // The platform named this wait, so the time scale does not apply to it.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
-  return { kind: "cannot_tell", message: `the container cannot be read: ${failure.message}` };
+  return {
+    kind: "cannot_tell",
+    message: `Instagram refuses to show the container: ${failure.message}`,
+  };
 }
 
-/** Finds out what became of a container that was sent to be published, by its status and the account's posts. */
-export async function reconcileByContainer(question: Question): Promise<Verdict> {
-  const { api, publication, handles, signal } = question;
+/** Finds out whether a container was published, by its state and the account's posts. */
+export async function reconcile(context: ReconcileContext): Promise<Verdict> {
+  const { api, publication, handles, signal } = context;
   const container = findFinal(handles, publication.media.length);
   if (container === undefined)
-    return { kind: "cannot_tell", message: "it is not known what was sent" };
+    return { kind: "cannot_tell", message: "the container that was sent is not known" };
   const state = await readState(api, publication, container.id, signal);
-  return state.kind === "state" ? await judge(question, state) : await onUnread(question, state);
+  return state.kind === "state" ? await judge(context, state) : await onUnread(context, state);
 }

@@ -1,7 +1,11 @@
-import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
 
-/** Parts of the descriptions that Bot API servers send; the texts are no contract, so parts are matched and the code decides otherwise. */
+/** Wait after a rate limit that names no time. */
+const DEFAULT_WAIT_MS = 60_000;
+
+/** Codes by parts of the descriptions that Bot API servers send. The texts may change; without a match the status decides. */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
   [
     /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i,
@@ -22,15 +26,15 @@ function toCode(status: number, description: string): TargetErrorCode {
   return status === 403 ? "permission_missing" : "content_rejected";
 }
 
-/** What a parsed `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
+/** The failure that `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));
   const code = answer.status;
   if (code === 401 || code === 404) return { kind: "token_refused", message };
   if (code === 429) {
     const retryAfter = Number(object(answer.json, "parameters")?.retry_after);
-    const retryAfterMs = retryAfter > 0 ? retryAfter * 1000 : 60_000;
-    return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
+    const retryAfterMs = retryAfter > 0 ? retryAfter * 1000 : DEFAULT_WAIT_MS;
+    return limitReached("rate_limited", message, retryAfterMs);
   }
   return { kind: "refused", code: toCode(code, message), message };
 }

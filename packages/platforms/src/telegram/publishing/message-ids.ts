@@ -1,12 +1,12 @@
 /**
- * What we keep as the external id: the message's id, and of an album the ids of all its messages with commas between them,
- * because deleting needs each of them and nothing says that they follow each other.
+ * The external id of a post: the id of its message, or the ids of all messages of an album, separated by commas. Deleting
+ * needs each of them, and they may not be consecutive.
  */
 export function toExternalId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }
 
-/** The ids of all messages that an external id stands for. */
+/** The ids of all messages in an external id. */
 export function toMessageIds(externalId: string): readonly number[] {
   return externalId.split(",").map(Number);
 }

@@ -1,16 +1,16 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { AccountAccess } from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { type JsonObject, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** As whom TikTok is called, and where. */
+/** The account that calls TikTok, and the host of the API. */
 export interface TiktokAccess {
   readonly baseUrl: string;
   readonly account: AccountAccess;
 }
 
-export type Data = Readonly<Record<string, unknown>>;
-
-/** A call of the API; its body is always JSON. */
+/** A request to the API; its body is always JSON. */
 export function toRequest(
   { baseUrl, account }: TiktokAccess,
   path: string,
@@ -19,7 +19,7 @@ export function toRequest(
   return {
     method: "POST",
     url: `${baseUrl}/v2/${path}`,
-    headers: { authorization: `Bearer ${account.accessToken}` },
+    headers: bearer(account.accessToken),
     body: {
       contentType: "application/json; charset=UTF-8",
       content: JSON.stringify(body),
@@ -37,13 +37,13 @@ export async function ask(
   return await callPlatform(toRequest(access, path, body), signal);
 }
 
-/** `ok` where nothing is wrong; TikTok names errors in answers with 200 too. */
+/** The error code of an answer, `ok` for a success; TikTok also reports errors in answers with 200. */
 export function codeOf({ json }: PlatformAnswer): string | undefined {
   return text(object(json, "error"), "code");
 }
 
-/** What TikTok answered when it did what it was asked. */
-export function dataOf(answer: PlatformAnswer | NoAnswer): Data | undefined {
+/** The data of a successful answer. */
+export function dataOf(answer: PlatformAnswer | NoAnswer): JsonObject | undefined {
   if (answer.kind !== "answer" || answer.status !== 200 || codeOf(answer) !== "ok")
     return undefined;
   return object(answer.json, "data");

@@ -1,11 +1,17 @@
-import type { NoAnswer } from "#src/http/http.ts";
-import { object, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  type TargetErrorCode,
+} from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
 
-/** TikTok names no time with its limits (platforms reference 4.7). */
+/** Wait after a rate limit, for which TikTok names no time (platforms reference 4.7). */
 const RATE_WAIT_MS = 60_000;
-/** The day's posts are counted over the last 24 hours; which of them falls out when is not known. */
+/** Wait after the daily limit. TikTok counts the posts of the last 24 hours, and does not say when the oldest drops out. */
 const DAILY_WAIT_MS = 3_600_000;
 
 const REFUSALS: Readonly<Record<string, TargetErrorCode>> = {
@@ -28,8 +34,8 @@ const LIMITS: Readonly<Record<string, readonly [TargetErrorCode, number]>> = {
   spam_risk_too_many_pending_share: ["platform_quota", DAILY_WAIT_MS],
 };
 
-/** Statuses that do not say that nothing was done (platforms reference 0.2). */
-const UNDECIDED = new Set([408, 409, 425, 429]);
+/** Statuses that do not prove that nothing was done (platforms reference 0.2). */
+const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function describe(answer: PlatformAnswer, code: string): string {
   const message = text(object(answer.json, "error"), "message") ?? "";
@@ -37,8 +43,8 @@ function describe(answer: PlatformAnswer, code: string): string {
 }
 
 /**
- * What an error of the API means; undefined when it says nothing definite. TikTok's own limiter names itself and refuses
- * before anything is done; a 429 without its name is a proxy's and says nothing.
+ * The failure that an error of the API means; undefined when the error is not definite. TikTok's own rate limiter names
+ * itself and refuses before anything is done. A 429 without its name comes from a proxy and proves nothing.
  */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const code = codeOf(answer);
@@ -48,47 +54,45 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const limit = LIMITS[code];
   if (limit !== undefined) {
     const [limitCode, retryAfterMs] = limit;
-    return { kind: "retryable", code: limitCode, message, retryAfterMs, isLimit: true };
+    return limitReached(limitCode, message, retryAfterMs);
   }
   const refusal = REFUSALS[code];
   if (refusal !== undefined) return { kind: "refused", code: refusal, message };
   const { status } = answer;
-  const isDefinite = status >= 400 && status < 500 && !UNDECIDED.has(status);
+  const isDefinite = status >= 400 && status < 500 && !AMBIGUOUS.has(status);
   return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
 }
 
-/** Of a call that makes nothing visible: what is not definite may be tried again. */
+/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
-  if (answer.kind === "no_answer")
-    return { kind: "retryable", code: "platform_unavailable", message: answer.message };
-  const message = `HTTP ${answer.status}`;
-  return toFailure(answer) ?? { kind: "retryable", code: "platform_unavailable", message };
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  return toFailure(answer) ?? platformUnavailable(`HTTP ${answer.status}`);
 }
 
-/** How a publication ended that TikTok gave up. */
+/** How TikTok ended a publication that it did not publish. */
 export interface Ending {
   readonly code: TargetErrorCode;
-  /** The same content may well be taken when it is sent anew. */
-  readonly isPassing: boolean;
+  /** Whether TikTok may accept the same content when it is sent again. */
+  readonly isTemporary: boolean;
 }
 
-/** What a `fail_reason` means; all of them are definite. */
+/** The ending that a `fail_reason` means; every reason is definite. */
 export function toEnding(reason: string): Ending {
-  if (reason.endsWith("_check_failed")) return { code: "media_rejected", isPassing: false };
+  if (reason.endsWith("_check_failed")) return { code: "media_rejected", isTemporary: false };
   switch (reason) {
     case "video_pull_failed":
     case "photo_pull_failed":
-      return { code: "media_fetch_failed", isPassing: true };
+      return { code: "media_fetch_failed", isTemporary: true };
     case "internal":
-      return { code: "platform_unavailable", isPassing: true };
+      return { code: "platform_unavailable", isTemporary: true };
     case "auth_removed":
-      return { code: "account_reconnect_required", isPassing: false };
+      return { code: "account_reconnect_required", isTemporary: false };
     case "publish_cancelled":
     case "spam_risk_user_banned_from_posting":
-      return { code: "account_action_needed", isPassing: false };
+      return { code: "account_action_needed", isTemporary: false };
     case "spam_risk_too_many_posts":
-      return { code: "platform_quota", isPassing: false };
+      return { code: "platform_quota", isTemporary: false };
     default:
-      return { code: "content_rejected", isPassing: false };
+      return { code: "content_rejected", isTemporary: false };
   }
 }

@@ -1,8 +1,9 @@
-import type { AccountAccess, Handles, Publication } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 
-export type PostKind = "video" | "photo";
+export type TiktokPostKind = "video" | "photo";
 
-export function kindOf({ media }: Publication): PostKind {
+export function kindOf({ media }: Publication): TiktokPostKind {
   return media.some(({ kind }) => kind === "video") ? "video" : "photo";
 }
 
@@ -10,7 +11,7 @@ export function toPermalink({ username }: AccountAccess, kind: string, postId: s
   return `https://www.tiktok.com/@${username}/${kind}/${postId}`;
 }
 
-/** What the id of a public post is asked for with. */
-export function toQuestion(publishId: string, kind: PostKind): Handles {
+/** The handles with which `findDetails` asks for the id of a public post. */
+export function toDetailHandles(publishId: string, kind: TiktokPostKind): Handles {
   return { publishId, kind };
 }

@@ -1,24 +1,26 @@
 import { shorten } from "#src/http/platform-answer.ts";
-import type { Handles, Publication, UnknownCall, Verdict } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { codeOf, type TiktokAccess } from "./calls.ts";
-import { isPublic } from "./creator.ts";
+import { isPublic } from "./creator-info.ts";
 import { toEnding, toFailure } from "./failures.ts";
-import { kindOf, toPermalink, toQuestion } from "./post-links.ts";
-import { afterEnding } from "./rest.ts";
-import { fetchStatus, type NoStatus, type PublishStatus } from "./status.ts";
+import { kindOf, toPermalink, toDetailHandles } from "./post-links.ts";
+import { fetchStatus, type NoStatus, type PublishStatus } from "./publish-status.ts";
+import { restartAfterPause } from "./retry-pause.ts";
 import { chunksIn, isUsable, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** So long after a call nothing that it carried can complete its upload any more. */
+/** Time after a call after which its bytes cannot complete the upload any more. */
 const SETTLED_MS = 10 * MINUTE_MS;
 const MIN_WAIT_MS = 100;
-/** However short the times of a test are: a user has 30 of these calls a minute. */
+/** Minimum wait between looks, whatever the time scale: TikTok allows 30 of these calls per minute and user. */
 const MIN_POLL_MS = 400;
 
-/** A call whose outcome TikTok knows under a publish id. */
+/** A call whose publish id is known. */
 export interface KnownCall {
   readonly access: TiktokAccess;
   readonly publication: Publication;
@@ -27,21 +29,24 @@ export interface KnownCall {
   readonly publishId: string;
 }
 
-/** TikTok is at work: soon at first, for it mostly takes seconds, and seldom after an hour. */
+/** TikTok is processing: looks are frequent at first, because it usually takes seconds, and rare after an hour. */
 function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict {
   const sinceMs = now.getTime() - calledAt.getTime();
   if (sinceMs > Math.max(MINUTE_MS, DAY_MS * timeScale))
-    return { kind: "cannot_tell", message: "TikTok has not said in a day" };
+    return { kind: "cannot_tell", message: "TikTok has not finished the publication within a day" };
   const soonMs = Math.min(SECOND_MS * 2 ** Math.min(looks, 10), MINUTE_MS);
   const afterMs = (sinceMs > HOUR_MS * timeScale ? 5 * MINUTE_MS : soonMs) * timeScale;
   return { kind: "look_again", afterMs: Math.max(MIN_POLL_MS, afterMs) };
 }
 
-/** A limit and a dead token pass; what TikTok will not say about this publication it never will. */
-function onSilence({ call }: KnownCall, { answer }: NoStatus): Verdict {
+/** The status was not read. A rate limit or an invalid token is temporary; a refusal is permanent. */
+function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   const failure = answer.kind === "answer" ? toFailure(answer) : undefined;
   if (answer.kind === "answer" && failure?.kind === "refused")
-    return { kind: "cannot_tell", message: shorten(`TikTok does not say: ${codeOf(answer)}`) };
+    return {
+      kind: "cannot_tell",
+      message: shorten(`TikTok does not show the status: ${codeOf(answer)}`),
+    };
   return {
     kind: "look_again",
     afterMs: Math.max(MIN_WAIT_MS, MINUTE_MS * call.timeScale),
@@ -49,7 +54,7 @@ function onSilence({ call }: KnownCall, { answer }: NoStatus): Verdict {
   };
 }
 
-/** The publication has its id now or, if it ever gets one, later. */
+/** The post is visible; its id is known now or is asked for later. */
 function toPresent({ publication, publishId }: KnownCall, { postId }: PublishStatus): Verdict {
   const kind = kindOf(publication);
   if (postId !== null) {
@@ -57,13 +62,15 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
     return { kind: "present", externalId: postId, permalink };
   }
   const present = { kind: "present", externalId: null, permalink: null } as const;
-  return isPublic(publication) ? { ...present, askLater: toQuestion(publishId, kind) } : present;
+  return isPublic(publication)
+    ? { ...present, askLater: toDetailHandles(publishId, kind) }
+    : present;
 }
 
 /**
- * TikTok does not have the whole film, so nothing is posted: the last chunk is sent again to the same address, which
- * makes one post of it however often it arrives. Only an address that is of no use any more is given up, and only when a
- * chunk that is still on its way can no longer complete it.
+ * TikTok does not have the whole video, so nothing is posted. The last chunk is sent again to the same URL, which makes
+ * only one post however often the chunk arrives. A URL that does not work any more is given up, but not before a chunk
+ * that is still in transit can no longer complete the video.
  */
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {
@@ -87,17 +94,21 @@ function onUploading(known: KnownCall, { uploadedBytes }: PublishStatus): Verdic
 
 function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): Verdict {
   const ending = toEnding(failReason);
-  const message = shorten(failReason === "" ? "TikTok gave no reason" : failReason);
-  const anew = ending.isPassing ? afterEnding(handles, call.now, call.timeScale) : undefined;
+  const message = shorten(
+    failReason === "" ? "TikTok ended the publication without a reason" : failReason,
+  );
+  const anew = ending.isTemporary
+    ? restartAfterPause(handles, call.now, call.timeScale)
+    : undefined;
   return anew === undefined
     ? { kind: "refused", code: ending.code, message }
     : { kind: "absent", handles: anew };
 }
 
-/** Reads back what became of a publication whose publish id is known (platforms reference 4.1 and 4.8). */
+/** Reads the state of a publication whose publish id is known (platforms reference 4.1 and 4.8). */
 export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): Promise<Verdict> {
   const status = await fetchStatus(known.access, known.publishId, signal);
-  if (status.kind === "no_status") return onSilence(known, status);
+  if (status.kind === "no_status") return onNoStatus(known, status);
   switch (status.status) {
     case "PUBLISH_COMPLETE":
       return toPresent(known, status);
@@ -106,7 +117,7 @@ export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): 
     case "PROCESSING_UPLOAD":
       return onUploading(known, status);
     case "SEND_TO_USER_INBOX": {
-      const message = "the post waits in the creator's inbox";
+      const message = "the post waits in the creator's TikTok inbox";
       return { kind: "refused", code: "account_action_needed", message };
     }
     default:

@@ -1,14 +1,15 @@
-import type { Handles, MediaPart, PublicationMedia } from "#src/publishing/connector.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import type { MediaPart, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** How far the upload of the film is; stored after each answer of TikTok. */
+/** The progress of the video's upload; stored after each answer of TikTok. */
 export interface Upload {
   readonly publishId: string;
   readonly url: string;
-  /** `lost` = TikTok takes no more of it, and it begins anew. */
+  /** `lost` = TikTok accepts no more chunks, and the upload starts again. */
   readonly stage: "open" | "lost";
   readonly chunkBytes: number;
   readonly chunkCount: number;
-  /** Chunks that TikTok has. */
+  /** Number of chunks that TikTok has. */
   readonly sent: number;
   /** When TikTok stops taking chunks, Unix milliseconds. */
   readonly expiresAt: number;
@@ -16,36 +17,37 @@ export interface Upload {
   readonly misses: number;
 }
 
-/** The smallest that TikTok takes, because the visible call carries the last one and is to be short. */
+/** The smallest chunk that TikTok accepts: the visible call carries the last chunk and should be short. */
 const CHUNK_BYTES = 5 * 1024 * 1024;
-/** An address that worked until now and does not take the last chunk any more. */
+/** How often the last chunk may be lost before the upload URL is given up. */
 const MAX_MISSES = 3;
+const NAME = "upload";
 
-/** The chunks of a film of that size: their number is rounded down, because the last one takes the rest. */
+/** The chunks of a video of this size. Their number is rounded down, because the last chunk includes the remainder. */
 export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCount"> {
   const chunkBytes = Math.min(bytes, CHUNK_BYTES);
   return { chunkBytes, chunkCount: Math.max(1, Math.floor(bytes / chunkBytes)) };
 }
 
-export function readUpload({ upload: stored }: Handles): Upload | undefined {
-  return stored === undefined ? undefined : (JSON.parse(stored) as Upload);
+export function readUpload(handles: Handles): Upload | undefined {
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 export function toHandle(upload: Upload): Handles {
-  return { upload: JSON.stringify(upload) };
+  return toJsonHandle(NAME, upload);
 }
 
-/** Whether TikTok has all but the last chunk. */
+/** Whether TikTok has every chunk except the last. */
 export function isReady(upload: Upload): boolean {
   return upload.stage === "open" && upload.sent === upload.chunkCount - 1;
 }
 
-/** Whether the last chunk may be sent to the same address once more. */
+/** Whether the last chunk may be sent to the same URL again. */
 export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
-/** The part of the film that a chunk is. */
+/** The part of the video that a chunk contains. */
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,
@@ -56,7 +58,7 @@ export function chunkOf(
   return { media, start, length };
 }
 
-/** How many whole chunks so many bytes are, without the last one. */
+/** Number of complete chunks in this many bytes, without the last chunk. */
 export function chunksIn({ chunkBytes, chunkCount }: Upload, bytes: number): number {
   return Math.min(Math.floor(bytes / chunkBytes), chunkCount - 1);
 }

@@ -1,20 +1,22 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, mediaBytes } from "#src/http/request-body.ts";
-import type {
-  Failure,
-  Handles,
-  MediaPart,
-  PrepareStep,
-  Publication,
-  PublicationMedia,
-  StepResult,
-  StepWait,
-} from "#src/publishing/connector.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+import { bytesBody } from "#src/http/request-body.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import { platformUnavailable } from "#src/publishing/outcome.ts";
+import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
-import { askForCreator, privacyLevelOf, readCreator, type Creator } from "./creator.ts";
+import {
+  askForCreatorInfo,
+  privacyLevelOf,
+  readCreatorInfo,
+  type CreatorInfo,
+} from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
-import { fetchStatus } from "./status.ts";
+import { fetchStatus } from "./publish-status.ts";
 import {
   chunkOf,
   chunksIn,
@@ -25,37 +27,28 @@ import {
   type Upload,
 } from "./upload-state.ts";
 
-/** How long TikTok takes chunks after the init. */
+/** How long TikTok accepts chunks after the init call. */
 const UPLOAD_LIFE_MS = 3_600_000;
 
-interface Place extends TiktokAccess {
+interface VideoUpload extends TiktokAccess {
   readonly publication: Publication;
   readonly media: PublicationMedia;
   readonly signal: AbortSignal;
 }
 
-/** Stored, and the step goes on at once. */
-function next(handles: Handles): StepWait {
-  return { kind: "wait", afterMs: 0, handles };
-}
-
-/** Stored; the step ends when nothing is missing but the last chunk, which only the visible call sends. */
+/** Stores the upload. The step ends when only the last chunk is missing, which the visible call sends. */
 function advance(upload: Upload): StepResult {
-  return isReady(upload) ? toHandle(upload) : next(toHandle(upload));
+  return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
 }
 
-function isFailure(made: Handles | Failure): made is Failure {
-  return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
-}
-
-/** The film's address is TikTok's own choice; one that nobody can trust gets no film. */
+/** Whether a video may be sent to the upload URL that TikTok returned. */
 function isTrusted(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, origin } = new URL(url);
   return protocol === "https:" || origin === new URL(baseUrl).origin;
 }
 
-/** `Content-Range` counts the bytes of the whole film. */
+/** The request that sends a chunk; its `Content-Range` refers to the whole video. */
 export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   return {
@@ -67,7 +60,7 @@ export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest
   };
 }
 
-function toPostInfo(publication: Publication, creator: Creator) {
+function toPostInfo(publication: Publication, creator: CreatorInfo) {
   return {
     title: publication.text,
     privacy_level: privacyLevelOf(publication),
@@ -77,9 +70,9 @@ function toPostInfo(publication: Publication, creator: Creator) {
   };
 }
 
-/** Nothing is posted before all bytes have arrived, so an init whose answer is lost can be made again. */
-async function begin(place: Place, creator: Creator): Promise<StepResult> {
-  const { publication, media, signal } = place;
+/** Nothing is posted before all bytes have arrived, so an init call whose answer is lost can be repeated. */
+async function start(context: VideoUpload, creator: CreatorInfo): Promise<StepResult> {
+  const { publication, media, signal } = context;
   const plan = planChunks(media.bytes);
   const body = {
     post_info: toPostInfo(publication, creator),
@@ -90,25 +83,25 @@ async function begin(place: Place, creator: Creator): Promise<StepResult> {
       total_chunk_count: plan.chunkCount,
     },
   };
-  const answer = await ask(place, "post/publish/video/init/", body, signal);
+  const answer = await ask(context, "post/publish/video/init/", body, signal);
   const data = dataOf(answer);
   if (data === undefined) return toStepFailure(answer);
   const publishId = text(data, "publish_id");
   const url = text(data, "upload_url");
-  if (publishId === undefined || url === undefined || !isTrusted(url, place.baseUrl))
-    return { kind: "retryable", code: "platform_unavailable", message: "no address came" };
+  if (publishId === undefined || url === undefined || !isTrusted(url, context.baseUrl))
+    return platformUnavailable("TikTok answered without a valid upload URL");
   const expiresAt = Date.now() + UPLOAD_LIFE_MS;
   return advance({ ...plan, publishId, url, stage: "open", sent: 0, expiresAt, misses: 0 });
 }
 
-async function sendChunk(place: Place, upload: Upload): Promise<StepResult> {
-  const part = chunkOf(upload, place.media, upload.sent);
-  const answer = await callPlatform(toChunkRequest(upload, part), place.signal);
-  return await onChunk(place, upload, answer);
+async function sendChunk(context: VideoUpload, upload: Upload): Promise<StepResult> {
+  const part = chunkOf(upload, context.media, upload.sent);
+  const answer = await callPlatform(toChunkRequest(upload, part), context.signal);
+  return await onChunk(context, upload, answer);
 }
 
 async function onChunk(
-  place: Place,
+  context: VideoUpload,
   upload: Upload,
   answer: PlatformAnswer | NoAnswer,
 ): Promise<StepResult> {
@@ -121,7 +114,7 @@ async function onChunk(
     case 410:
       return advance({ ...upload, stage: "lost" });
     case 416:
-      return await catchUp(place, upload);
+      return await catchUp(context, upload);
     case 400:
     case 413:
     case 415:
@@ -131,26 +124,26 @@ async function onChunk(
   }
 }
 
-/** An answer was lost: TikTok knows how much it has. */
-async function catchUp(place: Place, upload: Upload): Promise<StepResult> {
-  const status = await fetchStatus(place, upload.publishId, place.signal);
+/** An earlier answer was lost: TikTok's status says how much it has. */
+async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
+  const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // The same place again would be refused again.
+  // TikTok would refuse the same chunk again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
   return advance({ ...upload, sent, stage });
 }
 
-async function run(place: Place, handles: Handles): Promise<StepResult> {
+async function run(context: VideoUpload, handles: Handles): Promise<StepResult> {
   const upload = readUpload(handles);
-  if (upload?.stage === "open") return await sendChunk(place, upload);
-  const creator = readCreator(handles);
-  if (creator !== undefined) return await begin(place, creator);
-  const made = await askForCreator(place, place.publication, place.signal);
-  return isFailure(made) ? made : next(made);
+  if (upload?.stage === "open") return await sendChunk(context, upload);
+  const creator = readCreatorInfo(handles);
+  if (creator !== undefined) return await start(context, creator);
+  const made = await askForCreatorInfo(context, context.publication, context.signal);
+  return isFailure(made) ? made : runAgain(made);
 }
 
-/** Everything of a film but its last chunk: what the creator may do, the init, and the chunks in their order. */
+/** Everything before the last chunk: the creator info, the init call and the other chunks in order. */
 export function createUploadStep(baseUrl: string): PrepareStep {
   return {
     name: "upload",
@@ -160,7 +153,7 @@ export function createUploadStep(baseUrl: string): PrepareStep {
     },
     run: async (publication, handles, signal) => {
       const [media] = publication.media;
-      if (media === undefined) throw new Error("the post has no film");
+      if (media === undefined) throw new Error("the post has no video");
       return await run({ baseUrl, account: publication, publication, media, signal }, handles);
     },
   };

@@ -1,13 +1,17 @@
-import { header, list, shorten, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/connector.ts";
+import { list, text } from "#src/http/json.ts";
+import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
-/** The texts are no contract; "media" in one is all that tells what a validation error is about. */
+/** Length of X's rate-limit window. */
+const WINDOW_MS = 15 * 60_000;
+
+/** X does not guarantee its error texts, but only the word "media" in one shows that a validation error is about media. */
 const ABOUT_MEDIA = /\bmedia\b/i;
 
-/** Until the window ends, by the header that X sends with every answer. */
+/** Milliseconds until the rate-limit window ends, by the header that X sends with every answer. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const reset = Number(header(answer, "x-rate-limit-reset"));
-  return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : 15 * 60_000;
+  return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : WINDOW_MS;
 }
 
 function describe(answer: PlatformAnswer): string {
@@ -26,7 +30,7 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
   return { kind: "refused", code: "account_action_needed", message };
 }
 
-/** Nothing is visible because of an upload, so its limit is a plain wait and what else is not definite is tried again. */
+/** The failure of an upload. An upload makes nothing visible, so a limit is only a wait, and an unclear answer is retried. */
 export function toUploadFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
   switch (answer.status) {
@@ -35,16 +39,14 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
     case 415:
     case 422:
       return { kind: "refused", code: "media_rejected", message };
-    case 429: {
-      const retryAfterMs = limitedForMs(answer);
-      return { kind: "retryable", code: "rate_limited", message, retryAfterMs, isLimit: true };
-    }
+    case 429:
+      return limitReached("rate_limited", message, limitedForMs(answer));
     default:
-      return toFailure(answer) ?? { kind: "retryable", code: "platform_unavailable", message };
+      return toFailure(answer) ?? platformUnavailable(message);
   }
 }
 
-/** What a parsed problem of X means (platforms reference 2.7); undefined when it says nothing definite. */
+/** The failure that an error of X means (platforms reference 2.7); undefined when the error is not definite. */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const message = describe(answer);
   switch (answer.status) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareSent, compareShown, normalizeUrl } from "./timeline-text.ts";
 
-test("a text with links equals what the timeline shows of it", () => {
+test("a text with links equals the text that the timeline of X shows for it", () => {
   const sent = "Look:  https://Example.com/A/ &  more";
   const start = sent.indexOf("https");
   const shown = "Look: https://t.co/abc &amp; more https://t.co/media";
@@ -17,7 +17,7 @@ test("a text with links equals what the timeline shows of it", () => {
   ).toEqual(compareSent(sent, [{ start, end: sent.indexOf(" &") }]));
 });
 
-test("the same words with another link differ in their links only", () => {
+test("the same text with another link differs only in its links", () => {
   const sent = compareSent("see a.com", [{ start: 4, end: 9 }]);
   const shown = compareShown("see https://t.co/1", [
     { url: "https://t.co/1", expandedUrl: "https://b.com", isMedia: false },
@@ -31,6 +31,6 @@ test.each([
   ["http://example.com/a/?q=1#top", "example.com/a?q=1"],
   ["example.com?x=/", "example.com?x="],
   ["https://a.b/C", "a.b/C"],
-])("%s is compared as %s", (url, expected) => {
+])("normalizeUrl turns %s into %s", (url, expected) => {
   expect(normalizeUrl(url)).toBe(expected);
 });

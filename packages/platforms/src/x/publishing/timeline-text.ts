@@ -1,16 +1,18 @@
-/** A text taken apart for comparison: what a reader sees between the links, and where the links lead. */
+import { foldText } from "#src/publishing/matching-posts.ts";
+
+/** A text split for comparison: what a reader sees between the links, and where the links lead. */
 export interface ComparableText {
-  /** NFC, entities unescaped, every URL replaced by one mark, white space folded. */
+  /** The text in NFC with unescaped entities, folded white space and one mark in place of every URL. */
   readonly skeleton: string;
-  /** Lower-case host, path and query of each URL, without scheme and without a slash at the end. */
+  /** Host in lower case, path and query of each URL, without the scheme and without a trailing slash. */
   readonly urls: readonly string[];
 }
 
-/** A URL of a timeline entry: X shows its own short link in the text and the real address beside it. */
+/** A URL of a timeline entry: the text contains the short link of X, and the entry names the real URL beside it. */
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** The link to the post's own media that X adds to the text; it was never ours. */
+  /** True for the link to the post's own media, which X adds to the text. */
   readonly isMedia: boolean;
 }
 
@@ -20,11 +22,7 @@ function unescapeEntities(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-function fold(text: string): string {
-  return text.normalize("NFC").replaceAll(/\s+/g, " ").trim();
-}
-
-/** `https://Example.com/A?b=1#c` and `example.com/A?b=1` lead to the same place. */
+/** A URL in the form in which equal links are equal: `https://Example.com/A?b=1#c` becomes `example.com/A?b=1`. */
 export function normalizeUrl(url: string): string {
   const rest = url.replace(/^https?:\/\//i, "").replace(/#.*$/, "");
   const end = rest.search(/[/?]/);
@@ -52,10 +50,10 @@ function compare(
     }
     position = end;
   }
-  return { skeleton: fold(unescapeEntities(skeleton + text.slice(position))), urls };
+  return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
-/** A text as we sent it, with the places of its URLs. */
+/** The text that was sent, with the ranges of its URLs. */
 export function compareSent(
   text: string,
   urls: readonly { readonly start: number; readonly end: number }[],
@@ -66,7 +64,7 @@ export function compareSent(
   );
 }
 
-/** A text as the timeline shows it, with its short links. */
+/** The text that the timeline shows, with its short links. */
 export function compareShown(text: string, links: readonly ShortLink[]): ComparableText {
   const ranges: { start: number; end: number; url: string | undefined }[] = [];
   let from = 0;

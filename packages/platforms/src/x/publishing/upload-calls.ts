@@ -1,13 +1,15 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { jsonBody, mediaBytes, type RequestBody } from "#src/http/request-body.ts";
-import type { AccountAccess, PublicationMedia } from "#src/publishing/connector.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** X takes 1 to 5 MB at a time. */
+/** Size of an upload segment; X accepts 1 to 5 MB. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 
-/** What the calls about one file have in common. */
+/** What all calls for one file need. */
 export interface UploadContext {
   readonly baseUrl: string;
   readonly account: AccountAccess;
@@ -17,7 +19,7 @@ export interface UploadContext {
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** Images are used at once; GIFs and videos are uploaded in segments and processed. */
+/** The media category: images are ready after the upload; GIFs and videos are uploaded in segments and processed. */
 export function categoryOf(media: PublicationMedia): "tweet_image" | "tweet_gif" | "tweet_video" {
   if (media.kind === "video") return "tweet_video";
   return media.contentType === "image/gif" ? "tweet_gif" : "tweet_image";
@@ -29,12 +31,12 @@ function post(
   body?: RequestBody,
 ): Answer {
   const url = `${baseUrl}/2/media/upload${path}`;
-  const headers = { authorization: `Bearer ${account.accessToken}` };
+  const headers = bearer(account.accessToken);
   const call = { method: "POST", url, headers } as const;
   return callPlatform(body === undefined ? call : { ...call, body }, signal);
 }
 
-/** `POST /2/media/upload` (platforms reference 2.1): a whole image. */
+/** Uploads a whole image with `POST /2/media/upload` (platforms reference 2.1). */
 export function sendImage(context: UploadContext): Answer {
   const { fileName, contentType } = context.media;
   const file = { name: "media", fileName, contentType, source: mediaBytes(context.media) };
@@ -52,7 +54,7 @@ export function initialize(context: UploadContext): Answer {
   return post(context, "/initialize", jsonBody(body));
 }
 
-/** Sends the segment with this index; the same one again replaces it. */
+/** Sends the segment with this index; sending it again replaces it. */
 export function append(context: UploadContext, id: string, index: number): Answer {
   const { media } = context;
   const start = index * SEGMENT_BYTES;
@@ -73,6 +75,6 @@ export function finalize(context: UploadContext, id: string): Answer {
 export function readStatus({ baseUrl, account, signal }: UploadContext, id: string): Answer {
   const query = new URLSearchParams({ command: "STATUS", media_id: id });
   const url = `${baseUrl}/2/media/upload?${query.toString()}`;
-  const headers = { authorization: `Bearer ${account.accessToken}` };
+  const headers = bearer(account.accessToken);
   return callPlatform({ method: "GET", url, headers }, signal);
 }

@@ -1,40 +1,39 @@
-import type { Handles } from "#src/publishing/connector.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
-/** How far the upload of one file is; stored as a handle after each answer of X. */
+/** The progress of one file's upload; stored as a handle after each answer of X. */
 export interface Upload {
   readonly id: string;
-  /** What timelines call it: by this a post is found again. */
+  /** The id that timelines show for the media; a post is found by it. */
   readonly key: string;
-  /** `lost` = X does not know it any more, and it begins again. */
+  /** `lost` = X does not know the upload any more, and it starts again. */
   readonly stage: "appending" | "processing" | "ready" | "lost";
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** Segments that X has. */
+  /** Number of segments that X has received. */
   readonly sent: number;
-  /** Until when processing is waited for, Unix milliseconds; 0 before that. */
+  /** Until when processing is waited for, in Unix milliseconds; 0 before processing. */
   readonly patientUntil: number;
-  /** How often it began again because X had lost it. */
+  /** How often the upload started again because X had lost it. */
   readonly restarts: number;
 }
 
-/** No post is begun with media that ends so soon. */
-const MARGIN_MS = 10 * 60_000;
+/** Minimum remaining lifetime of media that a post is created with. */
+const EXPIRY_MARGIN_MS = 10 * 60_000;
 
 function nameOf(index: number): string {
   return `media${index}`;
 }
 
-/** The stored upload of the post's file at this place. */
+/** The stored upload of the file at this index of the post. */
 export function readUpload(handles: Handles, index: number): Upload | undefined {
-  const stored = handles[nameOf(index)];
-  return stored === undefined ? undefined : (JSON.parse(stored) as Upload);
+  return readJsonHandle(handles, nameOf(index)) as Upload | undefined;
 }
 
 export function toHandle(index: number, upload: Upload): Handles {
-  return { [nameOf(index)]: JSON.stringify(upload) };
+  return toJsonHandle(nameOf(index), upload);
 }
 
-/** Whether X has it, and for long enough yet. */
+/** Whether X still has the media, and keeps it long enough. */
 export function isAlive(upload: Upload, now: number): boolean {
-  return upload.stage !== "lost" && upload.expiresAt - now > MARGIN_MS;
+  return upload.stage !== "lost" && upload.expiresAt - now > EXPIRY_MARGIN_MS;
 }

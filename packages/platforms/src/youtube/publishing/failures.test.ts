@@ -32,12 +32,12 @@ test.each([
   [403, "authenticatedUserAccountClosed", "account_action_needed"],
   [403, "authenticatedUserAccountSuspended", "account_action_needed"],
   [413, "uploadTooLarge", "media_rejected"],
-])("%i %s refuses with %s", (status, reason, code) => {
+])("YouTube's error %i %s is a refusal with the code %s", (status, reason, code) => {
   const message = `About ${reason}.`;
   expect(toFailure(answer(status, reason))).toEqual({ kind: "refused", code, message });
 });
 
-test("a refused token asks for another one", () => {
+test("YouTube's authError refuses the access token", () => {
   expect(toFailure(answer(401, "authError"))).toMatchObject({ kind: "token_refused" });
 });
 
@@ -49,12 +49,15 @@ test.each([
   [403, "userRateLimitExceeded", "rate_limited"],
   [429, "rateLimitExceeded", "rate_limited"],
   [429, "", "rate_limited"],
-])("%i %s is a limit that costs no attempt", (status, reason, code) => {
-  const failure = toFailure(answer(status, reason));
-  expect(failure).toMatchObject({ kind: "retryable", code, isLimit: true });
-});
+])(
+  'YouTube\'s error %i "%s" is a limit with the code %s, which does not count as an attempt',
+  (status, reason, code) => {
+    const failure = toFailure(answer(status, reason));
+    expect(failure).toMatchObject({ kind: "retryable", code, isLimit: true });
+  },
+);
 
-test("a rate limit waits as long as the answer says, else a minute", () => {
+test("the wait of a YouTube rate limit is the time in retry-after, or one minute", () => {
   const waiting = answer(429, "rateLimitExceeded", { "retry-after": "7" });
   expect(toFailure(waiting)).toMatchObject({ retryAfterMs: 7000 });
   const silent = answer(403, "userRateLimitExceeded");
@@ -62,10 +65,10 @@ test("a rate limit waits as long as the answer says, else a minute", () => {
 });
 
 test.each([
-  ["500 from YouTube", answer(500, "backendError")],
-  ["404 without meaning", answer(404, "notFound")],
-  ["a proxy's page", { ...answer(400, "unread"), json: undefined }],
-])("%s says nothing definite, so a step is tried again", (_name, vague) => {
+  ["a 500 of YouTube", answer(500, "backendError")],
+  ["a 404 with an unknown reason", answer(404, "notFound")],
+  ["an HTML page of a proxy", { ...answer(400, "unread"), json: undefined }],
+])("%s is not definite, so the step is retried", (_name, vague) => {
   expect(toFailure(vague)).toBeUndefined();
   expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
 });

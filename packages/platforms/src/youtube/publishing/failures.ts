@@ -1,29 +1,29 @@
+import { list, object, text } from "#src/http/json.ts";
+import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import {
-  header,
-  list,
-  object,
-  shorten,
-  text,
-  type PlatformAnswer,
-} from "#src/http/platform-answer.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/connector.ts";
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  type TargetErrorCode,
+} from "#src/publishing/outcome.ts";
 import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 
 const HOUR_MS = 3_600_000;
-/** A channel's cap is over some 24 hours and not published: it is asked again while the post may still go out. */
-const CHANNEL_CAP_MS = 6 * HOUR_MS;
-const RATE_MS = 60_000;
-/** Counters are not exact to the second. */
-const MARGIN_MS = 60_000;
+/** Wait after a channel reached its daily cap, whose window YouTube does not document. */
+const CHANNEL_CAP_WAIT_MS = 6 * HOUR_MS;
+/** Wait after a rate limit that names no time. */
+const RATE_WAIT_MS = 60_000;
+/** Added to the wait for a daily quota, because Google's counters are not exact to the second. */
+const RESET_MARGIN_MS = 60_000;
 
-const DAILY: ReadonlySet<string> = new Set(["quotaExceeded", "dailyLimitExceeded"]);
-const RATES: ReadonlySet<string> = new Set([
+const DAILY_QUOTA_REASONS: ReadonlySet<string> = new Set(["quotaExceeded", "dailyLimitExceeded"]);
+const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "rateLimitExceeded",
   "userRateLimitExceeded",
   "uploadRateLimitExceeded",
 ]);
 
-/** Reasons that say more than their status. */
+/** Refusals whose reason says more than their status. */
 const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["youtubeSignupRequired", "account_action_needed"],
   ["authenticatedUserAccountClosed", "account_action_needed"],
@@ -36,14 +36,15 @@ const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["badContent", "media_rejected"],
 ]);
 
-const BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
+/** Refusals by their status, when the reason is not listed. */
+const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [400, "content_rejected"],
   [403, "permission_missing"],
   [413, "media_rejected"],
   [415, "media_rejected"],
 ]);
 
-/** The reason that Google gives, a word of a fixed list. */
+/** The reason in Google's error, a word of a fixed list. */
 export function reasonOf(answer: PlatformAnswer): string {
   const [first] = list(object(answer.json, "error"), "errors");
   return text(first, "reason") ?? "";
@@ -51,43 +52,42 @@ export function reasonOf(answer: PlatformAnswer): string {
 
 function describe(answer: PlatformAnswer, reason: string): string {
   const message = text(object(answer.json, "error"), "message") ?? "";
-  // Google's words hold links as HTML.
+  // Google's messages contain HTML links.
   return shorten(message.replaceAll(/<[^>]*>/g, "")) || reason || `HTTP ${answer.status}`;
 }
 
-/** How long a rate limit asks to wait; it names no time of its own unless by the general header. */
+/** How long a rate limit asks to wait, by the `retry-after` header if there is one. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const seconds = Number(header(answer, "retry-after"));
-  return seconds > 0 ? seconds * 1000 : RATE_MS;
+  return seconds > 0 ? seconds * 1000 : RATE_WAIT_MS;
 }
 
 function toLimit(answer: PlatformAnswer, reason: string, message: string): Failure | undefined {
-  const limit = { kind: "retryable", message, isLimit: true } as const;
-  if (DAILY.has(reason)) {
-    const retryAfterMs = msUntilPacificMidnight(new Date()) + MARGIN_MS;
-    return { ...limit, code: "platform_quota", retryAfterMs };
+  if (DAILY_QUOTA_REASONS.has(reason)) {
+    const retryAfterMs = msUntilPacificMidnight(new Date()) + RESET_MARGIN_MS;
+    return limitReached("platform_quota", message, retryAfterMs);
   }
   if (reason === "uploadLimitExceeded")
-    return { ...limit, code: "platform_quota", retryAfterMs: CHANNEL_CAP_MS };
-  if (RATES.has(reason) || answer.status === 429)
-    return { ...limit, code: "rate_limited", retryAfterMs: limitedForMs(answer) };
+    return limitReached("platform_quota", message, CHANNEL_CAP_WAIT_MS);
+  if (RATE_LIMIT_REASONS.has(reason) || answer.status === 429)
+    return limitReached("rate_limited", message, limitedForMs(answer));
   return undefined;
 }
 
-/** What a parsed error of Google's APIs means (platforms reference 5.7); undefined when it says nothing definite. */
+/** The failure that an error of Google's APIs means (platforms reference 5.7); undefined when the error is not definite. */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   if (object(answer.json, "error") === undefined || answer.status >= 500) return undefined;
   const reason = reasonOf(answer);
   const message = describe(answer, reason);
   const limit = toLimit(answer, reason, message);
   if (limit !== undefined) return limit;
-  const code = REFUSALS.get(reason) ?? BY_STATUS.get(answer.status);
+  const code = REFUSALS.get(reason) ?? CODE_BY_STATUS.get(answer.status);
   if (code !== undefined) return { kind: "refused", code, message };
   return answer.status === 401 ? { kind: "token_refused", message } : undefined;
 }
 
-/** Nothing is visible because of a step, so what is not definite is tried again. */
+/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
 export function toStepFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer, reasonOf(answer));
-  return toFailure(answer) ?? { kind: "retryable", code: "platform_unavailable", message };
+  return toFailure(answer) ?? platformUnavailable(message);
 }

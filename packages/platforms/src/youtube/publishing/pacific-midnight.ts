@@ -16,10 +16,10 @@ function timeOfDayMs(now: Date): number {
   return (((hour ?? 0) * 60 + (minute ?? 0)) * 60 + (second ?? 0)) * 1000 + (now.getTime() % 1000);
 }
 
-/** Milliseconds until the next midnight in California, when Google's daily quotas begin anew. */
+/** Milliseconds until the next midnight in California, when Google resets its daily quotas. */
 export function msUntilPacificMidnight(now: Date): number {
   const guessMs = DAY_MS - timeOfDayMs(now);
-  // A day on which the clocks change has an hour more or less.
+  // The day of a clock change has one hour more or less.
   const offMs = timeOfDayMs(new Date(now.getTime() + guessMs));
   return offMs > DAY_MS / 2 ? guessMs + (DAY_MS - offMs) : guessMs - offMs;
 }

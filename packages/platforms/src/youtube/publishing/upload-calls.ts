@@ -1,18 +1,17 @@
-import { callPlatform, type NoAnswer, type PlatformRequest } from "#src/http/http.ts";
-import { header, object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody, jsonBody, mediaBytes } from "#src/http/request-body.ts";
-import type { AccountAccess, MediaPart, Publication } from "#src/publishing/connector.ts";
-import type { MadeVideo } from "./upload-state.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
+import { bytesBody, jsonBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
+import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
-/** "People & Blogs", the category that YouTube's own upload page proposes. */
+/** The category "People & Blogs", which YouTube's own upload page preselects. */
 const CATEGORY_ID = "22";
 const PARTS = "snippet,status";
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
-
-function authorize(account: AccountAccess): { readonly authorization: string } {
-  return { authorization: `Bearer ${account.accessToken}` };
-}
 
 /** The video resource, without its bytes. */
 function toVideo({ title, text: description, tags, privacy }: Publication) {
@@ -27,7 +26,7 @@ function toVideo({ title, text: description, tags, privacy }: Publication) {
   };
 }
 
-/** Begins an upload session (platforms reference 5.1): nothing exists because of it. */
+/** Starts an upload session (platforms reference 5.1), which creates no video yet. */
 export function beginSession(
   baseUrl: string,
   publication: Publication,
@@ -41,7 +40,7 @@ export function beginSession(
   });
   const url = `${baseUrl}/upload/youtube/v3/videos?${query.toString()}`;
   const headers = {
-    ...authorize(publication),
+    ...bearer(publication.accessToken),
     "x-upload-content-length": String(media.bytes),
     "x-upload-content-type": media.contentType,
   };
@@ -51,7 +50,7 @@ export function beginSession(
   );
 }
 
-/** The address of a session, from the answer that began it; undefined when it is none that a token may be sent to. */
+/** The URI of a session, from the answer that started it; undefined when the token must not be sent to that URI. */
 export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | undefined {
   const location = header(answer, "location") ?? "";
   if (!URL.canParse(location)) return undefined;
@@ -59,38 +58,38 @@ export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | 
   return protocol === "https:" || origin === new URL(baseUrl).origin ? location : undefined;
 }
 
-/** The address is as good as a password, and so is the id in it. */
+/** The URI of a session and the id in it are as secret as a password. */
 function secretsOf(uri: string): readonly string[] {
   return [uri, ...new URL(uri).searchParams.values()];
 }
 
-/** A stretch of the file to a session. */
+/** The request that sends a part of the file to a session. */
 export function toPut(account: AccountAccess, uri: string, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   const range = `bytes ${start}-${start + length - 1}/${media.bytes}`;
   return {
     method: "PUT",
     url: uri,
-    headers: { ...authorize(account), "content-range": range },
+    headers: { ...bearer(account.accessToken), "content-range": range },
     body: bytesBody(media.contentType, mediaBytes(media, { start, length })),
     secrets: secretsOf(uri),
   };
 }
 
-/** Asks a session how much it has. */
+/** Asks a session how many bytes it has. */
 export function askSession(
   account: AccountAccess,
   uri: string,
   totalBytes: number,
   signal: AbortSignal,
 ): Answer {
-  const headers = { ...authorize(account), "content-range": `bytes */${totalBytes}` };
+  const headers = { ...bearer(account.accessToken), "content-range": `bytes */${totalBytes}` };
   return callPlatform({ method: "PUT", url: uri, headers, secrets: secretsOf(uri) }, signal);
 }
 
-/** What a session says of itself. */
+/** The state of an upload session. */
 export type SessionState =
-  | { readonly kind: "complete"; readonly video: MadeVideo }
+  | { readonly kind: "complete"; readonly video: UploadedVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
   /** YouTube does not know the session any more. */
   | { readonly kind: "gone" };
@@ -100,13 +99,12 @@ function storedOf(answer: PlatformAnswer): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
-function videoOf({ json }: PlatformAnswer): MadeVideo | undefined {
+function videoOf({ json }: PlatformAnswer): UploadedVideo | undefined {
   const id = text(json, "id");
-  const privacy = text(object(json, "status"), "privacyStatus");
-  return id === undefined ? undefined : { id, ...(privacy === undefined ? {} : { privacy }) };
+  return id === undefined ? undefined : toUploadedVideo(id, json);
 }
 
-/** Undefined when the answer says nothing about the session. */
+/** The state in an answer; undefined when the answer says nothing about the session. */
 export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
   const video = videoOf(answer);
   switch (answer.status) {

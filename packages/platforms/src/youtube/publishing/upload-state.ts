@@ -1,37 +1,31 @@
-import type { Handles, MediaPart, Publication } from "#src/publishing/connector.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import type { MediaPart, Publication } from "#src/publishing/publication.ts";
+import type { UploadedVideo } from "./uploaded-video.ts";
 
-/** What an upload has become. */
-export interface MadeVideo {
-  readonly id: string;
-  /** Who may see it, as far as YouTube says it. */
-  readonly privacy?: string;
-}
-
-/** How far an upload is; stored as a handle after each answer of YouTube. */
+/** The progress of an upload; stored as a handle after each answer of YouTube. */
 export interface Upload {
-  /** Where the bytes go. Whoever knows it may send them. */
+  /** The URI of the session. It is secret: whoever has it may send bytes. */
   readonly uri: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** Bytes that YouTube has, counted from the start of the file. */
+  /** Number of bytes that YouTube has, from the start of the file. */
   readonly stored: number;
-  /** Whether the last byte may have been sent: from then on there may be a video. */
+  /** Whether the last byte may have been sent: from then on a video may exist. */
   readonly isOffered: boolean;
-  readonly video?: MadeVideo;
+  readonly video?: UploadedVideo;
 }
 
 const NAME = "upload";
 
 export function readUpload(handles: Handles): Upload | undefined {
-  const stored = handles[NAME];
-  return stored === undefined ? undefined : (JSON.parse(stored) as Upload);
+  return readJsonHandle(handles, NAME) as Upload | undefined;
 }
 
 export function toHandles(upload: Upload): Handles {
-  return { [NAME]: JSON.stringify(upload) };
+  return toJsonHandle(NAME, upload);
 }
 
-/** What YouTube has not got yet. */
+/** The part of the file that YouTube does not have yet. */
 export function restOf(publication: Publication, upload: Upload): MediaPart | undefined {
   const [media] = publication.media;
   if (media === undefined) return undefined;

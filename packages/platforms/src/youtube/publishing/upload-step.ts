@@ -1,48 +1,44 @@
-import { callPlatform, type NoAnswer } from "#src/http/http.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type {
-  Failure,
-  Handles,
-  PrepareStep,
-  Publication,
-  PublicationMedia,
-  StepResult,
-  StepWait,
-} from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import {
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+  type StepWait,
+} from "#src/publishing/steps.ts";
 import { toStepFailure } from "./failures.ts";
 import { askSession, beginSession, sessionUriOf, toPut, toSessionState } from "./upload-calls.ts";
 import { readUpload, toHandles, type Upload } from "./upload-state.ts";
 
 export interface UploadOptions {
   readonly baseUrl: string;
-  /** Of all parts but the last: a multiple of 256 KiB. */
+  /** Size of all parts but the last: a multiple of 256 KiB. */
   readonly chunkBytes: number;
 }
 
-function unavailable(message: string): Failure {
-  return { kind: "retryable", code: "platform_unavailable", message };
-}
-
 function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
-  return answer.kind === "answer" ? toStepFailure(answer) : unavailable(answer.message);
+  return answer.kind === "answer" ? toStepFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Stored, and the step goes on at once. */
+/** Stores the upload and runs the step again. */
 function next(upload: Upload): StepWait {
-  return { kind: "wait", afterMs: 0, handles: toHandles(upload) };
+  return runAgain(toHandles(upload));
 }
 
 /**
  * Sends all of the video but its last part, which is the visible call. Each answer of YouTube is stored before the next
- * call. What is stored may be less than what YouTube has, so every try begins by asking the session; that also finds the
- * video that an earlier call has made after all.
+ * call. YouTube may have more than the stored state says, so every attempt begins by asking the session; this also finds
+ * a video that an earlier call created although its answer was lost.
  */
 class UploadStep implements PrepareStep {
   readonly name = "upload";
   readonly #options: UploadOptions;
-  /** Whether the stored state is what the session itself said in this try. */
+  /** Whether the session itself reported the stored state in this attempt. */
   #isCurrent = false;
-  #hasBegun = false;
+  #hasStarted = false;
 
   constructor(options: UploadOptions) {
     this.#options = options;
@@ -56,29 +52,37 @@ class UploadStep implements PrepareStep {
   async run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult> {
     const [media] = publication.media;
     if (media?.kind !== "video" || publication.media.length > 1)
-      return { kind: "refused", code: "media_rejected", message: "a post is one video" };
+      return {
+        kind: "refused",
+        code: "media_rejected",
+        message: "a YouTube post consists of exactly one video",
+      };
     if ((publication.title ?? "") === "")
-      return { kind: "refused", code: "content_rejected", message: "a video needs a title" };
+      return {
+        kind: "refused",
+        code: "content_rejected",
+        message: "a YouTube video needs a title",
+      };
     const upload = readUpload(handles);
-    if (upload === undefined) return await this.#begin(publication, media, signal);
+    if (upload === undefined) return await this.#start(publication, media, signal);
     if (!this.#isCurrent) return await this.#look(publication, media, upload, signal);
     const isLast = media.bytes - upload.stored <= this.#options.chunkBytes;
     if (isLast) return toHandles({ ...upload, isOffered: true });
     return await this.#send(publication, media, upload, signal);
   }
 
-  async #begin(
+  async #start(
     publication: Publication,
     media: PublicationMedia,
     signal: AbortSignal,
   ): Promise<StepResult> {
-    if (this.#hasBegun) return unavailable("YouTube has lost the upload");
+    if (this.#hasStarted) return platformUnavailable("YouTube has lost the upload session");
     const { baseUrl } = this.#options;
     const answer = await beginSession(baseUrl, publication, media, signal);
     if (answer.kind === "no_answer" || answer.status !== 200) return toFailure(answer);
     const uri = sessionUriOf(answer, baseUrl);
-    if (uri === undefined) return unavailable("no address for the upload came");
-    this.#hasBegun = true;
+    if (uri === undefined) return platformUnavailable("YouTube answered without an upload URI");
+    this.#hasStarted = true;
     this.#isCurrent = true;
     return next({ uri, startedAt: Date.now(), stored: 0, isOffered: false });
   }
@@ -103,7 +107,7 @@ class UploadStep implements PrepareStep {
     const answer = await callPlatform(toPut(publication, upload.uri, part), signal);
     const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
     if (state?.kind === "incomplete" && state.stored <= upload.stored)
-      return unavailable("YouTube does not keep what it is sent");
+      return platformUnavailable("YouTube does not store the bytes that it receives");
     return await this.#follow(publication, media, { upload, answer }, signal);
   }
 
@@ -118,14 +122,19 @@ class UploadStep implements PrepareStep {
       case "complete":
         return toHandles({ ...upload, isOffered: true, video: state.video });
       case "incomplete":
-        if (state.stored >= media.bytes) return unavailable("YouTube has not ended the upload yet");
+        if (state.stored >= media.bytes)
+          return platformUnavailable("YouTube has not completed the upload yet");
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
       case "gone":
-        // There may have been a video before the session ended, so another one could be the second.
+        // The session may have created a video before it ended, so another upload could publish it twice.
         if (upload.isOffered)
-          return { kind: "refused", code: "outcome_unknown", message: "the upload has ended" };
-        return await this.#begin(publication, media, signal);
+          return {
+            kind: "refused",
+            code: "outcome_unknown",
+            message: "the upload session has ended",
+          };
+        return await this.#start(publication, media, signal);
       case undefined:
         return toFailure(answer);
     }

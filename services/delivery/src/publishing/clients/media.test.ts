@@ -70,8 +70,8 @@ test("a stretch of what platforms get is asked for with our own secret, and read
 test.each([
   [404, "gone"],
   [410, "gone"],
-  [429, "away"],
-  [503, "away"],
+  [429, "unavailable"],
+  [503, "unavailable"],
   [500, "broken"],
   [200, "broken"],
 ])("an answer of %i says that the media is %s", async (status, reason) => {
@@ -80,7 +80,7 @@ test.each([
 });
 
 test("a service that cannot be reached is away", async () => {
-  await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "away" });
+  await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "unavailable" });
 });
 
 test("an answer that is cut breaks off where it does", async () => {

@@ -1,9 +1,9 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/connector";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
-import { MediaUnreadable } from "./media-unreadable.ts";
 
 export interface MediaSourceOptions {
   /** The media service. */
@@ -45,7 +45,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       throw toUnreadable(answer.statusCode);
     } catch (error) {
       if (error instanceof MediaUnreadable) throw error;
-      throw new MediaUnreadable("away", "media does not answer", error);
+      throw new MediaUnreadable("unavailable", "media does not answer", error);
     }
   }
 
@@ -73,7 +73,10 @@ const AWAY = new Set([429, 502, 503, 504]);
 
 function toUnreadable(status: number): MediaUnreadable {
   if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
-  return new MediaUnreadable(AWAY.has(status) ? "away" : "broken", `media answered ${status}`);
+  return new MediaUnreadable(
+    AWAY.has(status) ? "unavailable" : "broken",
+    `media answered ${status}`,
+  );
 }
 
 async function* readOn(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,36 +1,39 @@
+import type { Deployment } from "@postrider/shared/deployment/ownership";
+import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
-import type { DataPlace, Origin } from "#src/publishing/domain/origin.ts";
+import type { DataCopy } from "#src/publishing/domain/restore.ts";
 
-/** What is stored about the data's origin, and what came of restores. */
-export interface DeploymentRow extends Origin {
+/** The deployment that the data belongs to, when it was last seen there, and what is known of restores. */
+export interface DeploymentRow extends Deployment, DataCopy {
+  /** Never goes back while the data goes on. */
+  readonly seenAt: Date;
   readonly restoredAt: Date | null;
   readonly dataUntil: Date | null;
 }
 
-/** Restores so close to each other count as one, with the oldest backup of them. */
+/** Restores this close to each other count as one, with the oldest backup of them. */
 const ONE_RESTORE_HOURS = 24;
 
-/**
- * Where the data lies now. The timeline is that of the log that is being written: what `pg_control_checkpoint()` says is
- * older for a moment after a standby was promoted. All of it may be asked by any role.
- */
-function presentPlace(sql: ISql) {
-  return sql`
-    select system_identifier::text as system_identifier,
-      (select oid::bigint from pg_database where datname = current_database()) as database_oid,
-      'deployment'::regclass::oid::bigint as table_oid,
-      ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int as timeline
-    from pg_control_system()`;
+function currentTable(sql: ISql) {
+  return sql`'deployment'::regclass::oid::bigint`;
 }
 
-/** Whether the data lies where it did when it was last judged, for a query that names `deployment` as `d`. */
+/** Of the log that is being written: what `pg_control_checkpoint()` says is older for a moment after a promotion. */
+function currentTimeline(sql: ISql) {
+  return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
+}
+
+/** Whether the data lies where it did when it was last compared, for a query that names `deployment` as `d`. */
 export function isInPlace(sql: ISql) {
   return sql`
-    (d.system_identifier, d.database_oid, d.table_oid, d.timeline) = (${presentPlace(sql)})`;
+    (d.system_identifier, d.database_oid, d.table_oid, d.timeline) = (
+      select p.system_identifier, p.database_oid, ${currentTable(sql)}, ${currentTimeline(sql)}
+      from (${deployments.currentPlace(sql)}) as p
+    )`;
 }
 
 /**
- * Whether a restore has put it in doubt what a task says, and the platform has not been looked at since, for a query that
+ * Whether a restore has put it in doubt what a task says, and the platform has not been asked since, for a query that
  * names `publish_tasks` as `t` and `deployment` as `d`.
  */
 export function isDoubtful(sql: ISql) {
@@ -39,36 +42,37 @@ export function isDoubtful(sql: ISql) {
       and (t.doubted_at is null or t.doubted_at < d.restored_at))`;
 }
 
-/** Writes where the data belongs unless somebody has: the first process that starts decides. */
+/** Records which deployment the data belongs to, unless it is recorded: the first process that starts decides. */
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
-  await sql`
-    insert into deployment (
-      system_identifier, database_oid, table_oid, timeline, deployment_id, seen_at
-    )
-    select p.system_identifier, p.database_oid, p.table_oid, p.timeline, ${deploymentId}, clock_timestamp()
-    from (${presentPlace(sql)}) as p
-    on conflict (only_row) do nothing`;
+  await deployments.insertDeployment(sql, deploymentId, {
+    names: sql`table_oid, timeline, seen_at`,
+    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}, clock_timestamp()`,
+  });
 }
 
-/** Where the data lies and where it belongs; undefined when nobody has written that yet. */
+/** The deployment that the data belongs to and the one that uses it; undefined while no process has recorded it. */
 export async function findDeployment(
   sql: ISql,
-): Promise<{ readonly place: DataPlace; readonly stored: DeploymentRow } | undefined> {
-  const [row] = await sql<(DeploymentRow & { place: DataPlace })[]>`
+  deploymentId: string,
+): Promise<
+  { readonly stored: DeploymentRow; readonly current: Deployment & DataCopy } | undefined
+> {
+  const [row] = await sql<(DeploymentRow & { current: Deployment & DataCopy })[]>`
     select d.system_identifier, d.database_oid, d.table_oid, d.timeline, d.deployment_id, d.seen_at,
       d.restored_at, d.data_until,
       json_build_object(
         'systemIdentifier', p.system_identifier,
         'databaseOid', p.database_oid,
-        'tableOid', p.table_oid,
-        'timeline', p.timeline
-      ) as place
+        'deploymentId', ${deploymentId}::text,
+        'tableOid', ${currentTable(sql)},
+        'timeline', ${currentTimeline(sql)}
+      ) as current
     from deployment d
-    cross join (${presentPlace(sql)}) as p`;
-  return row === undefined ? undefined : { place: row.place, stored: row };
+    cross join (${deployments.currentPlace(sql)}) as p`;
+  return row === undefined ? undefined : { stored: row, current: row.current };
 }
 
-/** Notes that the data is in use where it belongs; at most once in half a minute, over all processes. */
+/** Records that the data is in use where it belongs; at most once in 30 s, over all processes. */
 export async function touchDeployment(sql: ISql): Promise<void> {
   await sql`
     update deployment
@@ -91,35 +95,26 @@ function restoredNow(sql: ISql) {
 }
 
 /**
- * Takes data over that belongs elsewhere: from now on it belongs here, and what was due is in doubt. Of several at once
- * one does it.
+ * Makes foreign data the deployment's own, and puts in doubt what was due. Of several calls at once, one does it.
  *
- * @returns False when it belongs here already.
+ * @returns False when the data belongs to this deployment already.
  */
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
-  const result = await sql`
-    update deployment d
-    set system_identifier = p.system_identifier,
-      database_oid = p.database_oid,
-      table_oid = p.table_oid,
-      timeline = p.timeline,
-      deployment_id = ${deploymentId},
-      restored_at = ${restoredNow(sql)},
-      data_until = ${dataUntil(sql, sql`d.seen_at`)},
-      seen_at = greatest(clock_timestamp(), d.seen_at)
-    from (${presentPlace(sql)}) as p
-    where (d.system_identifier, d.database_oid, d.table_oid, d.timeline, d.deployment_id)
-      <> (p.system_identifier, p.database_oid, p.table_oid, p.timeline, ${deploymentId})`;
-  return result.count > 0;
+  return await deployments.adoptDeployment(sql, deploymentId, {
+    names: sql`table_oid, timeline, restored_at, data_until, seen_at`,
+    values: sql`
+      ${currentTable(sql)}, ${currentTimeline(sql)}, ${restoredNow(sql)}, ${dataUntil(sql, sql`d.seen_at`)},
+      greatest(clock_timestamp(), d.seen_at)`,
+  });
 }
 
 /**
- * Notes that the data was restored where it belongs, which puts what was due in doubt. Of several processes that notice
- * it one writes.
+ * Records that the deployment's own data was restored, which puts in doubt what was due. Of several processes that notice
+ * it, one writes.
  *
- * @param rememberedAt The latest `seenAt` that the process had met before.
+ * @param rememberedAt The latest `seenAt` that the process had read before.
  */
-export async function noteRestore(
+export async function recordRestore(
   sql: ISql,
   deploymentId: string,
   rememberedAt: Date | undefined,
@@ -127,21 +122,19 @@ export async function noteRestore(
   const remembered = rememberedAt?.toISOString() ?? null;
   await sql`
     update deployment d
-    set table_oid = p.table_oid,
-      timeline = p.timeline,
+    set table_oid = ${currentTable(sql)},
+      timeline = ${currentTimeline(sql)},
       restored_at = ${restoredNow(sql)},
       data_until = ${dataUntil(sql, sql`d.seen_at`)},
       seen_at = greatest(clock_timestamp(), d.seen_at, ${remembered}::timestamptz)
-    from (${presentPlace(sql)}) as p
-    where (d.system_identifier, d.database_oid, d.deployment_id)
-      = (p.system_identifier, p.database_oid, ${deploymentId})
+    where ${deployments.isOwnData(sql, deploymentId)}
     and (
-      (d.table_oid, d.timeline) <> (p.table_oid, p.timeline)
+      (d.table_oid, d.timeline) <> (${currentTable(sql)}, ${currentTimeline(sql)})
       or d.seen_at < ${remembered}::timestamptz
     )`;
 }
 
-/** Takes an operator's word that the data was restored just now. Since when calls are missing is not known then. */
+/** Records an operator's word that the data was restored just now. Since when calls are missing is not known then. */
 export async function markRestored(sql: ISql): Promise<void> {
   await sql`
     update deployment d

@@ -1,4 +1,4 @@
-import type { Handles } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/held-task.ts";
 import type { Task } from "#src/publishing/domain/task.ts";

@@ -3,7 +3,7 @@ import type {
   Pending,
   TargetErrorCode,
   Unknown,
-} from "@postrider/platforms/publishing/connector";
+} from "@postrider/platforms/publishing/outcome";
 import {
   attemptResult,
   change,

@@ -1,4 +1,4 @@
-import type { Published } from "@postrider/platforms/publishing/connector";
+import type { Published } from "@postrider/platforms/publishing/outcome";
 import { attemptResult, change, type Decision, type Situation } from "./decision.ts";
 import type { Task } from "./task.ts";
 

@@ -1,4 +1,4 @@
-import type { Verdict } from "@postrider/platforms/publishing/connector";
+import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import { after, fail, requeue } from "./decide-failure.ts";
 import { onPublished } from "./decide-success.ts";
 import { change, type Decision, type Situation } from "./decision.ts";

@@ -1,4 +1,5 @@
-import type { Outcome, Verdict } from "@postrider/platforms/publishing/connector";
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "./decide.ts";

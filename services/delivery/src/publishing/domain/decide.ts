@@ -1,4 +1,4 @@
-import type { Outcome, Pending } from "@postrider/platforms/publishing/connector";
+import type { Outcome, Pending } from "@postrider/platforms/publishing/outcome";
 import { after, fail, onFailure, onPending, requeue, suspect } from "./decide-failure.ts";
 import { onPublished } from "./decide-success.ts";
 import { onVerdict } from "./decide-verdict.ts";

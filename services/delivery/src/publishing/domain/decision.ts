@@ -1,10 +1,6 @@
-import type {
-  Failure,
-  Handles,
-  Outcome,
-  TargetErrorCode,
-  Verdict,
-} from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { Failure, Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task } from "./task.ts";
 
 /** Something that was learned about a task. Facts count whoever brings them; the others only while their fence is held. */

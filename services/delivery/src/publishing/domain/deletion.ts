@@ -3,7 +3,7 @@ import type {
   Failure,
   TargetErrorCode,
   Unknown,
-} from "@postrider/platforms/publishing/connector";
+} from "@postrider/platforms/publishing/outcome";
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 
 /** Names a request to delete a target. */

@@ -1,4 +1,4 @@
-import type { Handles } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Task } from "./task.ts";
 
 /** Names a task. */

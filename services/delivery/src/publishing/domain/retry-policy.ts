@@ -1,4 +1,4 @@
-import type { TargetErrorCode } from "@postrider/platforms/publishing/connector";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 /** Settings that decide when something is tried again. All times are milliseconds. */
 export interface RetryPolicy {

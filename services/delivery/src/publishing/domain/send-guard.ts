@@ -1,4 +1,4 @@
-import type { SendGuard } from "@postrider/platforms/publishing/connector";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
 
 /** The two clocks of a process, milliseconds. A stopped machine holds the first one still, an operator can set the second. */
 export interface Clocks {

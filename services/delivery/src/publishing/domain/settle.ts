@@ -1,4 +1,4 @@
-import type { Handles } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import { decide } from "./decide.ts";
 import type { AccountEffect, AttemptResult, Happening } from "./decision.ts";
 import type { TaskKey } from "./held-task.ts";

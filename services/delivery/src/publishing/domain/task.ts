@@ -1,4 +1,4 @@
-import type { TargetErrorCode } from "@postrider/platforms/publishing/connector";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 export type TaskStatus =
   /** Waits until it is due. */

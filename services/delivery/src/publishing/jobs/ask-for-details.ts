@@ -17,7 +17,7 @@ import { inTaskSpan } from "./task-span.ts";
 
 export type AskForDetailsOptions = Pick<
   PublishingDeps,
-  "sql" | "logger" | "connectors" | "accounts" | "origin" | "settings" | "onEvents"
+  "sql" | "logger" | "connectors" | "accounts" | "guard" | "settings" | "onEvents"
 >;
 
 type Credential = Awaited<ReturnType<typeof fetchCredentials>>[number];
@@ -50,7 +50,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
 async function pass(options: AskForDetailsOptions, stopping: AbortSignal): Promise<boolean> {
   const waitMs = await findNextQuestionMs(options.sql);
   if (waitMs === undefined || waitMs > 0) return false;
-  if (!(await options.origin.mayPublish())) return false;
+  if (!(await options.guard.isOwn())) return false;
   const questions = await claimQuestions(options.sql, { limit: BATCH, leaseMs: LEASE_MS });
   if (questions.length === 0) return false;
   const credentials = await fetchCredentials(options.accounts, questions);

@@ -74,7 +74,7 @@ class Deletions {
     const waitMs = await findNextDeletionMs(sql);
     if (waitMs === undefined) return POLL_MS;
     if (waitMs > 0) return Math.min(POLL_MS, Math.ceil(waitMs));
-    if (!(await this.#options.origin.mayPublish())) return POLL_MS;
+    if (!(await this.#options.guard.isOwn())) return POLL_MS;
     const { leaseMs } = settings;
     const tasks = await claimDeletions(sql, {
       owner,

@@ -90,7 +90,7 @@ class Claims {
     this.#notePassed();
     if (waitMs === undefined) return POLL_MS;
     if (waitMs > 0) return Math.min(POLL_MS, Math.ceil(waitMs));
-    const isFull = (await this.#options.origin.mayPublish()) && (await this.#takeSome());
+    const isFull = (await this.#options.guard.isOwn()) && (await this.#takeSome());
     this.#notePassed();
     return isFull || POLL_MS;
   }

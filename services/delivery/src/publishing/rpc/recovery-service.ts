@@ -5,11 +5,12 @@ import type {
   RecoverySchema,
   RecoveryService,
 } from "@postrider/contracts/delivery/v1/recovery_service_pb";
+import { compareDeployments, type Deployment } from "@postrider/shared/deployment/ownership";
 import { unavailable } from "@postrider/shared/errors";
 import type { ISql, Sql } from "@postrider/shared/postgres";
 import { adoptDeployment, findDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { countDoubts } from "#src/publishing/db/doubts.ts";
-import { judgeOrigin, type DataPlace } from "#src/publishing/domain/origin.ts";
+import type { DataCopy } from "#src/publishing/domain/restore.ts";
 
 export interface RecoveryServiceDeps {
   readonly sql: Sql;
@@ -18,31 +19,35 @@ export interface RecoveryServiceDeps {
   readonly nudgeClaims: () => void;
 }
 
-function toPlace({ systemIdentifier, databaseOid, timeline }: DataPlace, deploymentId: string) {
+function toPlace(deployment: Deployment & DataCopy) {
+  const { systemIdentifier, databaseOid, timeline, deploymentId } = deployment;
   return { systemIdentifier, databaseOid: BigInt(databaseOid), timeline, deploymentId };
 }
 
-/** What is true at this moment; a restore that no process has noticed yet is not part of it. */
+/** The state of the data now, without a restore that no process has noticed yet. */
 async function readRecovery(
   sql: ISql,
   deploymentId: string,
 ): Promise<MessageInitShape<typeof RecoverySchema>> {
-  const [found, openTargets] = await Promise.all([findDeployment(sql), countDoubts(sql)]);
+  const [found, openTargets] = await Promise.all([
+    findDeployment(sql, deploymentId),
+    countDoubts(sql),
+  ]);
   if (found === undefined) throw unavailable();
-  const { stored, place } = found;
-  const judgement = judgeOrigin(stored, place, { deploymentId, rememberedAt: undefined });
+  const { stored, current } = found;
+  const ownership = compareDeployments(stored, current);
   const { restoredAt, dataUntil } = stored;
   return {
-    heldBecause: judgement.kind === "foreign" ? judgement.reason : "",
-    belongs: toPlace(stored, stored.deploymentId),
-    lies: toPlace(place, deploymentId),
+    heldBecause: ownership.kind === "foreign" ? ownership.reason : "",
+    belongs: toPlace(stored),
+    lies: toPlace(current),
     openTargets,
     ...(restoredAt === null ? {} : { restoredAt: timestampFromDate(restoredAt) }),
     ...(dataUntil === null ? {} : { dataUntil: timestampFromDate(dataUntil) }),
   };
 }
 
-/** The table of contents of RecoveryService; its operations are one statement each, and a look at what came of it. */
+/** The RPCs of RecoveryService; each is one statement, followed by reading the state that it leads to. */
 export function createRecoveryService({ sql, deploymentId, nudgeClaims }: RecoveryServiceDeps) {
   return {
     async getRecovery() {

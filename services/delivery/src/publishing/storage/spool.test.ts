@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { MediaPart, PublicationMedia } from "@postrider/platforms/publishing/connector";
+import type { MediaPart, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Spool } from "./spool.ts";

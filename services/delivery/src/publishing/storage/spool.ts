@@ -5,7 +5,7 @@ import type {
   ByteRange,
   MediaPart,
   PublicationMedia,
-} from "@postrider/platforms/publishing/connector";
+} from "@postrider/platforms/publishing/publication";
 import { Room } from "./room.ts";
 
 const CHUNK_BYTES = 64 * 1024;

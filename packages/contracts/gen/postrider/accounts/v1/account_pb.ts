@@ -21,7 +21,7 @@ export const file_postrider_accounts_v1_account: GenFile = /*@__PURE__*/
  */
 export type Account = Message<"postrider.accounts.v1.Account"> & {
   /**
-   * UUIDv7; the same again when the same external account is connected again.
+   * UUIDv7; kept when the same external account is connected again.
    *
    * @generated from field: string id = 1;
    */
@@ -56,14 +56,14 @@ export type Account = Message<"postrider.accounts.v1.Account"> & {
   username: string;
 
   /**
-   * Name for people.
+   * Display name.
    *
    * @generated from field: string display_name = 6;
    */
   displayName: string;
 
   /**
-   * Picture, if the platform gave one.
+   * Address of the profile picture; absent = the platform returned none.
    *
    * @generated from field: optional string avatar_url = 7;
    */
@@ -77,21 +77,21 @@ export type Account = Message<"postrider.accounts.v1.Account"> & {
   status: string;
 
   /**
-   * When it was connected last.
+   * When the account was last connected.
    *
    * @generated from field: google.protobuf.Timestamp connected_at = 9;
    */
   connectedAt?: Timestamp | undefined;
 
   /**
-   * When its access token ends; absent = it does not or is unknown.
+   * When the access token expires; absent = it does not expire, or the time is unknown.
    *
    * @generated from field: google.protobuf.Timestamp token_expires_at = 10;
    */
   tokenExpiresAt?: Timestamp | undefined;
 
   /**
-   * Raised with every change of the account.
+   * Raised by every change of the account.
    *
    * @generated from field: int64 version = 11;
    */

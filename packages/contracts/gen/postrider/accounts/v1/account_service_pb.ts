@@ -106,7 +106,7 @@ export const BatchGetAccountsRequestSchema: GenMessage<BatchGetAccountsRequest> 
   messageDesc(file_postrider_accounts_v1_account_service, 3);
 
 /**
- * BatchGetAccountsResponse carries the accounts found, in no order.
+ * BatchGetAccountsResponse carries the accounts found, in no particular order.
  *
  * @generated from message postrider.accounts.v1.BatchGetAccountsResponse
  */
@@ -127,7 +127,7 @@ export const BatchGetAccountsResponseSchema: GenMessage<BatchGetAccountsResponse
   messageDesc(file_postrider_accounts_v1_account_service, 4);
 
 /**
- * ConnectSimulatedAccountsRequest describes the accounts to make.
+ * ConnectSimulatedAccountsRequest describes the accounts to create.
  *
  * @generated from message postrider.accounts.v1.ConnectSimulatedAccountsRequest
  */
@@ -147,7 +147,7 @@ export type ConnectSimulatedAccountsRequest = Message<"postrider.accounts.v1.Con
   platform: string;
 
   /**
-   * A username; one that exists on the simulator connects that same external account.
+   * Absent = the simulator chooses names. The name of an account on the simulator connects that account.
    *
    * @generated from field: optional string username = 3;
    */
@@ -175,7 +175,7 @@ export const ConnectSimulatedAccountsRequestSchema: GenMessage<ConnectSimulatedA
  */
 export type ConnectSimulatedAccountsResponse = Message<"postrider.accounts.v1.ConnectSimulatedAccountsResponse"> & {
   /**
-   * In the order they were made.
+   * In the order in which they were created.
    *
    * @generated from field: repeated postrider.accounts.v1.Account accounts = 1;
    */
@@ -190,7 +190,7 @@ export const ConnectSimulatedAccountsResponseSchema: GenMessage<ConnectSimulated
   messageDesc(file_postrider_accounts_v1_account_service, 6);
 
 /**
- * RequireReconnectRequest names the credential that was refused.
+ * RequireReconnectRequest names the credential that the platform refused.
  *
  * @generated from message postrider.accounts.v1.RequireReconnectRequest
  */
@@ -233,7 +233,7 @@ export const RequireReconnectResponseSchema: GenMessage<RequireReconnectResponse
   messageDesc(file_postrider_accounts_v1_account_service, 8);
 
 /**
- * ConnectAccountRequest carries a login.
+ * ConnectAccountRequest carries entered credentials.
  *
  * @generated from message postrider.accounts.v1.ConnectAccountRequest
  */
@@ -253,7 +253,7 @@ export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccoun
   platform: string;
 
   /**
-   * What was typed, by the names that the platform's connector knows; secret.
+   * The entered credentials, by the field names of the platform's connector; secret.
    *
    * @generated from field: map<string, string> login = 3;
    */
@@ -310,13 +310,13 @@ export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest
   messageDesc(file_postrider_accounts_v1_account_service, 11);
 
 /**
- * DisconnectAccountResponse says what became of the permission at the platform.
+ * DisconnectAccountResponse says whether the platform was asked to revoke the tokens.
  *
  * @generated from message postrider.accounts.v1.DisconnectAccountResponse
  */
 export type DisconnectAccountResponse = Message<"postrider.accounts.v1.DisconnectAccountResponse"> & {
   /**
-   * `unconfirmed` when the platform was asked, whatever it answered, else `not_attempted`.
+   * `unconfirmed` = the platform was asked, and its answer proves nothing; `not_attempted` = it was not asked.
    *
    * @generated from field: string revocation = 1;
    */
@@ -344,8 +344,8 @@ export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountRespon
  */
 export const AccountService: GenService<{
   /**
-   * ListAccounts returns the connected accounts of the calling workspace, newest first, disconnected ones left out.
-   * Errors: none of its own.
+   * ListAccounts returns the accounts of a workspace, newest first, without disconnected ones.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.ListAccounts
    */
@@ -355,8 +355,8 @@ export const AccountService: GenService<{
     output: typeof ListAccountsResponseSchema;
   },
   /**
-   * BatchGetAccounts returns the named accounts that exist in the workspaces named with them, disconnected ones too.
-   * Errors: none of its own; what does not exist is left out.
+   * BatchGetAccounts returns the given accounts, including disconnected ones. Each must belong to the given workspace.
+   * Errors: none specific to this RPC; accounts that do not exist are left out.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.BatchGetAccounts
    */
@@ -366,8 +366,9 @@ export const AccountService: GenService<{
     output: typeof BatchGetAccountsResponseSchema;
   },
   /**
-   * ConnectSimulatedAccounts makes fresh accounts on the simulator and connects them.
-   * Errors: invalid_request when the platform is unknown or its connector does not point to the simulator; not_found for the workspace.
+   * ConnectSimulatedAccounts creates accounts on the simulator and connects them.
+   * Errors: invalid_request when the platform is unknown or its connector does not point to the simulator; not_found for the
+   * workspace.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.ConnectSimulatedAccounts
    */
@@ -378,7 +379,7 @@ export const AccountService: GenService<{
   },
   /**
    * RequireReconnect records that the platform refused an account's credential for good.
-   * The version guards it: a credential that was renewed since stays as it is. Repeating it changes nothing.
+   * A credential that was refreshed since `credential_version` stays as it is. A repeated call changes nothing.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.RequireReconnect
@@ -389,8 +390,9 @@ export const AccountService: GenService<{
     output: typeof RequireReconnectResponseSchema;
   },
   /**
-   * ConnectAccount connects an account with what a person typed in, where the platform has no authorization page.
-   * Errors: not_found for the workspace; invalid_request with `not_configured`, `not_available` or `login_refused`; unavailable.
+   * ConnectAccount connects an account with entered credentials, on a platform without an authorization page.
+   * Errors: not_found for the workspace; invalid_request with `not_configured`, `not_available` or `login_refused`;
+   * unavailable.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.ConnectAccount
    */
@@ -400,8 +402,8 @@ export const AccountService: GenService<{
     output: typeof ConnectAccountResponseSchema;
   },
   /**
-   * DisconnectAccount destroys an account's tokens and then asks the platform to take its permission back.
-   * The first part is complete whenever this answers. Repeating it changes nothing.
+   * DisconnectAccount deletes the tokens of an account and then asks the platform to revoke them.
+   * The tokens are deleted when this answers. A repeated call changes nothing.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.DisconnectAccount

@@ -49,7 +49,7 @@ export type AccountConnected = Message<"postrider.accounts.v1.AccountConnected">
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 5;
    */
@@ -64,7 +64,7 @@ export const AccountConnectedSchema: GenMessage<AccountConnected> = /*@__PURE__*
   messageDesc(file_postrider_accounts_v1_accounts_events, 0);
 
 /**
- * AccountReconnectRequired: the platform refuses the account's credential; a person has to connect it again.
+ * AccountReconnectRequired: the platform refused the credential of the account; a person has to connect it again.
  *
  * @generated from message postrider.accounts.v1.AccountReconnectRequired
  */
@@ -98,7 +98,7 @@ export type AccountReconnectRequired = Message<"postrider.accounts.v1.AccountRec
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 5;
    */
@@ -113,7 +113,7 @@ export const AccountReconnectRequiredSchema: GenMessage<AccountReconnectRequired
   messageDesc(file_postrider_accounts_v1_accounts_events, 1);
 
 /**
- * AccountDisconnected: somebody disconnected the account; its tokens are destroyed.
+ * AccountDisconnected: the account was disconnected, and its tokens are deleted.
  *
  * @generated from message postrider.accounts.v1.AccountDisconnected
  */
@@ -147,7 +147,7 @@ export type AccountDisconnected = Message<"postrider.accounts.v1.AccountDisconne
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 5;
    */

@@ -21,7 +21,7 @@ export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__
  */
 export type AdmitRequest = Message<"postrider.accounts.v1.AdmitRequest"> & {
   /**
-   * At most 500; answered in the same order.
+   * At most 500.
    *
    * @generated from field: repeated postrider.accounts.v1.AdmissionQuery queries = 1;
    */
@@ -49,21 +49,21 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
   keyHash: Uint8Array;
 
   /**
-   * The workspace that the request names; absent = the key's only one.
+   * The workspace that the request names; absent = the only workspace of the key.
    *
    * @generated from field: optional string workspace_id = 2;
    */
   workspaceId?: string | undefined;
 
   /**
-   * Requests that wait for a grant right now; 0 = resolve the key only.
+   * Requests that wait for a grant now; 0 = only resolve the key.
    *
    * @generated from field: int32 want = 3;
    */
   want: number;
 
   /**
-   * Requests granted earlier that were never spent and are given back.
+   * Requests that were granted earlier, were not used, and are given back.
    *
    * @generated from field: int32 give_back = 4;
    */
@@ -112,14 +112,14 @@ export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
   key?: AdmittedKey | undefined;
 
   /**
-   * Absent when the workspace could not be chosen (several, none named) or the key is no member of the one named.
+   * Absent when the key has several workspaces and none is named, or when it may not use the named workspace.
    *
    * @generated from field: postrider.accounts.v1.AdmittedWorkspace workspace = 2;
    */
   workspace?: AdmittedWorkspace | undefined;
 
   /**
-   * How many requests may be spent now; may exceed `want` (prepaid) and may be 0.
+   * Requests that may be used now. May exceed `want`, because some are prepaid, and may be 0.
    *
    * @generated from field: int32 granted = 3;
    */
@@ -133,14 +133,14 @@ export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
   remaining: number;
 
   /**
-   * Milliseconds until one more request is there; 0 while `remaining` is above 0.
+   * Milliseconds until the budget has one more request; 0 while `remaining` is above 0.
    *
    * @generated from field: int32 empty_for_ms = 5;
    */
   emptyForMs: number;
 
   /**
-   * Milliseconds for which this answer may be used (3,000).
+   * Milliseconds for which the caller may reuse this answer (3,000).
    *
    * @generated from field: int32 ttl_ms = 6;
    */
@@ -155,7 +155,7 @@ export const AdmissionGrantSchema: GenMessage<AdmissionGrant> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 3);
 
 /**
- * AdmittedKey is what the gateway needs to know of a key.
+ * AdmittedKey is what the gateway needs to know about a key.
  *
  * @generated from message postrider.accounts.v1.AdmittedKey
  */
@@ -182,7 +182,7 @@ export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
   workspaceCount: number;
 
   /**
-   * When it stops working; absent = never.
+   * When the key expires; absent = never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -197,7 +197,7 @@ export const AdmittedKeySchema: GenMessage<AdmittedKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_admission_service, 4);
 
 /**
- * AdmittedWorkspace is what the gateway needs to know of a workspace.
+ * AdmittedWorkspace is what the gateway needs to know about a workspace.
  *
  * @generated from message postrider.accounts.v1.AdmittedWorkspace
  */
@@ -232,14 +232,15 @@ export const AdmittedWorkspaceSchema: GenMessage<AdmittedWorkspace> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_admission_service, 5);
 
 /**
- * AdmissionService answers, in one call for many requests, who a key is and how many requests its workspace may still make.
+ * AdmissionService resolves the API keys of many requests in one call, and grants requests from the budgets of their
+ * workspaces.
  *
  * @generated from service postrider.accounts.v1.AdmissionService
  */
 export const AdmissionService: GenService<{
   /**
-   * Admit resolves keys and takes requests from workspace budgets. It never fails as a whole for one bad key.
-   * Errors: none of its own.
+   * Admit resolves keys and takes requests from workspace budgets. An invalid key does not fail the batch.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.AdmissionService.Admit
    */

@@ -15,7 +15,7 @@ export const file_postrider_accounts_v1_api_key: GenFile = /*@__PURE__*/
   fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIusBCgZBcGlLZXkSCgoCaWQYASABKAkSDgoGcHJlZml4GAIgASgJEgwKBG5hbWUYAyABKAkSDgoGc2NvcGVzGAQgAygJEhUKDXdvcmtzcGFjZV9pZHMYBSADKAkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * ApiKey is a key's record. The key itself is shown once, at creation, and stored only as a SHA-256.
+ * ApiKey is the record of an API key. The key itself is returned once, at creation; its SHA-256 is stored.
  *
  * @generated from message postrider.accounts.v1.ApiKey
  */
@@ -28,14 +28,14 @@ export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
   id: string;
 
   /**
-   * The first 12 characters of the key, for people to recognise it.
+   * The first 12 characters of the key, by which people recognize it.
    *
    * @generated from field: string prefix = 2;
    */
   prefix: string;
 
   /**
-   * A name for people.
+   * A name that people read.
    *
    * @generated from field: string name = 3;
    */
@@ -49,21 +49,21 @@ export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
   scopes: string[];
 
   /**
-   * Workspaces that the key is a member of.
+   * Workspaces that the key may use.
    *
    * @generated from field: repeated string workspace_ids = 5;
    */
   workspaceIds: string[];
 
   /**
-   * When it stops working; absent = never.
+   * When the key expires; absent = never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 6;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * When it was last used, at most a minute behind; absent = never.
+   * When the key was last used, at most a minute old; absent = never.
    *
    * @generated from field: google.protobuf.Timestamp last_used_at = 7;
    */

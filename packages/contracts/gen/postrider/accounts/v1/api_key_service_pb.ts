@@ -17,7 +17,7 @@ export const file_postrider_accounts_v1_api_key_service: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5IiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiFgoUUmV2b2tlQXBpS2V5UmVzcG9uc2UyzAIKDUFwaUtleVNlcnZpY2USZwoMQ3JlYXRlQXBpS2V5EioucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USaQoLTGlzdEFwaUtleXMSKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFwaUtleXNSZXF1ZXN0GioucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiA5ACARJnCgxSZXZva2VBcGlLZXkSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXZva2VBcGlLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
 
 /**
- * CreateApiKeyRequest describes the key to make.
+ * CreateApiKeyRequest describes the key to create.
  *
  * @generated from message postrider.accounts.v1.CreateApiKeyRequest
  */
@@ -37,14 +37,14 @@ export type CreateApiKeyRequest = Message<"postrider.accounts.v1.CreateApiKeyReq
   workspaceIds: string[];
 
   /**
-   * At least one scope; the single word `all` means every scope.
+   * At least one scope; the word `all` alone means all scopes.
    *
    * @generated from field: repeated string scopes = 3;
    */
   scopes: string[];
 
   /**
-   * When it stops working; absent = never.
+   * When the key expires; absent = never.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
@@ -59,7 +59,7 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__P
   messageDesc(file_postrider_accounts_v1_api_key_service, 0);
 
 /**
- * CreateApiKeyResponse carries the key, this one time.
+ * CreateApiKeyResponse carries the key, which is not returned again.
  *
  * @generated from message postrider.accounts.v1.CreateApiKeyResponse
  */
@@ -114,7 +114,7 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PUR
  */
 export type ListApiKeysResponse = Message<"postrider.accounts.v1.ListApiKeysResponse"> & {
   /**
-   * Newest first, revoked ones left out.
+   * Newest first, without revoked ones.
    *
    * @generated from field: repeated postrider.accounts.v1.ApiKey api_keys = 1;
    */
@@ -171,7 +171,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
  */
 export const ApiKeyService: GenService<{
   /**
-   * CreateApiKey makes a key; its text is in this answer and nowhere else.
+   * CreateApiKey creates a key. Its text is in this answer only.
    * Errors: invalid_request for an unknown scope, no workspace, an expiry in the past; not_found for an unknown workspace.
    *
    * @generated from rpc postrider.accounts.v1.ApiKeyService.CreateApiKey
@@ -182,7 +182,7 @@ export const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * ListApiKeys returns the live keys of a workspace, newest first.
+   * ListApiKeys returns the keys of a workspace, newest first, without revoked ones.
    * Errors: not_found for an unknown workspace.
    *
    * @generated from rpc postrider.accounts.v1.ApiKeyService.ListApiKeys
@@ -193,7 +193,7 @@ export const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * RevokeApiKey ends a key everywhere within 5 s. Repeating it changes nothing.
+   * RevokeApiKey revokes a key; requests with it fail within 5 s. A repeated call changes nothing.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.ApiKeyService.RevokeApiKey

@@ -17,7 +17,7 @@ export const file_postrider_accounts_v1_authorization_service: GenFile = /*@__PU
   fileDesc("CjFwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXV0aG9yaXphdGlvbl9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiPAoSSXNzdWVUaWNrZXRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCSJeChNJc3N1ZVRpY2tldFJlc3BvbnNlEgoKAmlkGAEgASgJEgsKA3VybBgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIeChBHZXRUaWNrZXRSZXF1ZXN0EgoKAmlkGAEgASgJIncKEUdldFRpY2tldFJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRIUCgdmYWlsdXJlGAIgASgJSACIAQESMAoIYWNjb3VudHMYAyADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudEIKCghfZmFpbHVyZSIjChFGaW5kVGlja2V0UmVxdWVzdBIOCgZ0aWNrZXQYASABKAkiaQoSRmluZFRpY2tldFJlc3BvbnNlEg8KB291dGNvbWUYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSFgoOd29ya3NwYWNlX25hbWUYAyABKAkSGAoQYXV0aG9yaXplX29yaWdpbhgEIAEoCSI0ChFPcGVuVGlja2V0UmVxdWVzdBIOCgZ0aWNrZXQYASABKAkSDwoHYnJvd3NlchgCIAEoCSI8ChJPcGVuVGlja2V0UmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIVCg1hdXRob3JpemVfdXJsGAIgASgJIlkKGkZpbmlzaEF1dGhvcml6YXRpb25SZXF1ZXN0Eg0KBXN0YXRlGAEgASgJEg8KB2Jyb3dzZXIYAiABKAkSDAoEY29kZRgDIAEoCRINCgVlcnJvchgEIAEoCSJyChtGaW5pc2hBdXRob3JpemF0aW9uUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIwCghhY2NvdW50cxgDIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50MqoEChRBdXRob3JpemF0aW9uU2VydmljZRJkCgtJc3N1ZVRpY2tldBIpLnBvc3RyaWRlci5hY2NvdW50cy52MS5Jc3N1ZVRpY2tldFJlcXVlc3QaKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuSXNzdWVUaWNrZXRSZXNwb25zZRJjCglHZXRUaWNrZXQSJy5wb3N0cmlkZXIuYWNjb3VudHMudjEuR2V0VGlja2V0UmVxdWVzdBooLnBvc3RyaWRlci5hY2NvdW50cy52MS5HZXRUaWNrZXRSZXNwb25zZSIDkAIBEmYKCkZpbmRUaWNrZXQSKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluZFRpY2tldFJlcXVlc3QaKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluZFRpY2tldFJlc3BvbnNlIgOQAgESYQoKT3BlblRpY2tldBIoLnBvc3RyaWRlci5hY2NvdW50cy52MS5PcGVuVGlja2V0UmVxdWVzdBopLnBvc3RyaWRlci5hY2NvdW50cy52MS5PcGVuVGlja2V0UmVzcG9uc2USfAoTRmluaXNoQXV0aG9yaXphdGlvbhIxLnBvc3RyaWRlci5hY2NvdW50cy52MS5GaW5pc2hBdXRob3JpemF0aW9uUmVxdWVzdBoyLnBvc3RyaWRlci5hY2NvdW50cy52MS5GaW5pc2hBdXRob3JpemF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account]);
 
 /**
- * IssueTicketRequest names what is to be connected.
+ * IssueTicketRequest names the workspace and the platform to connect.
  *
  * @generated from message postrider.accounts.v1.IssueTicketRequest
  */
@@ -45,27 +45,27 @@ export const IssueTicketRequestSchema: GenMessage<IssueTicketRequest> = /*@__PUR
   messageDesc(file_postrider_accounts_v1_authorization_service, 0);
 
 /**
- * IssueTicketResponse carries the link, this one time.
+ * IssueTicketResponse carries the connect link, which is not returned again.
  *
  * @generated from message postrider.accounts.v1.IssueTicketResponse
  */
 export type IssueTicketResponse = Message<"postrider.accounts.v1.IssueTicketResponse"> & {
   /**
-   * UUID of the ticket, which opens nothing.
+   * UUID of the authorization. It is not a secret: it does not open the link.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Where a person opens it.
+   * The connect link.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * Until when.
+   * When the authorization expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
@@ -80,7 +80,7 @@ export const IssueTicketResponseSchema: GenMessage<IssueTicketResponse> = /*@__P
   messageDesc(file_postrider_accounts_v1_authorization_service, 1);
 
 /**
- * GetTicketRequest names a ticket.
+ * GetTicketRequest names an authorization.
  *
  * @generated from message postrider.accounts.v1.GetTicketRequest
  */
@@ -101,7 +101,7 @@ export const GetTicketRequestSchema: GenMessage<GetTicketRequest> = /*@__PURE__*
   messageDesc(file_postrider_accounts_v1_authorization_service, 2);
 
 /**
- * GetTicketResponse says how far it has come.
+ * GetTicketResponse carries the status of an authorization.
  *
  * @generated from message postrider.accounts.v1.GetTicketResponse
  */
@@ -121,7 +121,7 @@ export type GetTicketResponse = Message<"postrider.accounts.v1.GetTicketResponse
   failure?: string | undefined;
 
   /**
-   * What was connected.
+   * The connected accounts.
    *
    * @generated from field: repeated postrider.accounts.v1.Account accounts = 3;
    */
@@ -136,13 +136,13 @@ export const GetTicketResponseSchema: GenMessage<GetTicketResponse> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_authorization_service, 3);
 
 /**
- * FindTicketRequest carries the secret of a link.
+ * FindTicketRequest names a connect link.
  *
  * @generated from message postrider.accounts.v1.FindTicketRequest
  */
 export type FindTicketRequest = Message<"postrider.accounts.v1.FindTicketRequest"> & {
   /**
-   * The secret.
+   * The secret of the link.
    *
    * @generated from field: string ticket = 1;
    */
@@ -157,7 +157,7 @@ export const FindTicketRequestSchema: GenMessage<FindTicketRequest> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_authorization_service, 4);
 
 /**
- * FindTicketResponse says what opening it would do.
+ * FindTicketResponse says whether the connect link can be opened.
  *
  * @generated from message postrider.accounts.v1.FindTicketResponse
  */
@@ -170,7 +170,7 @@ export type FindTicketResponse = Message<"postrider.accounts.v1.FindTicketRespon
   outcome: string;
 
   /**
-   * Platform id; empty unless it can be opened, like the rest.
+   * Platform id. This field and the next ones are empty unless `outcome` is `open`.
    *
    * @generated from field: string platform = 2;
    */
@@ -184,7 +184,7 @@ export type FindTicketResponse = Message<"postrider.accounts.v1.FindTicketRespon
   workspaceName: string;
 
   /**
-   * Origin of the platform's page.
+   * Origin of the authorization page.
    *
    * @generated from field: string authorize_origin = 4;
    */
@@ -212,7 +212,7 @@ export type OpenTicketRequest = Message<"postrider.accounts.v1.OpenTicketRequest
   ticket: string;
 
   /**
-   * A secret that only this browser has and shows again at the end.
+   * A secret that only this browser has, and that it sends again to FinishAuthorization.
    *
    * @generated from field: string browser = 2;
    */
@@ -227,7 +227,7 @@ export const OpenTicketRequestSchema: GenMessage<OpenTicketRequest> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_authorization_service, 6);
 
 /**
- * OpenTicketResponse says where to go.
+ * OpenTicketResponse names the authorization page.
  *
  * @generated from message postrider.accounts.v1.OpenTicketResponse
  */
@@ -240,7 +240,7 @@ export type OpenTicketResponse = Message<"postrider.accounts.v1.OpenTicketRespon
   outcome: string;
 
   /**
-   * The platform's page; empty unless opened.
+   * The authorization page; empty unless `outcome` is `opened`.
    *
    * @generated from field: string authorize_url = 2;
    */
@@ -255,34 +255,34 @@ export const OpenTicketResponseSchema: GenMessage<OpenTicketResponse> = /*@__PUR
   messageDesc(file_postrider_accounts_v1_authorization_service, 7);
 
 /**
- * FinishAuthorizationRequest carries what the browser came back with.
+ * FinishAuthorizationRequest carries the parameters with which the platform sent the browser back.
  *
  * @generated from message postrider.accounts.v1.FinishAuthorizationRequest
  */
 export type FinishAuthorizationRequest = Message<"postrider.accounts.v1.FinishAuthorizationRequest"> & {
   /**
-   * What names the authorization.
+   * The state, which identifies the authorization.
    *
    * @generated from field: string state = 1;
    */
   state: string;
 
   /**
-   * The secret that the browser showed when it opened the link; empty when it has none.
+   * The secret that the browser sent when it opened the connect link; empty when it has none.
    *
    * @generated from field: string browser = 2;
    */
   browser: string;
 
   /**
-   * The platform's code; empty when it gave none.
+   * The authorization code; empty when the platform sent none.
    *
    * @generated from field: string code = 3;
    */
   code: string;
 
   /**
-   * The platform's error; empty when there was none.
+   * The error code of the platform; empty when it sent none.
    *
    * @generated from field: string error = 4;
    */
@@ -297,7 +297,7 @@ export const FinishAuthorizationRequestSchema: GenMessage<FinishAuthorizationReq
   messageDesc(file_postrider_accounts_v1_authorization_service, 8);
 
 /**
- * FinishAuthorizationResponse says how it ended.
+ * FinishAuthorizationResponse says how the authorization ended.
  *
  * @generated from message postrider.accounts.v1.FinishAuthorizationResponse
  */
@@ -311,14 +311,14 @@ export type FinishAuthorizationResponse = Message<"postrider.accounts.v1.FinishA
   outcome: string;
 
   /**
-   * Platform id; empty where the state is unknown or the browser another one.
+   * Platform id; empty for the outcomes `unknown_state` and `other_browser`.
    *
    * @generated from field: string platform = 2;
    */
   platform: string;
 
   /**
-   * What was connected.
+   * The connected accounts.
    *
    * @generated from field: repeated postrider.accounts.v1.Account accounts = 3;
    */
@@ -333,14 +333,14 @@ export const FinishAuthorizationResponseSchema: GenMessage<FinishAuthorizationRe
   messageDesc(file_postrider_accounts_v1_authorization_service, 9);
 
 /**
- * AuthorizationService connects accounts by the platforms' own authorization pages: a link is issued, opened once in a
- * browser, and the same browser comes back from the platform.
+ * AuthorizationService connects accounts through the authorization pages of the platforms: a connect link is issued and
+ * opened once in a browser, and the platform sends the same browser back. A ticket is an authorization.
  *
  * @generated from service postrider.accounts.v1.AuthorizationService
  */
 export const AuthorizationService: GenService<{
   /**
-   * IssueTicket makes a link that can be opened once in the next 10 minutes.
+   * IssueTicket issues a connect link that can be opened once within 10 minutes.
    * Errors: not_found for the workspace; invalid_request with `not_configured` or `not_available` for the platform.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.IssueTicket
@@ -351,7 +351,7 @@ export const AuthorizationService: GenService<{
     output: typeof IssueTicketResponseSchema;
   },
   /**
-   * GetTicket says how far an authorization has come, for whoever had the link issued.
+   * GetTicket returns the status of an authorization to the client that issued its connect link.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.GetTicket
@@ -362,8 +362,8 @@ export const AuthorizationService: GenService<{
     output: typeof GetTicketResponseSchema;
   },
   /**
-   * FindTicket says whether a link can be opened, and changes nothing: programs that preview links do not spend it.
-   * Errors: none of its own; the outcome says it.
+   * FindTicket says whether a connect link can be opened, and changes nothing: link previews do not use it up.
+   * Errors: none specific to this RPC; `outcome` says why it was rejected.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.FindTicket
    */
@@ -373,8 +373,8 @@ export const AuthorizationService: GenService<{
     output: typeof FindTicketResponseSchema;
   },
   /**
-   * OpenTicket spends a link and says where at the platform the browser has to go.
-   * Errors: none of its own; the outcome says it.
+   * OpenTicket uses a connect link up and returns the authorization page to which the browser has to go.
+   * Errors: none specific to this RPC; `outcome` says why it was rejected.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.OpenTicket
    */
@@ -384,8 +384,8 @@ export const AuthorizationService: GenService<{
     output: typeof OpenTicketResponseSchema;
   },
   /**
-   * FinishAuthorization takes what the platform sent the browser back with, and connects the accounts.
-   * Errors: none of its own; the outcome says it.
+   * FinishAuthorization takes the parameters with which the platform sent the browser back, and connects the accounts.
+   * Errors: none specific to this RPC; `outcome` says why it was rejected.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.FinishAuthorization
    */

@@ -17,7 +17,7 @@ export const file_postrider_accounts_v1_credential_service: GenFile = /*@__PURE_
   fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbCIYChZMaXN0U2VhbGluZ0tleXNSZXF1ZXN0IkoKF0xpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlEi8KBGtleXMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VhbGluZ0tleSJWCgpTZWFsaW5nS2V5EgoKAmlkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSDgoGbmV3ZXN0GAMgASgIEhgKEGNyZWRlbnRpYWxfY291bnQYBCABKAMygAMKEUNyZWRlbnRpYWxTZXJ2aWNlEnwKE0JhdGNoR2V0Q3JlZGVudGlhbHMSMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1JlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEnYKEVJlZnJlc2hDcmVkZW50aWFsEi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEnUKD0xpc3RTZWFsaW5nS2V5cxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0U2VhbGluZ0tleXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
 
 /**
- * Credential is what a connector needs to act for an account.
+ * Credential is what a connector needs to call the platform for an account.
  *
  * @generated from message postrider.accounts.v1.Credential
  */
@@ -51,7 +51,7 @@ export type Credential = Message<"postrider.accounts.v1.Credential"> & {
   username: string;
 
   /**
-   * Token or password for the call; empty unless the status is `active`.
+   * Access token or password; empty unless the status is `active`.
    *
    * @generated from field: string access_token = 5;
    */
@@ -65,14 +65,14 @@ export type Credential = Message<"postrider.accounts.v1.Credential"> & {
   attributes: { [key: string]: string };
 
   /**
-   * Raised with every write of the credential.
+   * Raised by every write of the credential.
    *
    * @generated from field: int64 version = 7;
    */
   version: bigint;
 
   /**
-   * When the access token ends; absent = it does not.
+   * When the access token expires; absent = it does not expire.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
@@ -129,7 +129,7 @@ export const BatchGetCredentialsResponseSchema: GenMessage<BatchGetCredentialsRe
   messageDesc(file_postrider_accounts_v1_credential_service, 2);
 
 /**
- * RefreshCredentialRequest names the credential that was refused.
+ * RefreshCredentialRequest names the credential that the platform refused.
  *
  * @generated from message postrider.accounts.v1.RefreshCredentialRequest
  */
@@ -142,7 +142,7 @@ export type RefreshCredentialRequest = Message<"postrider.accounts.v1.RefreshCre
   ref?: AccountRef | undefined;
 
   /**
-   * Version that the platform refused; a newer one is returned as it is.
+   * Version that the platform refused. A newer credential is returned without a refresh.
    *
    * @generated from field: int64 refused_version = 2;
    */
@@ -163,7 +163,7 @@ export const RefreshCredentialRequestSchema: GenMessage<RefreshCredentialRequest
  */
 export type RefreshCredentialResponse = Message<"postrider.accounts.v1.RefreshCredentialResponse"> & {
   /**
-   * With a version above the refused one, or a status that says why not.
+   * Its version is above the refused one, or its status says why the account cannot be used.
    *
    * @generated from field: postrider.accounts.v1.Credential credential = 1;
    */
@@ -199,7 +199,7 @@ export const ListSealingKeysRequestSchema: GenMessage<ListSealingKeysRequest> = 
  */
 export type ListSealingKeysResponse = Message<"postrider.accounts.v1.ListSealingKeysResponse"> & {
   /**
-   * Configured keys, newest first, then keys that are still needed and not configured.
+   * Configured keys, newest first, then keys that tokens need but that are not configured.
    *
    * @generated from field: repeated postrider.accounts.v1.SealingKey keys = 1;
    */
@@ -214,34 +214,34 @@ export const ListSealingKeysResponseSchema: GenMessage<ListSealingKeysResponse> 
   messageDesc(file_postrider_accounts_v1_credential_service, 6);
 
 /**
- * SealingKey is a key that tokens are encrypted with, without its secret.
+ * SealingKey describes a key that seals tokens, without its secret.
  *
  * @generated from message postrider.accounts.v1.SealingKey
  */
 export type SealingKey = Message<"postrider.accounts.v1.SealingKey"> & {
   /**
-   * Its id in the configuration.
+   * Id of the key in `CREDENTIAL_KEYS`.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Whether this process has it.
+   * Whether this process has the key.
    *
    * @generated from field: bool configured = 2;
    */
   configured: boolean;
 
   /**
-   * Whether it is the one that encrypts.
+   * Whether new tokens are sealed with this key.
    *
    * @generated from field: bool newest = 3;
    */
   newest: boolean;
 
   /**
-   * How many credentials need it.
+   * Number of credentials that are sealed with this key.
    *
    * @generated from field: int64 credential_count = 4;
    */
@@ -256,14 +256,15 @@ export const SealingKeySchema: GenMessage<SealingKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 7);
 
 /**
- * CredentialService hands decrypted credentials to delivery, which keeps them for one step and never stores them.
+ * CredentialService returns decrypted credentials to delivery, which keeps them for one step and does not store them.
  *
  * @generated from service postrider.accounts.v1.CredentialService
  */
 export const CredentialService: GenService<{
   /**
-   * BatchGetCredentials returns the current credential of each account, refreshed if it is past half of its life.
-   * Errors: none of its own; each result says whether the account can be used.
+   * BatchGetCredentials returns the current credential of each account, and refreshes it when half of its lifetime has
+   * passed.
+   * Errors: none specific to this RPC; each result has the status of its account.
    *
    * @generated from rpc postrider.accounts.v1.CredentialService.BatchGetCredentials
    */
@@ -274,7 +275,8 @@ export const CredentialService: GenService<{
   },
   /**
    * RefreshCredential asks for a new access token because the platform refused the current one.
-   * Errors: unavailable when the platform's token endpoint does not answer; the status says whether reconnecting is needed.
+   * Errors: unavailable when the token endpoint of the platform does not answer. The status says whether a reconnect is
+   * needed.
    *
    * @generated from rpc postrider.accounts.v1.CredentialService.RefreshCredential
    */
@@ -284,8 +286,8 @@ export const CredentialService: GenService<{
     output: typeof RefreshCredentialResponseSchema;
   },
   /**
-   * ListSealingKeys says how many credentials are sealed with each key, for the operator who wants to remove one.
-   * Errors: none of its own.
+   * ListSealingKeys returns how many credentials are sealed with each key, so that an operator can remove unneeded keys.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.CredentialService.ListSealingKeys
    */

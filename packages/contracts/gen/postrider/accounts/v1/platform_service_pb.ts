@@ -84,14 +84,14 @@ export const PlatformAvailabilitySchema: GenMessage<PlatformAvailability> = /*@_
   messageDesc(file_postrider_accounts_v1_platform_service, 2);
 
 /**
- * PlatformService says which platforms this installation can publish to. Their rules are reference data in the code.
+ * PlatformService lists the platforms that this installation can publish to. Their rules are reference data in the code.
  *
  * @generated from service postrider.accounts.v1.PlatformService
  */
 export const PlatformService: GenService<{
   /**
    * ListPlatforms returns all seven platforms in the contract's order.
-   * Errors: none of its own.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.PlatformService.ListPlatforms
    */

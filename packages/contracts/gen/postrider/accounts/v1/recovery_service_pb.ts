@@ -28,14 +28,14 @@ export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PUR
   messageDesc(file_postrider_accounts_v1_recovery_service, 0);
 
 /**
- * GetRecoveryResponse carries what is known.
+ * GetRecoveryResponse says whether tokens are held.
  *
  * @generated from message postrider.accounts.v1.GetRecoveryResponse
  */
 export type GetRecoveryResponse = Message<"postrider.accounts.v1.GetRecoveryResponse"> & {
   /**
-   * Why no token is renewed or given back: `system_identifier`, `database` or `deployment` is another one. Empty when nothing
-   * is held.
+   * Why tokens are neither refreshed nor revoked: the data belongs to another `system_identifier`, `database` or
+   * `deployment`. Empty when tokens are not held.
    *
    * @generated from field: string held_because = 1;
    */
@@ -65,13 +65,13 @@ export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*
   messageDesc(file_postrider_accounts_v1_recovery_service, 2);
 
 /**
- * AdoptDataResponse says whether there was something to adopt.
+ * AdoptDataResponse says whether the call changed something.
  *
  * @generated from message postrider.accounts.v1.AdoptDataResponse
  */
 export type AdoptDataResponse = Message<"postrider.accounts.v1.AdoptDataResponse"> & {
   /**
-   * False when the data belonged here already.
+   * False when the data belonged to this deployment already.
    *
    * @generated from field: bool adopted = 1;
    */
@@ -86,15 +86,15 @@ export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_recovery_service, 3);
 
 /**
- * RecoveryService tells an operator whether tokens are renewed here, and takes an operator's word that they may be. Delivery
- * has one of its own for what is published.
+ * RecoveryService tells an operator whether tokens are held because the data is a copy, and lets an operator adopt the data.
+ * Delivery has a service of the same name for publishing.
  *
  * @generated from service postrider.accounts.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
-   * GetRecovery says whether the data is a copy, whose tokens are the original's.
-   * Errors: unavailable before the first look at the data.
+   * GetRecovery says whether the data is a copy. The tokens in a copy belong to the original deployment.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.RecoveryService.GetRecovery
    */
@@ -104,9 +104,9 @@ export const RecoveryService: GenService<{
     output: typeof GetRecoveryResponseSchema;
   },
   /**
-   * AdoptData makes the data belong where it lies now, to the deployment of the process that is asked, and tokens are renewed
-   * and given back from here on. Repeating it changes nothing.
-   * Errors: unavailable before the first look at the data.
+   * AdoptData records that the data belongs to this deployment, which refreshes and revokes tokens from then on. A repeated
+   * call changes nothing.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.RecoveryService.AdoptData
    */

@@ -17,7 +17,7 @@ export const file_postrider_accounts_v1_workspace: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEinwEKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKD1dvcmtzcGFjZUxpbWl0cxIgChNyZXF1ZXN0c19wZXJfbWludXRlGAEgASgFSACIAQESGgoNbW9udGhseV9xdW90YRgCIAEoBUgBiAEBEhgKC2RhaWx5X3F1b3RhGAMgASgFSAKIAQFCFgoUX3JlcXVlc3RzX3Blcl9taW51dGVCEAoOX21vbnRobHlfcXVvdGFCDgoMX2RhaWx5X3F1b3RhYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * Workspace is a tenant: everything else belongs to exactly one.
+ * Workspace is a tenant. Every post, account and media belongs to exactly one workspace.
  *
  * @generated from message postrider.accounts.v1.Workspace
  */
@@ -30,7 +30,7 @@ export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
   id: string;
 
   /**
-   * A name for people.
+   * A name that people read.
    *
    * @generated from field: string name = 2;
    */
@@ -66,7 +66,7 @@ export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace, 0);
 
 /**
- * WorkspaceLimits are the per-workspace overrides; an absent field means the default holds.
+ * WorkspaceLimits are the limits of one workspace; an absent field means that the default applies.
  *
  * @generated from message postrider.accounts.v1.WorkspaceLimits
  */
@@ -86,7 +86,7 @@ export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> &
   monthlyQuota?: number | undefined;
 
   /**
-   * Publications per day; replaces every daily limit in the workspace.
+   * Publications per day (UTC); replaces all daily limits of the platforms.
    *
    * @generated from field: optional int32 daily_quota = 3;
    */

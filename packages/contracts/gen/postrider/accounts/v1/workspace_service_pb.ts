@@ -15,7 +15,7 @@ export const file_postrider_accounts_v1_workspace_service: GenFile = /*@__PURE__
   fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSI4ChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIdmVyaWZpZWQYAiABKAgiTgoXQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2USMwoJd29ya3NwYWNlGAEgASgLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIXChVMaXN0V29ya3NwYWNlc1JlcXVlc3QiTgoWTGlzdFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIoChlCYXRjaEdldFdvcmtzcGFjZXNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJSChpCYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIkChZWZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0EgoKAmlkGAEgASgJIk4KF1ZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2UiXwoZU2V0V29ya3NwYWNlTGltaXRzUmVxdWVzdBIKCgJpZBgBIAEoCRI2CgZsaW1pdHMYAiABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlTGltaXRzIlEKGlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2Uy5QQKEFdvcmtzcGFjZVNlcnZpY2UScAoPQ3JlYXRlV29ya3NwYWNlEi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZVdvcmtzcGFjZVJlcXVlc3QaLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2UScgoOTGlzdFdvcmtzcGFjZXMSLC5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdFdvcmtzcGFjZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VzUmVzcG9uc2UiA5ACARJ+ChJCYXRjaEdldFdvcmtzcGFjZXMSMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRXb3Jrc3BhY2VzUmVxdWVzdBoxLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZSIDkAIBEnAKD1ZlcmlmeVdvcmtzcGFjZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5WZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEnkKElNldFdvcmtzcGFjZUxpbWl0cxIwLnBvc3RyaWRlci5hY2NvdW50cy52MS5TZXRXb3Jrc3BhY2VMaW1pdHNSZXF1ZXN0GjEucG9zdHJpZGVyLmFjY291bnRzLnYxLlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_workspace]);
 
 /**
- * CreateWorkspaceRequest describes the workspace to make.
+ * CreateWorkspaceRequest describes the workspace to create.
  *
  * @generated from message postrider.accounts.v1.CreateWorkspaceRequest
  */
@@ -121,7 +121,7 @@ export const BatchGetWorkspacesRequestSchema: GenMessage<BatchGetWorkspacesReque
   messageDesc(file_postrider_accounts_v1_workspace_service, 4);
 
 /**
- * BatchGetWorkspacesResponse carries those that exist, in no order.
+ * BatchGetWorkspacesResponse carries the workspaces that exist, in no particular order.
  *
  * @generated from message postrider.accounts.v1.BatchGetWorkspacesResponse
  */
@@ -233,14 +233,14 @@ export const SetWorkspaceLimitsResponseSchema: GenMessage<SetWorkspaceLimitsResp
   messageDesc(file_postrider_accounts_v1_workspace_service, 9);
 
 /**
- * WorkspaceService administers workspaces. Only the operator's tool and peers call it.
+ * WorkspaceService administers workspaces. Only the operator's tool and other services call it.
  *
  * @generated from service postrider.accounts.v1.WorkspaceService
  */
 export const WorkspaceService: GenService<{
   /**
-   * CreateWorkspace makes a workspace with default limits.
-   * Errors: invalid_request for an empty name or one over 200 characters.
+   * CreateWorkspace creates a workspace with default limits.
+   * Errors: invalid_request for an empty name or a name of more than 200 characters.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.CreateWorkspace
    */
@@ -251,7 +251,7 @@ export const WorkspaceService: GenService<{
   },
   /**
    * ListWorkspaces returns every workspace, newest first.
-   * Errors: none of its own.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.ListWorkspaces
    */
@@ -261,8 +261,8 @@ export const WorkspaceService: GenService<{
     output: typeof ListWorkspacesResponseSchema;
   },
   /**
-   * BatchGetWorkspaces returns the named workspaces that exist.
-   * Errors: none of its own.
+   * BatchGetWorkspaces returns those of the given workspaces that exist.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.BatchGetWorkspaces
    */
@@ -272,7 +272,7 @@ export const WorkspaceService: GenService<{
     output: typeof BatchGetWorkspacesResponseSchema;
   },
   /**
-   * VerifyWorkspace lets a workspace write posts. Repeating it changes nothing.
+   * VerifyWorkspace allows a workspace to write posts. A repeated call changes nothing.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.VerifyWorkspace
@@ -283,7 +283,7 @@ export const WorkspaceService: GenService<{
     output: typeof VerifyWorkspaceResponseSchema;
   },
   /**
-   * SetWorkspaceLimits sets the limits that are present and leaves the others; effective within 5 s.
+   * SetWorkspaceLimits sets the limits that are present and leaves the others. They take effect within 5 s.
    * Errors: not_found; invalid_request for a negative number or zero requests a minute.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.SetWorkspaceLimits

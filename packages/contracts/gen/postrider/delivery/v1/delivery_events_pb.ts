@@ -15,7 +15,7 @@ export const file_postrider_delivery_v1_delivery_events: GenFile = /*@__PURE__*/
   fileDesc("Citwb3N0cmlkZXIvZGVsaXZlcnkvdjEvZGVsaXZlcnlfZXZlbnRzLnByb3RvEhVwb3N0cmlkZXIuZGVsaXZlcnkudjEi8gMKDVRhcmdldFVwZGF0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUSDwoHdmVyc2lvbhgFIAEoAxIOCgZzdGF0dXMYBiABKAkSGAoLZXh0ZXJuYWxfaWQYByABKAlIAIgBARIWCglwZXJtYWxpbmsYCCABKAlIAYgBARIwCgxwdWJsaXNoZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKCmVycm9yX2NvZGUYCiABKAlIAogBARIaCg1lcnJvcl9tZXNzYWdlGAsgASgJSAOIAQESFwoPZXJyb3JfcmV0cnlhYmxlGAwgASgIEjMKD25leHRfYXR0ZW1wdF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNYXR0ZW1wdF9jb3VudBgOIAEoBRI1CgdhdHRlbXB0GA8gASgLMiQucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkF0dGVtcHRSZWNvcmRCDgoMX2V4dGVybmFsX2lkQgwKCl9wZXJtYWxpbmtCDQoLX2Vycm9yX2NvZGVCEAoOX2Vycm9yX21lc3NhZ2UisAEKDUF0dGVtcHRSZWNvcmQSDgoGbnVtYmVyGAEgASgFEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdvdXRjb21lGAQgASgJEgwKBGNvZGUYBSABKAkSDwoHbWVzc2FnZRgGIAEoCSLtAQoPRGVsZXRpb25VcGRhdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEhEKCXRhcmdldF9pZBgDIAEoCRIQCghkZWxldGlvbhgEIAEoBRIPCgd2ZXJzaW9uGAUgASgDEg4KBnN0YXR1cxgGIAEoCRIXCgplcnJvcl9jb2RlGAcgASgJSACIAQESGgoNZXJyb3JfbWVzc2FnZRgIIAEoCUgBiAEBEhcKD2Vycm9yX3JldHJ5YWJsZRgJIAEoCEINCgtfZXJyb3JfY29kZUIQCg5fZXJyb3JfbWVzc2FnZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * TargetUpdated: what became of a target. The state is whole, so the newest one says everything.
+ * TargetUpdated: the state of a target changed. Each update carries the whole state, so the newest one replaces all others.
  *
  * @generated from message postrider.delivery.v1.TargetUpdated
  */
@@ -49,7 +49,7 @@ export type TargetUpdated = Message<"postrider.delivery.v1.TargetUpdated"> & {
   generation: number;
 
   /**
-   * Raised with every change of the task; compared within a generation.
+   * Raised by every change of the task; versions are compared within a generation.
    *
    * @generated from field: int64 version = 5;
    */
@@ -63,14 +63,14 @@ export type TargetUpdated = Message<"postrider.delivery.v1.TargetUpdated"> & {
   status: string;
 
   /**
-   * The platform's id of what was published.
+   * The id of the published post on the platform.
    *
    * @generated from field: optional string external_id = 7;
    */
   externalId?: string | undefined;
 
   /**
-   * Where a reader sees it.
+   * The address at which readers see the post.
    *
    * @generated from field: optional string permalink = 8;
    */
@@ -84,28 +84,28 @@ export type TargetUpdated = Message<"postrider.delivery.v1.TargetUpdated"> & {
   publishedAt?: Timestamp | undefined;
 
   /**
-   * Stable code of the last error; absent when there is none.
+   * Stable code of the last error; absent without an error.
    *
    * @generated from field: optional string error_code = 10;
    */
   errorCode?: string | undefined;
 
   /**
-   * What the platform said, shortened, without secrets.
+   * What the platform answered, shortened and without secrets.
    *
    * @generated from field: optional string error_message = 11;
    */
   errorMessage?: string | undefined;
 
   /**
-   * Whether a retry can help without a person changing something.
+   * Whether a retry can succeed without a change by a person.
    *
    * @generated from field: bool error_retryable = 12;
    */
   errorRetryable: boolean;
 
   /**
-   * When the next attempt or look is due, while one is.
+   * When the next attempt or search on the platform is due; absent when none is due.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 13;
    */
@@ -119,7 +119,7 @@ export type TargetUpdated = Message<"postrider.delivery.v1.TargetUpdated"> & {
   attemptCount: number;
 
   /**
-   * The attempt that this update is about; absent when it is about none.
+   * The attempt that this update reports; absent when it reports no attempt.
    *
    * @generated from field: postrider.delivery.v1.AttemptRecord attempt = 15;
    */
@@ -140,21 +140,21 @@ export const TargetUpdatedSchema: GenMessage<TargetUpdated> = /*@__PURE__*/
  */
 export type AttemptRecord = Message<"postrider.delivery.v1.AttemptRecord"> & {
   /**
-   * Counts from 1 and goes on over generations.
+   * Counts from 1, and continues over generations.
    *
    * @generated from field: int32 number = 1;
    */
   number: number;
 
   /**
-   * When it began.
+   * When the attempt began.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended; absent while it runs.
+   * When the attempt ended; absent while it runs.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 3;
    */
@@ -175,7 +175,7 @@ export type AttemptRecord = Message<"postrider.delivery.v1.AttemptRecord"> & {
   code: string;
 
   /**
-   * What the platform said; may be empty.
+   * What the platform answered; may be empty.
    *
    * @generated from field: string message = 6;
    */
@@ -190,7 +190,9 @@ export const AttemptRecordSchema: GenMessage<AttemptRecord> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_delivery_events, 1);
 
 /**
- * DeletionUpdated: what became of deleting a published target. The state is whole, so the newest one says everything.
+ * DeletionUpdated: the deletion of a published target changed. Each update carries the whole state, so the newest one
+ * replaces
+ * all others.
  *
  * @generated from message postrider.delivery.v1.DeletionUpdated
  */
@@ -217,14 +219,14 @@ export type DeletionUpdated = Message<"postrider.delivery.v1.DeletionUpdated"> &
   targetId: string;
 
   /**
-   * Which request to delete it answers.
+   * The number of the deletion request that this answers.
    *
    * @generated from field: int32 deletion = 4;
    */
   deletion: number;
 
   /**
-   * Raised with every change; compared within a deletion.
+   * Raised by every change; versions are compared within a deletion.
    *
    * @generated from field: int64 version = 5;
    */
@@ -238,21 +240,21 @@ export type DeletionUpdated = Message<"postrider.delivery.v1.DeletionUpdated"> &
   status: string;
 
   /**
-   * Stable code of the last error; absent when there is none.
+   * Stable code of the last error; absent without an error.
    *
    * @generated from field: optional string error_code = 7;
    */
   errorCode?: string | undefined;
 
   /**
-   * What the platform said, shortened, without secrets.
+   * What the platform answered, shortened and without secrets.
    *
    * @generated from field: optional string error_message = 8;
    */
   errorMessage?: string | undefined;
 
   /**
-   * Whether asking again can help without a person changing something.
+   * Whether another request can succeed without a change by a person.
    *
    * @generated from field: bool error_retryable = 9;
    */

@@ -15,7 +15,7 @@ export const file_postrider_delivery_v1_pause_service: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcGF1c2Vfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxIlIKBVBhdXNlEgwKBGtpbmQYASABKAkSCwoDa2V5GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjMKFlBhdXNlUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiRgoXUGF1c2VQdWJsaXNoaW5nUmVzcG9uc2USKwoFcGF1c2UYASABKAsyHC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUGF1c2UiNAoXUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiKwoYUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEg8KB3Jlc3VtZWQYASABKAgiEwoRTGlzdFBhdXNlc1JlcXVlc3QiQgoSTGlzdFBhdXNlc1Jlc3BvbnNlEiwKBnBhdXNlcxgBIAMoCzIcLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZTLdAgoMUGF1c2VTZXJ2aWNlEnAKD1BhdXNlUHVibGlzaGluZxItLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZVB1Ymxpc2hpbmdSZXF1ZXN0Gi4ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlBhdXNlUHVibGlzaGluZ1Jlc3BvbnNlEnMKEFJlc3VtZVB1Ymxpc2hpbmcSLi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QaLy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEmYKCkxpc3RQYXVzZXMSKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1JlcXVlc3QaKS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * Pause is one scope that is held back.
+ * Pause is a scope whose publishing is paused.
  *
  * @generated from message postrider.delivery.v1.Pause
  */
@@ -35,7 +35,7 @@ export type Pause = Message<"postrider.delivery.v1.Pause"> & {
   key: string;
 
   /**
-   * Since when.
+   * When the pause began.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 3;
    */
@@ -84,7 +84,7 @@ export const PausePublishingRequestSchema: GenMessage<PausePublishingRequest> = 
  */
 export type PausePublishingResponse = Message<"postrider.delivery.v1.PausePublishingResponse"> & {
   /**
-   * The pause in force.
+   * The pause.
    *
    * @generated from field: postrider.delivery.v1.Pause pause = 1;
    */
@@ -184,13 +184,13 @@ export const ListPausesResponseSchema: GenMessage<ListPausesResponse> = /*@__PUR
   messageDesc(file_postrider_delivery_v1_pause_service, 6);
 
 /**
- * PauseService lets an operator hold publishing back. It is read at every claim.
+ * PauseService lets an operator pause publishing. Pauses are read whenever a task is claimed.
  *
  * @generated from service postrider.delivery.v1.PauseService
  */
 export const PauseService: GenService<{
   /**
-   * PausePublishing starts no new task of the scope until it is resumed. Repeating it changes nothing.
+   * PausePublishing keeps new tasks of the scope from starting until ResumePublishing. A repeated call changes nothing.
    * Errors: invalid_request for an unknown kind or an empty key.
    *
    * @generated from rpc postrider.delivery.v1.PauseService.PausePublishing
@@ -201,7 +201,7 @@ export const PauseService: GenService<{
     output: typeof PausePublishingResponseSchema;
   },
   /**
-   * ResumePublishing ends a pause. Repeating it changes nothing.
+   * ResumePublishing ends a pause. A repeated call changes nothing.
    * Errors: invalid_request for an unknown kind or an empty key.
    *
    * @generated from rpc postrider.delivery.v1.PauseService.ResumePublishing
@@ -212,8 +212,8 @@ export const PauseService: GenService<{
     output: typeof ResumePublishingResponseSchema;
   },
   /**
-   * ListPauses returns the pauses in force.
-   * Errors: none of its own.
+   * ListPauses returns all pauses.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.delivery.v1.PauseService.ListPauses
    */

@@ -15,7 +15,7 @@ export const file_postrider_delivery_v1_recovery_service: GenFile = /*@__PURE__*
   fileDesc("Cixwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxImUKCURhdGFQbGFjZRIZChFzeXN0ZW1faWRlbnRpZmllchgBIAEoCRIUCgxkYXRhYmFzZV9vaWQYAiABKAMSEAoIdGltZWxpbmUYAyABKAUSFQoNZGVwbG95bWVudF9pZBgEIAEoCSKjAgoIUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEjEKB2JlbG9uZ3MYAiABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEi4KBGxpZXMYAyABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEjQKC3Jlc3RvcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCmRhdGFfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESFAoMb3Blbl90YXJnZXRzGAYgASgFQg4KDF9yZXN0b3JlZF9hdEINCgtfZGF0YV91bnRpbCIUChJHZXRSZWNvdmVyeVJlcXVlc3QiSAoTR2V0UmVjb3ZlcnlSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSISChBBZG9wdERhdGFSZXF1ZXN0IlcKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgSMQoIcmVjb3ZlcnkYAiABKAsyHy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVjb3ZlcnkiFQoTTWFya1Jlc3RvcmVkUmVxdWVzdCJJChRNYXJrUmVzdG9yZWRSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeTLFAgoPUmVjb3ZlcnlTZXJ2aWNlEmkKC0dldFJlY292ZXJ5EikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFJlY292ZXJ5UmVxdWVzdBoqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRSZWNvdmVyeVJlc3BvbnNlIgOQAgESXgoJQWRvcHREYXRhEicucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkFkb3B0RGF0YVJlcXVlc3QaKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQWRvcHREYXRhUmVzcG9uc2USZwoMTWFya1Jlc3RvcmVkEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLk1hcmtSZXN0b3JlZFJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTWFya1Jlc3RvcmVkUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * DataPlace is where data lies, or belongs.
+ * DataPlace is where the data is, or where it belongs.
  *
  * @generated from message postrider.delivery.v1.DataPlace
  */
@@ -28,14 +28,14 @@ export type DataPlace = Message<"postrider.delivery.v1.DataPlace"> & {
   systemIdentifier: string;
 
   /**
-   * Object id of the database in it.
+   * Object id of the database in the cluster.
    *
    * @generated from field: int64 database_oid = 2;
    */
   databaseOid: bigint;
 
   /**
-   * Timeline of its log.
+   * Timeline of the write-ahead log.
    *
    * @generated from field: int32 timeline = 3;
    */
@@ -57,14 +57,14 @@ export const DataPlaceSchema: GenMessage<DataPlace> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_recovery_service, 0);
 
 /**
- * Recovery is what there is to know about the data's origin.
+ * Recovery describes the origin of the data.
  *
  * @generated from message postrider.delivery.v1.Recovery
  */
 export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   /**
-   * Why nothing is published or deleted: `system_identifier`, `database` or `deployment` is another one. Empty when
-   * nothing is held.
+   * Why nothing is published or deleted: the data belongs to another `system_identifier`, `database` or `deployment`. Empty
+   * when publishing is not held.
    *
    * @generated from field: string held_because = 1;
    */
@@ -78,28 +78,28 @@ export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   belongs?: DataPlace | undefined;
 
   /**
-   * Where it lies, and the deployment of the process that was asked.
+   * Where the data is now, and the deployment of the process that answers.
    *
    * @generated from field: postrider.delivery.v1.DataPlace lies = 3;
    */
   lies?: DataPlace | undefined;
 
   /**
-   * When the data was restored or adopted last: what was due before is looked for before it is sent.
+   * When the data was last restored or adopted. Targets that were due before are searched before they are sent.
    *
    * @generated from field: optional google.protobuf.Timestamp restored_at = 4;
    */
   restoredAt?: Timestamp | undefined;
 
   /**
-   * Calls that the restored data does not know of came after it. Absent when nobody knows.
+   * The restored data contains no calls after this time. Absent when the time is unknown.
    *
    * @generated from field: optional google.protobuf.Timestamp data_until = 5;
    */
   dataUntil?: Timestamp | undefined;
 
   /**
-   * Targets that a restore has put in doubt and that are not settled yet.
+   * Number of targets that a restore put in doubt and whose outcome is not known yet.
    *
    * @generated from field: int32 open_targets = 6;
    */
@@ -129,13 +129,13 @@ export const GetRecoveryRequestSchema: GenMessage<GetRecoveryRequest> = /*@__PUR
   messageDesc(file_postrider_delivery_v1_recovery_service, 2);
 
 /**
- * GetRecoveryResponse carries what is known.
+ * GetRecoveryResponse carries the origin of the data.
  *
  * @generated from message postrider.delivery.v1.GetRecoveryResponse
  */
 export type GetRecoveryResponse = Message<"postrider.delivery.v1.GetRecoveryResponse"> & {
   /**
-   * The state at this moment.
+   * The current state.
    *
    * @generated from field: postrider.delivery.v1.Recovery recovery = 1;
    */
@@ -165,13 +165,13 @@ export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*
   messageDesc(file_postrider_delivery_v1_recovery_service, 4);
 
 /**
- * AdoptDataResponse says whether there was something to adopt.
+ * AdoptDataResponse says whether the call changed something.
  *
  * @generated from message postrider.delivery.v1.AdoptDataResponse
  */
 export type AdoptDataResponse = Message<"postrider.delivery.v1.AdoptDataResponse"> & {
   /**
-   * False when the data belonged here already.
+   * False when the data belonged to this deployment already.
    *
    * @generated from field: bool adopted = 1;
    */
@@ -208,7 +208,7 @@ export const MarkRestoredRequestSchema: GenMessage<MarkRestoredRequest> = /*@__P
   messageDesc(file_postrider_delivery_v1_recovery_service, 6);
 
 /**
- * MarkRestoredResponse carries what is known.
+ * MarkRestoredResponse carries the origin of the data.
  *
  * @generated from message postrider.delivery.v1.MarkRestoredResponse
  */
@@ -229,14 +229,15 @@ export const MarkRestoredResponseSchema: GenMessage<MarkRestoredResponse> = /*@_
   messageDesc(file_postrider_delivery_v1_recovery_service, 7);
 
 /**
- * RecoveryService tells an operator whether the data belongs where it lies, and takes a word on data that was restored.
+ * RecoveryService tells an operator whether publishing is held because the data is a copy, and lets an operator adopt data
+ * or mark it as restored.
  *
  * @generated from service postrider.delivery.v1.RecoveryService
  */
 export const RecoveryService: GenService<{
   /**
-   * GetRecovery says where the data belongs, where it lies, and what a restore left to be found out.
-   * Errors: unavailable before the first look at the data.
+   * GetRecovery says where the data belongs, where it is now, and how many targets a restore put in doubt.
+   * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.GetRecovery
    */
@@ -246,9 +247,9 @@ export const RecoveryService: GenService<{
     output: typeof GetRecoveryResponseSchema;
   },
   /**
-   * AdoptData makes the data belong where it lies now, to the deployment of the process that is asked, and publishing goes
-   * on. What was due before is looked for on its platform before it is sent. Repeating it changes nothing.
-   * Errors: unavailable before the first look at the data.
+   * AdoptData records that the data belongs to this deployment, and publishing resumes. Targets that were due before are
+   * searched on their platforms before they are sent. A repeated call changes nothing.
+   * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.AdoptData
    */
@@ -258,9 +259,9 @@ export const RecoveryService: GenService<{
     output: typeof AdoptDataResponseSchema;
   },
   /**
-   * MarkRestored takes an operator's word that the data was restored: what was due before now is looked for on its platform
-   * before it is sent. Each call counts anew.
-   * Errors: unavailable before the first look at the data.
+   * MarkRestored records that the data was restored: targets that were due before now are searched on their platforms before
+   * they are sent. Each call marks the data again.
+   * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.MarkRestored
    */

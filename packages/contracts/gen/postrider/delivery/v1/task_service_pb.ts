@@ -47,27 +47,27 @@ export const BatchGetTargetStatesRequestSchema: GenMessage<BatchGetTargetStatesR
   messageDesc(file_postrider_delivery_v1_task_service, 0);
 
 /**
- * BatchGetTargetStatesResponse carries what is known.
+ * BatchGetTargetStatesResponse carries the states that delivery knows.
  *
  * @generated from message postrider.delivery.v1.BatchGetTargetStatesResponse
  */
 export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchGetTargetStatesResponse"> & {
   /**
-   * The latest update of each known target, in no order.
+   * The latest update of each known target, in no particular order.
    *
    * @generated from field: repeated postrider.delivery.v1.TargetUpdated updates = 1;
    */
   updates: TargetUpdated[];
 
   /**
-   * Targets that have no task at their generation, or one that was dropped: nothing will be sent for it.
+   * Targets without a task at their generation, or with a task that was dropped: nothing is sent for them.
    *
    * @generated from field: repeated postrider.posts.v1.TargetRef unknown = 2;
    */
   unknown: TargetRef[];
 
   /**
-   * The latest update of each known deletion, in no order.
+   * The latest update of each known deletion, in no particular order.
    *
    * @generated from field: repeated postrider.delivery.v1.DeletionUpdated deletions = 3;
    */
@@ -81,8 +81,8 @@ export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchG
   unknownDeletions: DeletionRef[];
 
   /**
-   * Those of `unknown` that CancelTargets has closed: a request at the same generation starts nothing any more, one at a
-   * higher generation does.
+   * Those of `unknown` that CancelTargets has cancelled. A request at the same generation is ignored; a request at a higher
+   * generation starts a task.
    *
    * @generated from field: repeated postrider.posts.v1.TargetRef cancelled = 5;
    */
@@ -145,7 +145,7 @@ export type CancelTargetsRequest = Message<"postrider.delivery.v1.CancelTargetsR
   postId: string;
 
   /**
-   * At most 100. Those that delivery does not know yet are remembered, so that a late event does not start them.
+   * At most 100. Targets that delivery does not know yet are recorded, so that a late event does not start them.
    *
    * @generated from field: repeated postrider.delivery.v1.CancelledTarget targets = 2;
    */
@@ -160,7 +160,7 @@ export const CancelTargetsRequestSchema: GenMessage<CancelTargetsRequest> = /*@_
   messageDesc(file_postrider_delivery_v1_task_service, 3);
 
 /**
- * CancelledTarget is a target that is not to be sent any more.
+ * CancelledTarget is a target that must not be sent.
  *
  * @generated from message postrider.delivery.v1.CancelledTarget
  */
@@ -195,13 +195,13 @@ export const CancelledTargetSchema: GenMessage<CancelledTarget> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 4);
 
 /**
- * CancelTargetsResponse says which targets were published or failed already.
+ * CancelTargetsResponse carries the targets that were published or had failed already.
  *
  * @generated from message postrider.delivery.v1.CancelTargetsResponse
  */
 export type CancelTargetsResponse = Message<"postrider.delivery.v1.CancelTargetsResponse"> & {
   /**
-   * The state of those that had come to an end before; they are not cancelled.
+   * The state of the targets that had ended before; they are not cancelled.
    *
    * @generated from field: repeated postrider.delivery.v1.TargetUpdated ended = 1;
    */
@@ -216,7 +216,7 @@ export const CancelTargetsResponseSchema: GenMessage<CancelTargetsResponse> = /*
   messageDesc(file_postrider_delivery_v1_task_service, 5);
 
 /**
- * ResolveTargetRequest is an operator's decision.
+ * ResolveTargetRequest says what an operator found on the platform.
  *
  * @generated from message postrider.delivery.v1.ResolveTargetRequest
  */
@@ -229,7 +229,7 @@ export type ResolveTargetRequest = Message<"postrider.delivery.v1.ResolveTargetR
   targetId: string;
 
   /**
-   * Address at which the post was found; absent = it is not there, which makes the target retryable.
+   * Address at which the post was found; absent = the post is not on the platform, and the target can be retried.
    *
    * @generated from field: optional string published_url = 2;
    */
@@ -244,7 +244,7 @@ export const ResolveTargetRequestSchema: GenMessage<ResolveTargetRequest> = /*@_
   messageDesc(file_postrider_delivery_v1_task_service, 6);
 
 /**
- * ResolveTargetResponse carries what is now known.
+ * ResolveTargetResponse carries the new state.
  *
  * @generated from message postrider.delivery.v1.ResolveTargetResponse
  */
@@ -265,14 +265,14 @@ export const ResolveTargetResponseSchema: GenMessage<ResolveTargetResponse> = /*
   messageDesc(file_postrider_delivery_v1_task_service, 7);
 
 /**
- * TaskService answers the sweep of posts and takes an operator's word on unknown outcomes.
+ * TaskService answers the sweep of posts, cancels targets, and records what an operator found out about unknown outcomes.
  *
  * @generated from service postrider.delivery.v1.TaskService
  */
 export const TaskService: GenService<{
   /**
-   * BatchGetTargetStates says what delivery knows of targets, in the words of its events.
-   * Errors: none of its own.
+   * BatchGetTargetStates returns the state of targets in the form of delivery's events.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.delivery.v1.TaskService.BatchGetTargetStates
    */
@@ -282,8 +282,8 @@ export const TaskService: GenService<{
     output: typeof BatchGetTargetStatesResponseSchema;
   },
   /**
-   * CancelTargets makes sure that targets will not be sent any more, all of them or none. Repeating it changes nothing.
-   * Errors: post_publishing when one of them is in, or past, its visible call without a known outcome; then nothing changed.
+   * CancelTargets keeps targets from being sent: all of them or none. A repeated call changes nothing.
+   * Errors: post_publishing when the visible call of a target has begun and its outcome is unknown; then nothing changes.
    *
    * @generated from rpc postrider.delivery.v1.TaskService.CancelTargets
    */
@@ -293,7 +293,7 @@ export const TaskService: GenService<{
     output: typeof CancelTargetsResponseSchema;
   },
   /**
-   * ResolveTarget takes an operator's word on an unknown outcome.
+   * ResolveTarget records what an operator found out about an unknown outcome.
    * Errors: not_found; invalid_transition when the outcome is not unknown.
    *
    * @generated from rpc postrider.delivery.v1.TaskService.ResolveTarget

@@ -17,7 +17,7 @@ export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
   fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIvYCCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIHCgVfcGF0aEINCgtfYWNjb3VudF9pZEILCglfcGxhdGZvcm1CCAoGX2xpbWl0QgkKB19hY3R1YWxCCgoIX3Bvc3RfaWRCBwoFX3VzZWRCCwoJX3Jlc2VydmVkQgwKCl9yZXF1ZXN0ZWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * ErrorInfo says why a call failed in words that are stable: clients branch on `reason`, never on a text.
+ * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
  *
  * @generated from message postrider.errors.v1.ErrorInfo
  */
@@ -30,7 +30,7 @@ export type ErrorInfo = Message<"postrider.errors.v1.ErrorInfo"> & {
   reason: string;
 
   /**
-   * Every single fault, at most 100.
+   * All faults of the request, at most 100.
    *
    * @generated from field: repeated postrider.errors.v1.Violation violations = 2;
    */
@@ -52,7 +52,7 @@ export const ErrorInfoSchema: GenMessage<ErrorInfo> = /*@__PURE__*/
   messageDesc(file_postrider_errors_v1_error, 0);
 
 /**
- * Violation is one fault of a request. Only the fields that mean something for its code are set.
+ * Violation is one fault of a request. Only the fields that apply to its code are set.
  *
  * @generated from message postrider.errors.v1.Violation
  */
@@ -86,21 +86,21 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
   platform?: string | undefined;
 
   /**
-   * The limit that was passed, in the unit of the code.
+   * The limit that was exceeded, in the unit of the code.
    *
    * @generated from field: optional double limit = 5;
    */
   limit?: number | undefined;
 
   /**
-   * What was found, in the unit of `limit`.
+   * The actual value, in the unit of `limit`.
    *
    * @generated from field: optional double actual = 6;
    */
   actual?: number | undefined;
 
   /**
-   * The other post that the fault refers to (duplicates).
+   * For duplicates: the other post.
    *
    * @generated from field: optional string post_id = 7;
    */

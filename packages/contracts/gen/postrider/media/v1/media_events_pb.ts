@@ -15,7 +15,7 @@ export const file_postrider_media_v1_media_events: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIubWVkaWEudjEidgoKTWVkaWFSZWFkeRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIvCgtvY2N1cnJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoMTWVkaWFEZWxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghtZWRpYV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * MediaReady: the bytes were checked; posts may use the media.
+ * MediaReady: the inspection accepted the file, and posts may use the media.
  *
  * @generated from message postrider.media.v1.MediaReady
  */
@@ -42,7 +42,7 @@ export type MediaReady = Message<"postrider.media.v1.MediaReady"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -57,7 +57,7 @@ export const MediaReadySchema: GenMessage<MediaReady> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_events, 0);
 
 /**
- * MediaDeleted: the media is being deleted; its addresses answer no more.
+ * MediaDeleted: the media is being deleted, and its addresses no longer answer.
  *
  * @generated from message postrider.media.v1.MediaDeleted
  */
@@ -84,7 +84,7 @@ export type MediaDeleted = Message<"postrider.media.v1.MediaDeleted"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */

@@ -2,7 +2,7 @@
 // @generated from file postrider/media/v1/media.proto (package postrider.media.v1, syntax proto3)
 /* eslint-disable */
 
-// Images and videos: grants, objects, checks and usages.
+// Images and videos: uploads, objects, inspections and uses.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
@@ -51,35 +51,35 @@ export type Media = Message<"postrider.media.v1.Media"> & {
   kind: string;
 
   /**
-   * Media type found in the bytes.
+   * Media type that the inspection found in the bytes.
    *
    * @generated from field: string content_type = 5;
    */
   contentType: string;
 
   /**
-   * Length in bytes.
+   * Size in bytes.
    *
    * @generated from field: int64 bytes = 6;
    */
   bytes: bigint;
 
   /**
-   * Pixels, after EXIF rotation.
+   * In pixels, after EXIF rotation.
    *
    * @generated from field: int32 width = 7;
    */
   width: number;
 
   /**
-   * Pixels, after EXIF rotation.
+   * In pixels, after EXIF rotation.
    *
    * @generated from field: int32 height = 8;
    */
   height: number;
 
   /**
-   * Length in milliseconds; absent for images.
+   * Duration in milliseconds; absent for images.
    *
    * @generated from field: optional int64 duration_ms = 9;
    */
@@ -93,7 +93,7 @@ export type Media = Message<"postrider.media.v1.Media"> & {
   sha256: string;
 
   /**
-   * Name that the client gave.
+   * File name that the client sent.
    *
    * @generated from field: string file_name = 11;
    */
@@ -107,21 +107,21 @@ export type Media = Message<"postrider.media.v1.Media"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Length in bytes of what platforms receive: the bytes without their location and other metadata.
+   * Size in bytes of the file that platforms receive: the upload without its location and other metadata.
    *
    * @generated from field: int64 delivery_bytes = 13;
    */
   deliveryBytes: bigint;
 
   /**
-   * Lower-case hex SHA-256 of what platforms receive.
+   * Lower-case hex SHA-256 of the file that platforms receive.
    *
    * @generated from field: string delivery_sha256 = 14;
    */
   deliverySha256: string;
 
   /**
-   * Media type of what platforms receive.
+   * Media type of the file that platforms receive.
    *
    * @generated from field: string delivery_content_type = 15;
    */

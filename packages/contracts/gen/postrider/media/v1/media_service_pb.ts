@@ -47,7 +47,7 @@ export const BatchGetMediaRequestSchema: GenMessage<BatchGetMediaRequest> = /*@_
   messageDesc(file_postrider_media_v1_media_service, 0);
 
 /**
- * BatchGetMediaResponse carries the media found, in no order.
+ * BatchGetMediaResponse carries the media found, in no particular order.
  *
  * @generated from message postrider.media.v1.BatchGetMediaResponse
  */
@@ -95,14 +95,14 @@ export type UseMediaRequest = Message<"postrider.media.v1.UseMediaRequest"> & {
   ids: string[];
 
   /**
-   * Version that the post has once it is committed: 1 when it is created, else the version it was seen at, plus 1.
+   * Version that the post will have: 1 for a new post, otherwise the version that the caller read, plus 1.
    *
    * @generated from field: int64 post_version = 4;
    */
   postVersion: bigint;
 
   /**
-   * UUID of the request on whose behalf it is noted, by which it can be taken back.
+   * UUID of the request that records the use, by which ReleaseMedia can remove it.
    *
    * @generated from field: string claim_id = 5;
    */
@@ -117,7 +117,7 @@ export const UseMediaRequestSchema: GenMessage<UseMediaRequest> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 2);
 
 /**
- * UseMediaResponse carries the media found, in no order; those that are being deleted are not used.
+ * UseMediaResponse carries the media found, in no order; media that are being deleted are not recorded as used.
  *
  * @generated from message postrider.media.v1.UseMediaResponse
  */
@@ -138,7 +138,7 @@ export const UseMediaResponseSchema: GenMessage<UseMediaResponse> = /*@__PURE__*
   messageDesc(file_postrider_media_v1_media_service, 3);
 
 /**
- * ReleaseMediaRequest names what is used no more.
+ * ReleaseMediaRequest names uses that have ended.
  *
  * @generated from message postrider.media.v1.ReleaseMediaRequest
  */
@@ -186,15 +186,15 @@ export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
   mediaId: string;
 
   /**
-   * Only uses noted for this version of the post or an older one: a newer one may be about to be committed. Absent = all,
-   * because the post is gone.
+   * Removes only uses of this version of the post or an older one, because a newer version may be about to be committed.
+   * Absent = all uses, because the post does not exist any more.
    *
    * @generated from field: optional int64 post_version = 4;
    */
   postVersion?: bigint | undefined;
 
   /**
-   * Only a use that this request noted, and no other with it or since: the request was refused. Absent = whoever noted it.
+   * Removes only a use that this request alone recorded: the request was rejected. Absent = uses of any request.
    *
    * @generated from field: optional string claim_id = 5;
    */
@@ -224,7 +224,7 @@ export const ReleaseMediaResponseSchema: GenMessage<ReleaseMediaResponse> = /*@_
   messageDesc(file_postrider_media_v1_media_service, 6);
 
 /**
- * CreateUploadRequest declares what is to be uploaded.
+ * CreateUploadRequest declares the file to upload.
  *
  * @generated from message postrider.media.v1.CreateUploadRequest
  */
@@ -237,7 +237,7 @@ export type CreateUploadRequest = Message<"postrider.media.v1.CreateUploadReques
   workspaceId: string;
 
   /**
-   * Name that the client gave, for people only.
+   * File name that the client sent; only people read it.
    *
    * @generated from field: string file_name = 2;
    */
@@ -251,7 +251,7 @@ export type CreateUploadRequest = Message<"postrider.media.v1.CreateUploadReques
   contentType: string;
 
   /**
-   * Declared length.
+   * Declared size in bytes.
    *
    * @generated from field: int64 bytes = 4;
    */
@@ -266,7 +266,7 @@ export const CreateUploadRequestSchema: GenMessage<CreateUploadRequest> = /*@__P
   messageDesc(file_postrider_media_v1_media_service, 7);
 
 /**
- * CreateUploadResponse is the grant; it is shown once.
+ * CreateUploadResponse is the grant, which is not returned again.
  *
  * @generated from message postrider.media.v1.CreateUploadResponse
  */
@@ -279,28 +279,28 @@ export type CreateUploadResponse = Message<"postrider.media.v1.CreateUploadRespo
   id: string;
 
   /**
-   * One path segment: `PUT /uploads/{upload_path}` takes the bytes.
+   * Path segment of `PUT /uploads/{upload_path}`, which takes the file.
    *
    * @generated from field: string upload_path = 2;
    */
   uploadPath: string;
 
   /**
-   * Secret that the upload is authorized with.
+   * Secret that authorizes the upload.
    *
    * @generated from field: string upload_token = 3;
    */
   uploadToken: string;
 
   /**
-   * Where the store itself takes the bytes; absent when it does not.
+   * Address at which the object store takes the file directly; absent when it does not.
    *
    * @generated from field: optional string upload_url = 4;
    */
   uploadUrl?: string | undefined;
 
   /**
-   * When the grant ends.
+   * When the grant expires.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
@@ -377,14 +377,14 @@ export type ImportMediaRequest = Message<"postrider.media.v1.ImportMediaRequest"
   workspaceId: string;
 
   /**
-   * http or https.
+   * An http or https address.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * Absent = every request imports anew.
+   * Absent = every request imports the file again.
    *
    * @generated from field: postrider.operations.v1.Idempotency idempotency = 3;
    */
@@ -455,13 +455,13 @@ export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PUR
   messageDesc(file_postrider_media_v1_media_service, 13);
 
 /**
- * DeleteMediaResponse says how far it is.
+ * DeleteMediaResponse says whether the deletion is complete.
  *
  * @generated from message postrider.media.v1.DeleteMediaResponse
  */
 export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaResponse"> & {
   /**
-   * True: gone at once. False: `deleting`, a job removes the object and then the row.
+   * True: the media is deleted. False: its status is `deleting`, and a job removes the object and then the row.
    *
    * @generated from field: bool gone = 1;
    */
@@ -476,15 +476,15 @@ export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__P
   messageDesc(file_postrider_media_v1_media_service, 14);
 
 /**
- * MediaService takes images and videos in, checks them, and knows which post uses them. Bytes travel over plain HTTP beside
- * it: `PUT /uploads/{upload_path}` and `GET /objects/{workspace_id}/{media_id}`, see services/media/README.md.
+ * MediaService accepts and inspects images and videos, and records which posts use them. Files are sent over plain HTTP:
+ * `PUT /uploads/{upload_path}` and `GET /objects/{workspace_id}/{media_id}`, see services/media/README.md.
  *
  * @generated from service postrider.media.v1.MediaService
  */
 export const MediaService: GenService<{
   /**
-   * BatchGetMedia returns the named media of one workspace that exist, whatever their status.
-   * Errors: none of its own; what does not exist, or belongs to another workspace, is left out.
+   * BatchGetMedia returns those of the given media of one workspace that exist, in any status.
+   * Errors: none specific to this RPC; unknown media and media of another workspace are left out.
    *
    * @generated from rpc postrider.media.v1.MediaService.BatchGetMedia
    */
@@ -494,9 +494,10 @@ export const MediaService: GenService<{
     output: typeof BatchGetMediaResponseSchema;
   },
   /**
-   * UseMedia returns what BatchGetMedia does, and notes the post as a user of those that are not being deleted. It comes
-   * before the post is committed: from then on ready media cannot be deleted. A use is good for 10 minutes; who commits
-   * later than that has to note it again. Repeating it is harmless.
+   * UseMedia returns what BatchGetMedia returns, and records that the post uses those media that are not being deleted. It
+   * precedes the commit of the post: from then on ready media cannot be deleted. A use is valid for 10 minutes; a caller
+   * that
+   * commits later has to call this again. A repeated call is harmless.
    * Errors: invalid_request.
    *
    * @generated from rpc postrider.media.v1.MediaService.UseMedia
@@ -507,10 +508,9 @@ export const MediaService: GenService<{
     output: typeof UseMediaResponseSchema;
   },
   /**
-   * ReleaseMedia forgets that posts use media, for those posts that no longer do or never came to. Best effort of the
-   * caller: what is not released is found out when the media is to be deleted. Repeating it is harmless, and so is one that
-   * comes late.
-   * Errors: none of its own.
+   * ReleaseMedia removes uses of posts that no longer use the media, or that were not committed. Callers need not succeed:
+   * media checks the remaining uses before it deletes a file. Repeated and late calls are harmless.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia
    */
@@ -520,8 +520,8 @@ export const MediaService: GenService<{
     output: typeof ReleaseMediaResponseSchema;
   },
   /**
-   * CreateUpload grants one upload.
-   * Errors: invalid_request, media_rejected for a type or a length that is not taken.
+   * CreateUpload returns a grant for one upload.
+   * Errors: invalid_request, media_rejected for a type or a size that is not accepted.
    *
    * @generated from rpc postrider.media.v1.MediaService.CreateUpload
    */
@@ -531,8 +531,9 @@ export const MediaService: GenService<{
     output: typeof CreateUploadResponseSchema;
   },
   /**
-   * CompleteUpload checks what was uploaded. Repeating it on ready media answers the same; concurrent ones share one check.
-   * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the check takes longer than 120 s.
+   * CompleteUpload inspects the uploaded file. A repeated call for ready media answers the same; concurrent calls share one
+   * inspection.
+   * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the inspection takes longer than 120 s.
    *
    * @generated from rpc postrider.media.v1.MediaService.CompleteUpload
    */
@@ -542,8 +543,9 @@ export const MediaService: GenService<{
     output: typeof CompleteUploadResponseSchema;
   },
   /**
-   * ImportMedia downloads from a public address and checks what came.
-   * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused, idempotency_conflict.
+   * ImportMedia downloads a file from a public address and inspects it.
+   * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused,
+   * idempotency_conflict.
    *
    * @generated from rpc postrider.media.v1.MediaService.ImportMedia
    */

@@ -13,20 +13,20 @@ export const file_postrider_operations_v1_idempotency: GenFile = /*@__PURE__*/
   fileDesc("Cilwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9pZGVtcG90ZW5jeS5wcm90bxIXcG9zdHJpZGVyLm9wZXJhdGlvbnMudjEiLwoLSWRlbXBvdGVuY3kSCwoDa2V5GAEgASgJEhMKC2ZpbmdlcnByaW50GAIgASgJYgZwcm90bzM");
 
 /**
- * Idempotency makes repeated requests with one key count once, within a workspace and an operation, for 24 hours.
+ * Idempotency makes repeated requests with the same key take effect once, per workspace and operation, for 24 hours.
  *
  * @generated from message postrider.operations.v1.Idempotency
  */
 export type Idempotency = Message<"postrider.operations.v1.Idempotency"> & {
   /**
-   * The client's key, taken literally: 1 to 255 visible ASCII characters.
+   * The key of the client: 1 to 255 visible ASCII characters, compared byte by byte.
    *
    * @generated from field: string key = 1;
    */
   key: string;
 
   /**
-   * Tells requests apart; the same for the same body.
+   * A hash of the request body, by which a key that is reused for another request is detected.
    *
    * @generated from field: string fingerprint = 2;
    */

@@ -2,7 +2,7 @@
 // @generated from file postrider/operations/v1/parked_event_service.proto (package postrider.operations.v1, syntax proto3)
 /* eslint-disable */
 
-// What an operator asks of any service that consumes events.
+// Operator RPCs of all services that publish or consume events.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -17,20 +17,20 @@ export const file_postrider_operations_v1_parked_event_service: GenFile = /*@__P
   fileDesc("CjJwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS9wYXJrZWRfZXZlbnRfc2VydmljZS5wcm90bxIXcG9zdHJpZGVyLm9wZXJhdGlvbnMudjEisAEKC1BhcmtlZEV2ZW50EgoKAmlkGAEgASgJEhAKCGV2ZW50X2lkGAIgASgJEhIKCmV2ZW50X3R5cGUYAyABKAkSDQoFdG9waWMYBCABKAkSCwoDa2V5GAUgASgJEg0KBWVycm9yGAYgASgJEhUKDWF0dGVtcHRfY291bnQYByABKAUSLQoJcGFya2VkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIoChdMaXN0UGFya2VkRXZlbnRzUmVxdWVzdBINCgVsaW1pdBgBIAEoBSJQChhMaXN0UGFya2VkRXZlbnRzUmVzcG9uc2USNAoGZXZlbnRzGAEgAygLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuUGFya2VkRXZlbnQiKQoaUmVkcml2ZVBhcmtlZEV2ZW50c1JlcXVlc3QSCwoDaWRzGAEgAygJIj8KG1JlZHJpdmVQYXJrZWRFdmVudHNSZXNwb25zZRIQCghyZWRyaXZlbhgBIAEoBRIOCgZmYWlsZWQYAiABKAUylQIKElBhcmtlZEV2ZW50U2VydmljZRJ8ChBMaXN0UGFya2VkRXZlbnRzEjAucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdFBhcmtlZEV2ZW50c1JlcXVlc3QaMS5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5MaXN0UGFya2VkRXZlbnRzUmVzcG9uc2UiA5ACARKAAQoTUmVkcml2ZVBhcmtlZEV2ZW50cxIzLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLlJlZHJpdmVQYXJrZWRFdmVudHNSZXF1ZXN0GjQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuUmVkcml2ZVBhcmtlZEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * ParkedEvent is an event whose handler failed for a reason that waiting does not mend.
+ * ParkedEvent is an event whose handler failed for a reason that a later attempt does not remove.
  *
  * @generated from message postrider.operations.v1.ParkedEvent
  */
 export type ParkedEvent = Message<"postrider.operations.v1.ParkedEvent"> & {
   /**
-   * Row id, unique within the service.
+   * Id of the row, unique within the service.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * The event's own id (CloudEvents `id`).
+   * Id of the event (CloudEvents `id`).
    *
    * @generated from field: string event_id = 2;
    */
@@ -44,14 +44,14 @@ export type ParkedEvent = Message<"postrider.operations.v1.ParkedEvent"> & {
   eventType: string;
 
   /**
-   * Topic it came from.
+   * Topic of the event.
    *
    * @generated from field: string topic = 4;
    */
   topic: string;
 
   /**
-   * Its ordering key.
+   * Ordering key of the event.
    *
    * @generated from field: string key = 5;
    */
@@ -65,7 +65,7 @@ export type ParkedEvent = Message<"postrider.operations.v1.ParkedEvent"> & {
   error: string;
 
   /**
-   * How often the handler was tried.
+   * Number of attempts to handle the event.
    *
    * @generated from field: int32 attempt_count = 7;
    */
@@ -129,13 +129,13 @@ export const ListParkedEventsResponseSchema: GenMessage<ListParkedEventsResponse
   messageDesc(file_postrider_operations_v1_parked_event_service, 2);
 
 /**
- * RedriveParkedEventsRequest names what to redrive.
+ * RedriveParkedEventsRequest names the events to redrive.
  *
  * @generated from message postrider.operations.v1.RedriveParkedEventsRequest
  */
 export type RedriveParkedEventsRequest = Message<"postrider.operations.v1.RedriveParkedEventsRequest"> & {
   /**
-   * Row ids; empty means all.
+   * Ids of rows; empty = all parked events.
    *
    * @generated from field: repeated string ids = 1;
    */
@@ -150,7 +150,7 @@ export const RedriveParkedEventsRequestSchema: GenMessage<RedriveParkedEventsReq
   messageDesc(file_postrider_operations_v1_parked_event_service, 3);
 
 /**
- * RedriveParkedEventsResponse counts what happened.
+ * RedriveParkedEventsResponse counts the results.
  *
  * @generated from message postrider.operations.v1.RedriveParkedEventsResponse
  */
@@ -178,14 +178,14 @@ export const RedriveParkedEventsResponseSchema: GenMessage<RedriveParkedEventsRe
   messageDesc(file_postrider_operations_v1_parked_event_service, 4);
 
 /**
- * ParkedEventService lists and redrives the events that a service could not handle.
+ * ParkedEventService lists and redrives events that a service could not handle or that the broker refused.
  *
  * @generated from service postrider.operations.v1.ParkedEventService
  */
 export const ParkedEventService: GenService<{
   /**
    * ListParkedEvents returns the parked events, newest first, at most `limit`.
-   * Errors: none of its own.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.operations.v1.ParkedEventService.ListParkedEvents
    */
@@ -195,8 +195,8 @@ export const ParkedEventService: GenService<{
     output: typeof ListParkedEventsResponseSchema;
   },
   /**
-   * RedriveParkedEvents hands parked events to their handlers again; those that succeed are removed.
-   * Errors: none of its own; an event that fails again stays parked with its new error.
+   * RedriveParkedEvents passes parked events to their handlers again; events that succeed are removed.
+   * Errors: none specific to this RPC; an event that fails again stays parked with its new error.
    *
    * @generated from rpc postrider.operations.v1.ParkedEventService.RedriveParkedEvents
    */

@@ -48,13 +48,13 @@ export const BatchGetMediaUsesRequestSchema: GenMessage<BatchGetMediaUsesRequest
   messageDesc(file_postrider_posts_v1_media_use_service, 0);
 
 /**
- * BatchGetMediaUsesResponse carries the posts that exist; one that is left out does not.
+ * BatchGetMediaUsesResponse carries the posts that exist; unknown posts are left out.
  *
  * @generated from message postrider.posts.v1.BatchGetMediaUsesResponse
  */
 export type BatchGetMediaUsesResponse = Message<"postrider.posts.v1.BatchGetMediaUsesResponse"> & {
   /**
-   * In no order.
+   * In no particular order.
    *
    * @generated from field: repeated postrider.posts.v1.PostMediaUse uses = 1;
    */
@@ -82,14 +82,14 @@ export type PostMediaUse = Message<"postrider.posts.v1.PostMediaUse"> & {
   postId: string;
 
   /**
-   * Whether its media, drafts included, contain it.
+   * Whether the post, which may be a draft, uses the media.
    *
    * @generated from field: bool uses = 2;
    */
   uses: boolean;
 
   /**
-   * Its version at that moment.
+   * Version of the post that was read.
    *
    * @generated from field: int64 version = 3;
    */
@@ -104,14 +104,14 @@ export const PostMediaUseSchema: GenMessage<PostMediaUse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_media_use_service, 2);
 
 /**
- * MediaUseService tells media whether posts use it.
+ * MediaUseService tells the media service which posts use a media.
  *
  * @generated from service postrider.posts.v1.MediaUseService
  */
 export const MediaUseService: GenService<{
   /**
-   * BatchGetMediaUses says of each named post whether it uses the media, by what is committed.
-   * Errors: none of its own.
+   * BatchGetMediaUses says for each given post whether its committed version uses the media.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.posts.v1.MediaUseService.BatchGetMediaUses
    */

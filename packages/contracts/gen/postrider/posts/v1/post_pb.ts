@@ -46,7 +46,7 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
   status: string;
 
   /**
-   * Main text, exactly as sent.
+   * Main text, exactly as the client sent it.
    *
    * @generated from field: string content = 4;
    */
@@ -60,35 +60,35 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
   options: { [key: string]: PostOption };
 
   /**
-   * Ids in the request's order.
+   * Ids in the order of the request.
    *
    * @generated from field: repeated string media_ids = 6;
    */
   mediaIds: string[];
 
   /**
-   * Metadata of the media, snapshotted at accept, in the request's order.
+   * Metadata of the media, copied when the post was accepted, in the order of the request.
    *
    * @generated from field: repeated postrider.media.v1.Media media = 7;
    */
   media: Media[];
 
   /**
-   * When it is due; for a draft, the plan.
+   * When the post is due; for a draft, the planned time.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 8;
    */
   scheduledAt?: Timestamp | undefined;
 
   /**
-   * When it went to `publishing`, database time.
+   * Database time at which the status became `publishing`.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 9;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When its first target was published; kept after deletion.
+   * When the first target was published; kept after deletion.
    *
    * @generated from field: google.protobuf.Timestamp published_at = 10;
    */
@@ -102,35 +102,35 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
   createdVia: string;
 
   /**
-   * Queue slot rule that gave the time.
+   * Queue slot rule that determined the time.
    *
    * @generated from field: optional string queue_slot_rule_id = 12;
    */
   queueSlotRuleId?: string | undefined;
 
   /**
-   * When it was accepted.
+   * When the post was accepted.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 13;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Moves with any visible change.
+   * When the post last changed visibly.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 14;
    */
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Raised with every visible change; the ETag is made of it.
+   * Raised by every visible change; the ETag contains it.
    *
    * @generated from field: int64 version = 15;
    */
   version: bigint;
 
   /**
-   * In the order of the request's accounts.
+   * In the order of the accounts in the request.
    *
    * @generated from field: repeated postrider.posts.v1.Target targets = 16;
    */
@@ -179,7 +179,7 @@ export type PostOption = Message<"postrider.posts.v1.PostOption"> & {
   privacy?: string | undefined;
 
   /**
-   * Absent and empty are different things.
+   * Absent = no override; empty = no tags.
    *
    * @generated from field: postrider.posts.v1.TagList tags = 4;
    */
@@ -194,7 +194,7 @@ export const PostOptionSchema: GenMessage<PostOption> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 1);
 
 /**
- * TagList is a list of tags that can be absent.
+ * TagList is a list of tags; a message, so that it can be absent.
  *
  * @generated from message postrider.posts.v1.TagList
  */
@@ -242,7 +242,7 @@ export type Target = Message<"postrider.posts.v1.Target"> & {
   platform: string;
 
   /**
-   * Handle on the platform, snapshotted at accept.
+   * Handle on the platform, copied when the post was accepted.
    *
    * @generated from field: string username = 4;
    */
@@ -256,14 +256,14 @@ export type Target = Message<"postrider.posts.v1.Target"> & {
   status: string;
 
   /**
-   * The platform's id of what was published.
+   * The id of the published post on the platform.
    *
    * @generated from field: optional string external_id = 6;
    */
   externalId?: string | undefined;
 
   /**
-   * Where a reader sees it.
+   * The address at which readers see the post.
    *
    * @generated from field: optional string permalink = 7;
    */
@@ -277,7 +277,7 @@ export type Target = Message<"postrider.posts.v1.Target"> & {
   publishedAt?: Timestamp | undefined;
 
   /**
-   * Why it failed or waits.
+   * Why the target failed or waits.
    *
    * @generated from field: postrider.posts.v1.TargetError error = 9;
    */
@@ -291,7 +291,7 @@ export type Target = Message<"postrider.posts.v1.Target"> & {
   attemptCount: number;
 
   /**
-   * When the next attempt is due, while one is.
+   * When the next attempt is due; absent when none is due.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 11;
    */
@@ -319,14 +319,14 @@ export type TargetError = Message<"postrider.posts.v1.TargetError"> & {
   code: string;
 
   /**
-   * What the platform said, shortened and without secrets; may be empty.
+   * What the platform answered, shortened and without secrets; may be empty.
    *
    * @generated from field: string message = 2;
    */
   message: string;
 
   /**
-   * Whether a retry can help without a person changing something.
+   * Whether a retry can succeed without a change by a person.
    *
    * @generated from field: bool retryable = 3;
    */
@@ -354,21 +354,21 @@ export type Attempt = Message<"postrider.posts.v1.Attempt"> & {
   accountId: string;
 
   /**
-   * Counts from 1 and goes on over retries.
+   * Counts from 1, and continues over retries.
    *
    * @generated from field: int32 number = 2;
    */
   number: number;
 
   /**
-   * When it began.
+   * When the attempt began.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 3;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it ended; absent while it runs.
+   * When the attempt ended; absent while it runs.
    *
    * @generated from field: google.protobuf.Timestamp finished_at = 4;
    */
@@ -389,7 +389,7 @@ export type Attempt = Message<"postrider.posts.v1.Attempt"> & {
   code: string;
 
   /**
-   * What the platform said; may be empty.
+   * What the platform answered; may be empty.
    *
    * @generated from field: string message = 7;
    */

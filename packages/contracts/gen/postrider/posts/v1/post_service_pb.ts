@@ -60,7 +60,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   options: { [key: string]: PostOption };
 
   /**
-   * When to publish; absent = now. With `is_draft` it is only a plan.
+   * When to publish; absent = now. For a draft it is the planned time.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
    */
@@ -74,14 +74,14 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   createdVia: string;
 
   /**
-   * Absent = every request makes a post of its own.
+   * Absent = every request creates another post.
    *
    * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
    */
   idempotency?: Idempotency | undefined;
 
   /**
-   * Keep it as a draft.
+   * Keep the post as a draft.
    *
    * @generated from field: bool is_draft = 9;
    */
@@ -95,7 +95,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   queueSlot: boolean;
 
   /**
-   * Skip the duplicate guard, and nothing else.
+   * Skip only the duplicate guard.
    *
    * @generated from field: bool force = 11;
    */
@@ -123,7 +123,7 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
   post?: Post | undefined;
 
   /**
-   * True: an earlier request with the same key made the post, and this is what that request was answered.
+   * True: an earlier request with the same key created the post, and this repeats its answer.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -179,7 +179,7 @@ export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostReques
   options: { [key: string]: PostOption };
 
   /**
-   * When it would be published.
+   * When the post would be published.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 6;
    */
@@ -194,20 +194,20 @@ export const ValidatePostRequestSchema: GenMessage<ValidatePostRequest> = /*@__P
   messageDesc(file_postrider_posts_v1_post_service, 2);
 
 /**
- * ValidatePostResponse says where a valid post would go.
+ * ValidatePostResponse names the accounts that a valid post would be published on.
  *
  * @generated from message postrider.posts.v1.ValidatePostResponse
  */
 export type ValidatePostResponse = Message<"postrider.posts.v1.ValidatePostResponse"> & {
   /**
-   * As asked.
+   * The time of the request.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 1;
    */
   scheduledAt?: Timestamp | undefined;
 
   /**
-   * In the order of the request's accounts.
+   * In the order of the accounts in the request.
    *
    * @generated from field: repeated postrider.posts.v1.ValidTarget targets = 2;
    */
@@ -222,7 +222,7 @@ export const ValidatePostResponseSchema: GenMessage<ValidatePostResponse> = /*@_
   messageDesc(file_postrider_posts_v1_post_service, 3);
 
 /**
- * ValidTarget is an account that a post could go to.
+ * ValidTarget is an account that the post could be published on.
  *
  * @generated from message postrider.posts.v1.ValidTarget
  */
@@ -348,7 +348,7 @@ export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 8);
 
 /**
- * BatchGetPostsResponse carries the posts found, in no order.
+ * BatchGetPostsResponse carries the posts found, in no particular order.
  *
  * @generated from message postrider.posts.v1.BatchGetPostsResponse
  */
@@ -389,7 +389,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
   limit: number;
 
   /**
-   * From the page before; absent = first page.
+   * `next_cursor` of the previous page; absent = first page.
    *
    * @generated from field: optional string cursor = 3;
    */
@@ -410,14 +410,14 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
   platform?: string | undefined;
 
   /**
-   * First UTC date of the effective date, `2026-11-21`.
+   * Earliest effective date in UTC, inclusive, for example `2026-11-21`.
    *
    * @generated from field: optional string from = 6;
    */
   from?: string | undefined;
 
   /**
-   * Last UTC date of the effective date, inclusive.
+   * Latest effective date in UTC, inclusive.
    *
    * @generated from field: optional string to = 7;
    */
@@ -487,7 +487,7 @@ export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> 
   id: string;
 
   /**
-   * The version that the caller has seen; absent = any.
+   * The version that the caller read; absent = any version.
    *
    * @generated from field: optional int64 if_version = 3;
    */
@@ -537,7 +537,7 @@ export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE_
   messageDesc(file_postrider_posts_v1_post_service, 12);
 
 /**
- * IdList is a list of ids that can be absent.
+ * IdList is a list of ids; a message, so that it can be absent.
  *
  * @generated from message postrider.posts.v1.IdList
  */
@@ -558,7 +558,7 @@ export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 13);
 
 /**
- * OptionMap is a map of options that can be absent.
+ * OptionMap is a map of options; a message, so that it can be absent.
  *
  * @generated from message postrider.posts.v1.OptionMap
  */
@@ -725,7 +725,7 @@ export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> 
   id: string;
 
   /**
-   * The version that the caller has seen; absent = any.
+   * The version that the caller read; absent = any version.
    *
    * @generated from field: optional int64 if_version = 3;
    */
@@ -740,20 +740,20 @@ export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE_
   messageDesc(file_postrider_posts_v1_post_service, 20);
 
 /**
- * DeletePostResponse says what is left of the post.
+ * DeletePostResponse carries the cancelled post, if it still exists.
  *
  * @generated from message postrider.posts.v1.DeletePostResponse
  */
 export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"> & {
   /**
-   * Absent when the post is gone; else the cancelled post.
+   * The cancelled post; absent when the post was deleted.
    *
    * @generated from field: postrider.posts.v1.Post post = 1;
    */
   post?: Post | undefined;
 
   /**
-   * What becomes of each target; empty when the post is gone.
+   * What happens to each target; empty when the post was deleted.
    *
    * @generated from field: repeated postrider.posts.v1.DeleteTarget targets = 2;
    */
@@ -768,7 +768,7 @@ export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PUR
   messageDesc(file_postrider_posts_v1_post_service, 21);
 
 /**
- * DeleteTarget says what becomes of one target of a deleted post.
+ * DeleteTarget says what happens to one target of a deleted post.
  *
  * @generated from message postrider.posts.v1.DeleteTarget
  */
@@ -795,7 +795,7 @@ export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
   status: string;
 
   /**
-   * Why it failed.
+   * Why the deletion failed.
    *
    * @generated from field: postrider.posts.v1.TargetError error = 4;
    */
@@ -816,7 +816,9 @@ export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
  */
 export const PostService: GenService<{
   /**
-   * CreatePost accepts a post whole or not at all: published now, scheduled, put into the next queue slot, or kept as a draft.
+   * CreatePost accepts a post as a whole or rejects it. The post is published now, scheduled, put into the next queue slot,
+   * or
+   * kept as a draft.
    * Errors: invalid_request, validation_failed with every violation, duplicate_content, no_queue_slot, quota_exceeded,
    * idempotency_key_reused, idempotency_conflict, unavailable when accounts or media do not answer.
    *
@@ -828,7 +830,7 @@ export const PostService: GenService<{
     output: typeof CreatePostResponseSchema;
   },
   /**
-   * ValidatePost checks what CreatePost would, except quota, duplicates and slots, and stores nothing.
+   * ValidatePost checks what CreatePost checks, except quota, duplicates and slots, and stores nothing.
    * Errors: invalid_request, validation_failed with every violation, unavailable.
    *
    * @generated from rpc postrider.posts.v1.PostService.ValidatePost
@@ -850,8 +852,10 @@ export const PostService: GenService<{
     output: typeof GetPostResponseSchema;
   },
   /**
-   * BatchGetPosts returns the named posts that exist, each as GetPost does. A gateway asks so for all reads of a moment.
-   * Errors: none of its own; what does not exist, or belongs to another workspace, is left out.
+   * BatchGetPosts returns those of the given posts that exist, each as GetPost returns it. A gateway combines concurrent
+   * reads
+   * into one call.
+   * Errors: none specific to this RPC; unknown posts and posts of another workspace are left out.
    *
    * @generated from rpc postrider.posts.v1.PostService.BatchGetPosts
    */
@@ -872,7 +876,7 @@ export const PostService: GenService<{
     output: typeof ListPostsResponseSchema;
   },
   /**
-   * UpdatePost replaces the fields that are present of a draft or scheduled post.
+   * UpdatePost replaces the given fields of a draft or scheduled post.
    * Errors: not_found, precondition_failed, post_not_editable, and those of CreatePost.
    *
    * @generated from rpc postrider.posts.v1.PostService.UpdatePost
@@ -894,7 +898,7 @@ export const PostService: GenService<{
     output: typeof PublishPostResponseSchema;
   },
   /**
-   * RetryPost sends the definitely failed targets again; published ones and unknown outcomes are never touched.
+   * RetryPost sends failed targets again. Published targets and targets with an unknown outcome are not sent.
    * Errors: not_found, nothing_to_retry, quota_exceeded.
    *
    * @generated from rpc postrider.posts.v1.PostService.RetryPost
@@ -905,7 +909,9 @@ export const PostService: GenService<{
     output: typeof RetryPostResponseSchema;
   },
   /**
-   * DeletePost removes a draft or schedule, cancels what can still be cancelled, and asks for deletion on the platforms.
+   * DeletePost deletes a draft or scheduled post. Of a post that has begun it cancels targets that are not sent yet, and
+   * deletes
+   * published ones on their platforms.
    * Errors: not_found, precondition_failed, post_publishing, unavailable when delivery does not answer.
    *
    * @generated from rpc postrider.posts.v1.PostService.DeletePost

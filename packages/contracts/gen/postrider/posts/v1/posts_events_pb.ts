@@ -15,7 +15,8 @@ export const file_postrider_posts_v1_posts_events: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi5AEKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoNUG9zdENhbmNlbGxlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0RGVsZXRlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK1AQoVUG9zdERlbGV0aW9uUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMgoHdGFyZ2V0cxgEIAMoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVkVGFyZ2V0EjAKDHJlcXVlc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAibwoNRGVsZXRlZFRhcmdldBIRCgl0YXJnZXRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCghkZWxldGlvbhgFIAEoBWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * PostPublishRequested asks delivery to publish targets. The sweep repeats it, unchanged, for targets that delivery does not know.
+ * PostPublishRequested asks delivery to publish targets. The sweep repeats it, unchanged, for targets that delivery does not
+ * know.
  *
  * @generated from message postrider.posts.v1.PostPublishRequested
  */
@@ -49,7 +50,7 @@ export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishReques
   targets: RequestedTarget[];
 
   /**
-   * When it was commanded or due.
+   * When publishing was requested or due.
    *
    * @generated from field: google.protobuf.Timestamp due_at = 5;
    */
@@ -140,7 +141,7 @@ export type PostPublished = Message<"postrider.posts.v1.PostPublished"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -182,7 +183,7 @@ export type PostPartial = Message<"postrider.posts.v1.PostPartial"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -224,7 +225,7 @@ export type PostFailed = Message<"postrider.posts.v1.PostFailed"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -239,7 +240,7 @@ export const PostFailedSchema: GenMessage<PostFailed> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 4);
 
 /**
- * PostScheduled: the post will be published at a time.
+ * PostScheduled: the post is scheduled to be published at a time.
  *
  * @generated from message postrider.posts.v1.PostScheduled
  */
@@ -273,7 +274,7 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
   scheduledAt?: Timestamp | undefined;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 5;
    */
@@ -288,7 +289,7 @@ export const PostScheduledSchema: GenMessage<PostScheduled> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 5);
 
 /**
- * PostCancelled: a post was deleted that had begun to be published.
+ * PostCancelled: a post was deleted after its publishing had begun.
  *
  * @generated from message postrider.posts.v1.PostCancelled
  */
@@ -315,7 +316,7 @@ export type PostCancelled = Message<"postrider.posts.v1.PostCancelled"> & {
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -330,7 +331,7 @@ export const PostCancelledSchema: GenMessage<PostCancelled> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 6);
 
 /**
- * PostDeleted: a draft or scheduled post is gone; no record of it remains.
+ * PostDeleted: a draft or scheduled post was deleted, and no record of it remains.
  *
  * @generated from message postrider.posts.v1.PostDeleted
  */
@@ -350,14 +351,14 @@ export type PostDeleted = Message<"postrider.posts.v1.PostDeleted"> & {
   postId: string;
 
   /**
-   * Version of the post before it went.
+   * Version of the post before its deletion.
    *
    * @generated from field: int64 version = 3;
    */
   version: bigint;
 
   /**
-   * When it happened.
+   * When the change happened.
    *
    * @generated from field: google.protobuf.Timestamp occurred_at = 4;
    */
@@ -372,7 +373,8 @@ export const PostDeletedSchema: GenMessage<PostDeleted> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 7);
 
 /**
- * PostDeletionRequested asks delivery to delete published targets on their platforms. The sweep repeats it, unchanged, for those that delivery does not know.
+ * PostDeletionRequested asks delivery to delete published targets on their platforms. The sweep repeats it, unchanged, for
+ * targets that delivery does not know.
  *
  * @generated from message postrider.posts.v1.PostDeletionRequested
  */
@@ -406,7 +408,7 @@ export type PostDeletionRequested = Message<"postrider.posts.v1.PostDeletionRequ
   targets: DeletedTarget[];
 
   /**
-   * When it was commanded.
+   * When the deletion was requested.
    *
    * @generated from field: google.protobuf.Timestamp requested_at = 5;
    */
@@ -448,7 +450,7 @@ export type DeletedTarget = Message<"postrider.posts.v1.DeletedTarget"> & {
   platform: string;
 
   /**
-   * The platform's id of what was published.
+   * The id of the published post on the platform.
    *
    * @generated from field: string external_id = 4;
    */

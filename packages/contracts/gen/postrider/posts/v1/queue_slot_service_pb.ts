@@ -30,28 +30,28 @@ export type QueueSlotRule = Message<"postrider.posts.v1.QueueSlotRule"> & {
   id: string;
 
   /**
-   * A name for people.
+   * A name that people read.
    *
    * @generated from field: string name = 2;
    */
   name: string;
 
   /**
-   * `mon` to `sun`, from Monday on.
+   * `mon` to `sun`, ordered from Monday.
    *
    * @generated from field: repeated string weekdays = 3;
    */
   weekdays: string[];
 
   /**
-   * `09:30`, from midnight on.
+   * Local times such as `09:30`, ordered from midnight.
    *
    * @generated from field: repeated string times = 4;
    */
   times: string[];
 
   /**
-   * IANA zone.
+   * IANA time zone, for example `Europe/Berlin`.
    *
    * @generated from field: string timezone = 5;
    */
@@ -79,21 +79,21 @@ export type QueueSlotRule = Message<"postrider.posts.v1.QueueSlotRule"> & {
   status: string;
 
   /**
-   * Up to three next free instants; empty unless active.
+   * The next free slots, at most three; empty unless the rule is active.
    *
    * @generated from field: repeated google.protobuf.Timestamp next_slots = 9;
    */
   nextSlots: Timestamp[];
 
   /**
-   * When it was made.
+   * When the rule was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * Moves with every change.
+   * When the rule last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 11;
    */
@@ -150,7 +150,7 @@ export const ListQueueSlotRulesResponseSchema: GenMessage<ListQueueSlotRulesResp
   messageDesc(file_postrider_posts_v1_queue_slot_service, 2);
 
 /**
- * CreateQueueSlotRuleRequest describes the rule to make.
+ * CreateQueueSlotRuleRequest describes the rule to create.
  *
  * @generated from message postrider.posts.v1.CreateQueueSlotRuleRequest
  */
@@ -184,7 +184,7 @@ export type CreateQueueSlotRuleRequest = Message<"postrider.posts.v1.CreateQueue
   times: string[];
 
   /**
-   * IANA zone.
+   * IANA time zone, for example `Europe/Berlin`.
    *
    * @generated from field: string timezone = 5;
    */
@@ -205,7 +205,7 @@ export type CreateQueueSlotRuleRequest = Message<"postrider.posts.v1.CreateQueue
   endsOn?: string | undefined;
 
   /**
-   * Absent = every request makes a rule of its own.
+   * Absent = every request creates another rule.
    *
    * @generated from field: postrider.operations.v1.Idempotency idempotency = 8;
    */
@@ -233,7 +233,7 @@ export type CreateQueueSlotRuleResponse = Message<"postrider.posts.v1.CreateQueu
   rule?: QueueSlotRule | undefined;
 
   /**
-   * True: an earlier request with the same key made it.
+   * True: an earlier request with the same key created the rule.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -289,21 +289,21 @@ export type UpdateQueueSlotRuleRequest = Message<"postrider.posts.v1.UpdateQueue
   times: string[];
 
   /**
-   * New zone.
+   * New time zone.
    *
    * @generated from field: optional string timezone = 6;
    */
   timezone?: string | undefined;
 
   /**
-   * New first date; an empty text removes it.
+   * New first date; an empty string removes it.
    *
    * @generated from field: optional string starts_on = 7;
    */
   startsOn?: string | undefined;
 
   /**
-   * New last date; an empty text removes it.
+   * New last date; an empty string removes it.
    *
    * @generated from field: optional string ends_on = 8;
    */
@@ -389,14 +389,14 @@ export const DeleteQueueSlotRuleResponseSchema: GenMessage<DeleteQueueSlotRuleRe
   messageDesc(file_postrider_posts_v1_queue_slot_service, 8);
 
 /**
- * QueueSlotService keeps the recurring times at which a workspace likes to publish.
+ * QueueSlotService administers the recurring times at which a workspace publishes.
  *
  * @generated from service postrider.posts.v1.QueueSlotService
  */
 export const QueueSlotService: GenService<{
   /**
-   * ListQueueSlotRules returns the rules that are not revoked, newest first.
-   * Errors: none of its own.
+   * ListQueueSlotRules returns the rules that are not deleted, newest first.
+   * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.posts.v1.QueueSlotService.ListQueueSlotRules
    */
@@ -406,8 +406,9 @@ export const QueueSlotService: GenService<{
     output: typeof ListQueueSlotRulesResponseSchema;
   },
   /**
-   * CreateQueueSlotRule makes an active rule.
-   * Errors: invalid_request for a faulty timetable, validation_failed with too_many_rules, idempotency_key_reused, idempotency_conflict.
+   * CreateQueueSlotRule creates an active rule.
+   * Errors: invalid_request for an invalid timetable, validation_failed with too_many_rules, idempotency_key_reused,
+   * idempotency_conflict.
    *
    * @generated from rpc postrider.posts.v1.QueueSlotService.CreateQueueSlotRule
    */
@@ -417,8 +418,8 @@ export const QueueSlotService: GenService<{
     output: typeof CreateQueueSlotRuleResponseSchema;
   },
   /**
-   * UpdateQueueSlotRule replaces the fields that are present; posts already placed keep their time.
-   * Errors: not_found, invalid_request for a faulty timetable.
+   * UpdateQueueSlotRule replaces the given fields. Posts that already have a slot keep their time.
+   * Errors: not_found, invalid_request for an invalid timetable.
    *
    * @generated from rpc postrider.posts.v1.QueueSlotService.UpdateQueueSlotRule
    */
@@ -428,7 +429,7 @@ export const QueueSlotService: GenService<{
     output: typeof UpdateQueueSlotRuleResponseSchema;
   },
   /**
-   * DeleteQueueSlotRule revokes a rule; posts already placed keep their time.
+   * DeleteQueueSlotRule deletes a rule. Posts that already have a slot keep their time.
    * Errors: not_found.
    *
    * @generated from rpc postrider.posts.v1.QueueSlotService.DeleteQueueSlotRule

@@ -84,21 +84,21 @@ export type MonthlyQuota = Message<"postrider.posts.v1.MonthlyQuota"> & {
   limit: bigint;
 
   /**
-   * Publications made, unknown outcomes included.
+   * Publications made, including those with an unknown outcome.
    *
    * @generated from field: int64 used = 3;
    */
   used: bigint;
 
   /**
-   * Publications accepted and not yet made.
+   * Publications that are accepted and not made yet.
    *
    * @generated from field: int64 reserved = 4;
    */
   reserved: bigint;
 
   /**
-   * Never negative.
+   * What is left; never negative.
    *
    * @generated from field: int64 remaining = 5;
    */
@@ -140,7 +140,7 @@ export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   accountId: string;
 
   /**
-   * `account`, `app` or `project`: who shares the counter.
+   * `account`, `app` or `project`: what shares the counter.
    *
    * @generated from field: string scope = 3;
    */
@@ -154,21 +154,21 @@ export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   limit: bigint;
 
   /**
-   * Publications made, unknown outcomes included.
+   * Publications made, including those with an unknown outcome.
    *
    * @generated from field: int64 used = 5;
    */
   used: bigint;
 
   /**
-   * Publications accepted and not yet made.
+   * Publications that are accepted and not made yet.
    *
    * @generated from field: int64 reserved = 6;
    */
   reserved: bigint;
 
   /**
-   * Never negative.
+   * What is left; never negative.
    *
    * @generated from field: int64 remaining = 7;
    */
@@ -190,13 +190,13 @@ export const DailyQuotaSchema: GenMessage<DailyQuota> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 3);
 
 /**
- * QuotaService reports what is left of a workspace's publications.
+ * QuotaService reports how many publications a workspace has left.
  *
  * @generated from service postrider.posts.v1.QuotaService
  */
 export const QuotaService: GenService<{
   /**
-   * GetQuota returns the month's quota and the daily limits of the workspace's accounts.
+   * GetQuota returns the monthly quota of a workspace and the daily limits of its accounts.
    * Errors: unavailable when accounts does not answer.
    *
    * @generated from rpc postrider.posts.v1.QuotaService.GetQuota

@@ -92,7 +92,7 @@ export const BatchGetTargetContentsResponseSchema: GenMessage<BatchGetTargetCont
   messageDesc(file_postrider_posts_v1_target_service, 2);
 
 /**
- * TargetContent is what one target publishes, overrides applied.
+ * TargetContent is the content of one target, with its overrides applied.
  *
  * @generated from message postrider.posts.v1.TargetContent
  */
@@ -105,21 +105,21 @@ export type TargetContent = Message<"postrider.posts.v1.TargetContent"> & {
   ref?: TargetRef | undefined;
 
   /**
-   * False: the target is not to be published at that generation (any more).
+   * False: the target must not be published at that generation.
    *
    * @generated from field: bool wanted = 2;
    */
   wanted: boolean;
 
   /**
-   * Effective text.
+   * The text to publish.
    *
    * @generated from field: string text = 3;
    */
   text: string;
 
   /**
-   * Title, if one was given.
+   * The title; absent = none was given.
    *
    * @generated from field: optional string title = 4;
    */
@@ -133,14 +133,14 @@ export type TargetContent = Message<"postrider.posts.v1.TargetContent"> & {
   privacy?: string | undefined;
 
   /**
-   * Tags of the platform's tag field.
+   * Tags for the tag field of the platform.
    *
    * @generated from field: repeated string tags = 6;
    */
   tags: string[];
 
   /**
-   * In the post's order.
+   * In the order of the post.
    *
    * @generated from field: repeated postrider.media.v1.Media media = 7;
    */
@@ -161,8 +161,8 @@ export const TargetContentSchema: GenMessage<TargetContent> = /*@__PURE__*/
  */
 export const TargetService: GenService<{
   /**
-   * BatchGetTargetContents returns what each target publishes, and whether it is still wanted at that generation.
-   * Errors: none of its own; an unknown target is not wanted.
+   * BatchGetTargetContents returns the content of each target, and whether it still has to be published at that generation.
+   * Errors: none specific to this RPC; an unknown target is not to be published.
    *
    * @generated from rpc postrider.posts.v1.TargetService.BatchGetTargetContents
    */

@@ -1,5 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import type { Connector, DeletionOutcome } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { refreshCredential, requireReconnect } from "#src/publishing/clients/accounts.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
@@ -65,7 +66,7 @@ export async function deleteTarget(
 /** The connector's call, which never throws: what cannot be said about it is unknown. */
 async function call(
   { settings, logger }: DeletingDeps,
-  connector: Connector,
+  connector: PublishingConnector,
   { task, stopping }: DeletionWork,
   credential: Credential,
 ): Promise<DeletionOutcome> {

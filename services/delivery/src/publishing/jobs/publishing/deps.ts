@@ -1,5 +1,6 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/publishing/clients/accounts.ts";
@@ -21,22 +22,18 @@ export interface PublishingSettings extends RetryPolicy {
   readonly maxPerWorkspace: number;
 }
 
-/** Whether the data belongs here, asked before work is taken. */
-export interface Origin {
-  mayPublish(): Promise<boolean>;
-}
-
 /** What publishing needs from outside. */
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;
-  readonly connectors: Partial<Record<PlatformId, Connector>>;
+  readonly connectors: Partial<Record<PlatformId, PublishingConnector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
   readonly seals: HandleSeals;
-  readonly origin: Origin;
+  /** Asked before work is claimed. */
+  readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   /** In [0, 1). */

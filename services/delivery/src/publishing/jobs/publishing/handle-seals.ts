@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Handles } from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
 import type { StoredHandles, TaskKey } from "#src/publishing/domain/held-task.ts";
 
@@ -15,21 +15,18 @@ export interface HandleSeals {
 export interface HandleSealing {
   /** Newest first. */
   readonly keys: readonly SealingKey[];
-  /** False stores handles as they are, for a previous release that works on the same tasks. */
-  readonly isOn: boolean;
 }
 
 function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-export function createHandleSeals({ keys, isOn }: HandleSealing): HandleSeals {
+export function createHandleSeals({ keys }: HandleSealing): HandleSeals {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
   });
   return {
     seal: (task, handles) => {
-      if (!isOn) return handles;
       const entries = Object.entries(handles);
       return Object.fromEntries(entries.map(([name, text]) => [name, sealOne(task, name, text)]));
     },

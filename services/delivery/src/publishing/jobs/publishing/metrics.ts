@@ -1,4 +1,4 @@
-import type { TargetErrorCode } from "@postrider/platforms/publishing/connector";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import {
   createAgeGauge,

@@ -1,15 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import type {
-  Failure,
-  Handles,
-  MediaPart,
-  PrepareStep,
-  Publication,
-  StepResult,
-  StepWait,
-} from "@postrider/platforms/publishing/connector";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { MediaPart, Publication } from "@postrider/platforms/publishing/publication";
+import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { MediaUnreadable } from "#src/publishing/clients/media-unreadable.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { release, type Work, type Workshop } from "./work.ts";
 
@@ -108,7 +103,7 @@ async function attempt<T extends object>(
     shop.deps.logger.warn({ err: error, targetId: work.task.targetId }, "a step threw");
     if (!(error instanceof MediaUnreadable))
       return { kind: "retryable", code: "internal_error", message: "" };
-    if (error.reason === "away")
+    if (error.reason === "unavailable")
       return await letGo(shop, work, MEDIA_AWAY_MS * (0.5 + shop.deps.random()));
     const kind = error.reason === "gone" ? "refused" : "retryable";
     return { kind, code: "media_fetch_failed", message: error.message };

@@ -1,11 +1,8 @@
-import type {
-  Failure,
-  Handles,
-  Outcome,
-  Publication,
-  SendGuard,
-} from "@postrider/platforms/publishing/connector";
-import { visibleCallTime } from "@postrider/platforms/publishing/upload-time";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { Handles } from "@postrider/platforms/publishing/handles";
+import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { visibleCallTime } from "@postrider/platforms/publishing/visible-call-time";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { hashContent } from "#src/publishing/domain/content-hash.ts";
 import { createSendGuard } from "#src/publishing/domain/send-guard.ts";

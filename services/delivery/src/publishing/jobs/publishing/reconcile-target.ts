@@ -1,4 +1,4 @@
-import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/connector";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { release, report, toPublication, type Work, type Workshop } from "./work.ts";
@@ -53,7 +53,7 @@ async function look(shop: Workshop, work: Work): Promise<Verdict> {
     const publication = toPublication(shop, work);
     const { handles } = task;
     if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
-    return (await connector.findTwin?.(publication, handles, call, signal)) ?? NOBODY_KNOWS;
+    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? NOBODY_KNOWS;
   } catch (error) {
     const { logger, settings } = shop.deps;
     logger.warn({ err: error, targetId: task.targetId }, "a look failed");

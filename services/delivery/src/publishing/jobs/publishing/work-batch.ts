@@ -1,4 +1,4 @@
-import type { Connector } from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { ClaimedTask } from "#src/publishing/domain/held-task.ts";
@@ -70,7 +70,7 @@ async function settlePoison(shop: Workshop, task: ClaimedTask): Promise<void> {
   if (happening !== undefined) await report(shop, task, happening);
 }
 
-function findConnector({ deps }: Workshop, task: ClaimedTask): Connector | undefined {
+function findConnector({ deps }: Workshop, task: ClaimedTask): PublishingConnector | undefined {
   return isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
 }
 

@@ -1,10 +1,8 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
-import type {
-  Connector,
-  Publication,
-  TargetErrorCode,
-} from "@postrider/platforms/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import { releaseTasks } from "#src/publishing/db/leases.ts";
 import type { Happening } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/held-task.ts";
@@ -30,7 +28,7 @@ export interface Workshop {
 export interface Work {
   readonly task: OpenTask;
   readonly attemptNumber: number;
-  readonly connector: Connector;
+  readonly connector: PublishingConnector;
   readonly content: TargetContent;
   readonly credential: Credential;
   /** Somebody else has the task, or the process stops. */

@@ -1,0 +1,40 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  CRASH_POINTS,
+  expectAtRest,
+  listCrashingPids,
+  POSTS_PER_COMMAND,
+} from "./support/faults/crash-points.ts";
+import { prepareMixedPosts } from "./support/mixed-posts.ts";
+import { stoppedAmong } from "./support/process-state.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem("postgres", { replicas: 2 });
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+test.each(CRASH_POINTS)(
+  "posts that are scheduled, edited, retried and deleted end as requested while one replica is stopped at %s and after it is woken",
+  async (point) => {
+    const posts = await prepareMixedPosts(system, `stop ${point}`, POSTS_PER_COMMAND);
+    system.armFailpoint(point, "stop");
+    try {
+      await posts.command();
+      const stopped = await eventually(() => {
+        const pids = stoppedAmong(listCrashingPids(system));
+        return pids.length === 1 && pids;
+      });
+      await posts.settle();
+      await posts.expectOnce();
+      expect(stoppedAmong(listCrashingPids(system))).toEqual(stopped);
+    } finally {
+      for (const pid of stoppedAmong(listCrashingPids(system))) process.kill(pid, "SIGCONT");
+    }
+    await expectAtRest(system);
+    await posts.settle();
+    await posts.expectOnce();
+  },
+);

@@ -1,0 +1,176 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  create,
+  inMs,
+  refusalOf,
+  whenPost,
+  whenTargets,
+  type PostDetail,
+} from "./support/posts.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+
+/** Deletions, with what the platforms make of them. What posts alone decides is tested there. */
+
+let system: SharedSystem;
+let tenant: Tenant;
+let x: string;
+let bluesky: string;
+let telegram: string;
+
+beforeAll(async () => {
+  system = await joinSharedSystem();
+  tenant = await openTenant(system);
+  x = await tenant.connect("x");
+  bluesky = await tenant.connect("bluesky", "regretter");
+  telegram = await tenant.connect("telegram");
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+interface Deletion {
+  readonly id: string;
+  readonly status: string;
+  readonly targets: readonly {
+    readonly status: string;
+    readonly error: { readonly code: string } | null;
+  }[];
+}
+
+const remove = (id: string) => tenant.api.call<Deletion>("DELETE", `/posts/${id}`);
+const statusesOf = ({ targets }: Deletion) => targets.map(({ status }) => status);
+
+async function publish(content: string, accountIds: readonly string[]): Promise<PostDetail> {
+  const { id } = await create(tenant.api, { content, accountIds });
+  return await whenPost(tenant.api, id, "published");
+}
+
+test("a draft or scheduled post is gone as soon as it is deleted, and never goes out", async () => {
+  const accountIds = [bluesky];
+  const draft = await create(tenant.api, { content: "Gone", accountIds, isDraft: true });
+  const scheduledAt = inMs(2000);
+  const later = await create(tenant.api, { content: "Gone too", accountIds, scheduledAt });
+  for (const { id } of [later, draft]) {
+    expect((await remove(id)).status).toBe(204);
+    expect(refusalOf(await remove(id))).toBe("404 not_found");
+  }
+  const witness = await create(tenant.api, { content: "Witness", accountIds, scheduledAt });
+  await whenPost(tenant.api, witness.id, "published");
+  const texts = (await tenant.listVisible()).map(({ text }) => text);
+  expect(texts.filter((text) => text.startsWith("Gone"))).toEqual([]);
+});
+
+test("a deleted post disappears from all three platforms, and deleting it again changes nothing", async () => {
+  const { id, publishedAt } = await publish("Regret", [x, bluesky, telegram]);
+  const answer = await remove(id);
+  expect(answer.status).toBe(202);
+  expect(answer.body).toMatchObject({ id, status: "cancelled" });
+  expect(statusesOf(answer.body)).toEqual(["deleting", "deleting", "deleting"]);
+  const gone = await whenTargets(tenant.api, id, "deleted");
+  expect(gone).toMatchObject({ status: "cancelled", publishedAt });
+  expect(await tenant.countVisible("Regret")).toBe(0);
+  const again = await remove(id);
+  expect([again.status, ...statusesOf(again.body)]).toEqual([202, "deleted", "deleted", "deleted"]);
+});
+
+test("a post that is being published is withdrawn where no call has begun, and deleted where it is out", async () => {
+  await system.operate("pause", "--account", bluesky);
+  const { id } = await create(tenant.api, { content: "Held", accountIds: [x, bluesky] });
+  await eventually(async () => (await tenant.api.getPost(id)).targets[0]?.status === "published");
+  const answer = await remove(id);
+  expect([answer.status, answer.body.status]).toEqual([202, "cancelled"]);
+  expect(statusesOf(answer.body)).toEqual(["deleting", "not_published"]);
+  await system.operate("resume", "--account", bluesky);
+  await publish("After", [bluesky]);
+  await eventually(async () => (await tenant.countVisible("Held")) === 0);
+  expect((await tenant.api.getPost(id)).targets[1]?.status).toBe("cancelled");
+});
+
+test("a post whose call is under way can be neither edited nor deleted until the platform answers", async () => {
+  await tenant.addFault(telegram, { operation: "publish", mode: "delay", delayMs: 1500 });
+  const { id } = await create(tenant.api, { content: "Too late", accountIds: [telegram] });
+  await eventually(async () => (await tenant.countVisible("Too late")) === 1);
+  expect(refusalOf(await remove(id))).toBe("409 post_publishing");
+  const edited = await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "other" } });
+  expect(refusalOf(edited)).toBe("409 post_not_editable");
+  await whenPost(tenant.api, id, "published");
+  expect((await remove(id)).status).toBe(202);
+  await whenTargets(tenant.api, id, "deleted");
+  expect(await tenant.countVisible("Too late")).toBe(0);
+});
+
+test("a deletion that the platform refuses is repeated by deleting again", async () => {
+  const { id } = await publish("Stays for now", [bluesky]);
+  await tenant.addFault(bluesky, { operation: "delete", mode: "refuse" });
+  expect(statusesOf((await remove(id)).body)).toEqual(["deleting"]);
+  const failed = await whenTargets(tenant.api, id, "delete_failed");
+  expect(failed).toMatchObject({ status: "cancelled", targets: [{ error: expect.anything() }] });
+  expect(await tenant.countVisible("Stays for now")).toBe(1);
+  const again = await remove(id);
+  expect([again.status, again.body]).toMatchObject([
+    202,
+    { status: "cancelled", targets: [{ status: "deleting", error: null }] },
+  ]);
+  await whenTargets(tenant.api, id, "deleted");
+  expect(await tenant.countVisible("Stays for now")).toBe(0);
+});
+
+test("a target whose account is disconnected is deleted after the account is connected again", async () => {
+  const { id } = await publish("Orphan", [bluesky]);
+  await disconnect(system, bluesky);
+  const gone = { status: "delete_failed", error: { code: "account_disconnected" } };
+  for (const answer of [await remove(id), await remove(id)])
+    expect([answer.status, answer.body.targets]).toMatchObject([202, [gone]]);
+  expect(await tenant.connect("bluesky", "regretter")).toBe(bluesky);
+  expect(statusesOf((await remove(id)).body)).toEqual(["deleting"]);
+  await whenTargets(tenant.api, id, "deleted");
+  expect(await tenant.countVisible("Orphan")).toBe(0);
+});
+
+/** A post that is visible though its target says `outcome_unknown`, and that was deleted as far as that goes. */
+async function deleteUnknown(content: string): Promise<PostDetail> {
+  await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
+  const { id } = await create(tenant.api, { content, accountIds: [telegram] });
+  await whenPost(tenant.api, id, "failed");
+  const answer = await remove(id);
+  expect([answer.status, answer.body]).toMatchObject([
+    202,
+    {
+      status: "cancelled",
+      targets: [{ status: "delete_failed", error: { code: "outcome_unknown" } }],
+    },
+  ]);
+  return await whenPost(tenant.api, id, "cancelled");
+}
+
+test("a publication that an operator finds after the deletion is deleted at once", async () => {
+  const { id, content, targets } = await deleteUnknown("Found too late");
+  const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
+  const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;
+  await system.operate("target", "resolve", targets[0]?.id ?? "", "--published", link);
+  const deleted = await whenTargets(tenant.api, id, "deleted");
+  expect(deleted.status).toBe("cancelled");
+  expect(await tenant.countVisible(content)).toBe(0);
+});
+
+/** What the quota counters of the workspace hold, over all months: a month may end meanwhile. */
+async function countUsed(): Promise<number> {
+  const [row] = await system.sql<{ used: number }[]>`
+    select coalesce(sum(used), 0)::int as used
+    from posts.quota_usage
+    where workspace_id = ${tenant.id} and subject = ${tenant.id}`;
+  return row?.used ?? -1;
+}
+
+test("a deleted post that proves never to have been published gives back its quota and its content", async () => {
+  const { id, content, targets } = await deleteUnknown("Never was");
+  const body = { content, accountIds: [telegram] };
+  const used = await countUsed();
+  expect(refusalOf(await tenant.api.call("POST", "/posts", { body }))).toBe(
+    "409 duplicate_content duplicate_content",
+  );
+  await system.operate("target", "resolve", targets[0]?.id ?? "", "--absent");
+  await eventually(async () => (await countUsed()) === used - 1);
+  expect((await remove(id)).body.targets).toMatchObject([{ status: "not_published", error: null }]);
+  await whenPost(tenant.api, (await create(tenant.api, body)).id, "published");
+});

@@ -1,0 +1,42 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect } from "vitest";
+import { hasCaughtUp } from "../bus-records.ts";
+import { expectNoQuotaDrift } from "../drift.ts";
+import type { System } from "../system.ts";
+
+/** Before and after a commit, before and after the relay, and in the consumers, with posts in every command. */
+export const CRASH_POINTS = [
+  "posts.in-scheduler",
+  "posts.scheduler-committed",
+  "relay.locked",
+  "relay.published",
+  "delivery.in-consumer",
+  "posts.in-consumer",
+];
+
+/** Posts for each command, each on an account of its own. */
+export const POSTS_PER_COMMAND = 5;
+
+/** The processes that may pass a crash point. */
+export const listCrashingPids = (system: System) => [
+  ...system.pids("posts"),
+  ...system.pids("delivery"),
+];
+
+/** Waits until no target is open and no event under way, and checks that the counters hold what the targets say. */
+export async function expectAtRest(system: System): Promise<void> {
+  await eventually(
+    async () => {
+      const [open] = await system.sql`
+        select
+          (select count(*)::int from posts.targets where status in ('pending', 'publishing', 'deleting')) as targets,
+          (select count(*)::int from posts.outbox) + (select count(*)::int from delivery.outbox) as outbox,
+          (select count(*)::int from posts.parked_events) + (select count(*)::int from delivery.parked_events) as parked`;
+      expect(open).toEqual({ targets: 0, outbox: 0, parked: 0 });
+      expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(true);
+      expect(await hasCaughtUp(system, "posts", "delivery.events.v1")).toBe(true);
+    },
+    { timeoutMs: 60_000 },
+  );
+  await expectNoQuotaDrift(system);
+}

@@ -1,0 +1,78 @@
+import type { ServiceName } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";
+import { whenPost } from "../posts.ts";
+import { stoppedAmong } from "../process-state.ts";
+import type { System } from "../system.ts";
+import { POSTS, SETTLE_MS, type FaultStack } from "./fault-stack.ts";
+
+function killAll(system: System, service: ServiceName): void {
+  for (const pid of system.pids(service)) process.kill(pid, "SIGKILL");
+}
+
+/** Tests that killing or stopping every process of a service while posts are published loses none and publishes none twice. */
+export function testKilledServices(stack: () => FaultStack): void {
+  test.each<ServiceName>(["gateway", "accounts", "posts", "media"])(
+    `kill -9 of %s while ${POSTS} posts are published loses none and publishes none twice, on any platform`,
+    async (service) => {
+      const { bus, system, all } = stack();
+      const burst = await publishBurst(system, {
+        count: POSTS,
+        label: `kill ${service}`,
+        accounts: all,
+        halfway: () => killAll(system, service),
+      });
+      await expectAll(system, burst, "published", SETTLE_MS[bus]);
+      await expectExactlyOnce(system, burst, ["x", "bluesky", "telegram"]);
+    },
+  );
+
+  // A telegram message whose answer died with the process cannot be looked up: see the next test.
+  test(`kill -9 of delivery while ${POSTS} posts are published loses none and publishes none twice, on platforms that can be read back`, async () => {
+    const { bus, system, readable } = stack();
+    const burst = await publishBurst(system, {
+      count: POSTS,
+      label: "kill delivery",
+      accounts: readable,
+      halfway: () => killAll(system, "delivery"),
+    });
+    await expectAll(system, burst, "published", SETTLE_MS[bus]);
+    await expectExactlyOnce(system, burst, ["x", "bluesky"]);
+  });
+
+  test("kill -9 of delivery right after a telegram call ends that target as outcome_unknown, sent once", async () => {
+    const { bus, system } = stack();
+    system.armFailpoint("delivery.after-call", "kill");
+    const [telegram = ""] = await system.connect("telegram", 1);
+    const { id, content } = await system.api.createPost("lost answer", [telegram]);
+    const failed = await whenPost(system.api, id, "failed", SETTLE_MS[bus]);
+    expect(failed.targets[0]?.error).toMatchObject({ code: "outcome_unknown", retryable: false });
+    const visible = await system.simulator.visible("telegram");
+    expect(visible.filter(({ text }) => text === content)).toHaveLength(1);
+  });
+
+  test("a delivery process that is stopped between mark and send sends nothing when it is woken too late", async () => {
+    const { bus, system, all } = stack();
+    system.armFailpoint("delivery.after-mark", "stop");
+    const options = { count: POSTS, label: "stop delivery", accounts: all };
+    const burst = await publishBurst(system, options);
+    const [stopped = 0] = await eventually(() => {
+      const pids = stoppedAmong(system.pids("delivery"));
+      return pids.length > 0 && pids;
+    });
+    // Every permission that the stopped process holds expires by the database's clock before it wakes.
+    await eventually(
+      async () => {
+        const rows = await system.sql`
+          select 1 from delivery.publish_tasks
+          where status in ('calling', 'working') and wake_at > now() - interval '1 second'`;
+        return rows.length === 0;
+      },
+      { timeoutMs: SETTLE_MS[bus] },
+    );
+    process.kill(stopped, "SIGCONT");
+    await expectAll(system, burst, "published", SETTLE_MS[bus]);
+    await expectExactlyOnce(system, burst, ["x", "bluesky", "telegram"]);
+  });
+}

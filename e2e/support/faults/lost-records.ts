@@ -1,0 +1,98 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";
+import { hasCaughtUp, rewindGroup, scramble, truncateBus } from "../bus-records.ts";
+import { whenPost } from "../posts.ts";
+import type { System } from "../system.ts";
+import { POSTS, SETTLE_MS, type FaultStack } from "./fault-stack.ts";
+
+const PLATFORMS = ["x", "bluesky", "telegram"];
+
+/** Kills every replica of a service and keeps it down until the returned function is called. */
+function takeDown(system: System, service: "posts" | "delivery", signal: NodeJS.Signals) {
+  const release = system.hold(service);
+  for (const pid of system.pids(service)) process.kill(pid, signal);
+  return release;
+}
+
+async function whenOutboxIsEmpty({ sql }: System): Promise<void> {
+  await eventually(async () => (await sql`select 1 from posts.outbox limit 1`).length === 0, {
+    timeoutMs: 30_000,
+  });
+}
+
+/** Tests that what a bus loses, repeats or reorders changes nothing in the end. */
+export function testLostRecords(stack: () => FaultStack): void {
+  test(`the sweep publishes all ${POSTS} posts when every record on the bus is lost`, async () => {
+    const { bus, system, all } = stack();
+    const release = takeDown(system, "delivery", "SIGKILL");
+    const options = { count: POSTS, label: "truncate", accounts: all };
+    const burst = await publishBurst(system, options);
+    await whenOutboxIsEmpty(system);
+    await truncateBus(system);
+    release();
+    await expectAll(system, burst, "published", SETTLE_MS[bus]);
+    await expectExactlyOnce(system, burst, PLATFORMS);
+  });
+
+  test("replaying the whole topic into an empty consumer group makes no platform call", async () => {
+    const { bus, system, all } = stack();
+    const burst = await publishBurst(system, { count: 30, label: "replay", accounts: all });
+    await expectAll(system, burst, "published", SETTLE_MS[bus]);
+    const before = await system.simulator.publishCalls();
+    const release = takeDown(system, "delivery", "SIGTERM");
+    await eventually(
+      async () => {
+        await rewindGroup(system, "delivery", "posts.events.v1");
+        return true;
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(false);
+    release();
+    await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
+      timeoutMs: SETTLE_MS[bus],
+    });
+    const accountIds = all.map(([id]) => id ?? "");
+    const after = await system.api.createPost("after the replay", accountIds);
+    await whenPost(system.api, after.id, "published", SETTLE_MS[bus]);
+    expect(await system.simulator.publishCalls()).toBe(before + accountIds.length);
+    await expectExactlyOnce(system, burst, PLATFORMS);
+  });
+}
+
+/** On Postgres only, because the log of Kafka cannot be rewritten. */
+export function testScrambledRecords(stack: () => FaultStack): void {
+  test("every post is published once when events are shuffled, doubled and one in ten is dropped", async () => {
+    const { bus, system, all } = stack();
+    const releaseDelivery = takeDown(system, "delivery", "SIGKILL");
+    const options = { count: POSTS, label: "scramble", accounts: all };
+    const burst = await publishBurst(system, options);
+    await whenOutboxIsEmpty(system);
+    const releasePosts = takeDown(system, "posts", "SIGKILL");
+    expect(await scramble(system, "posts.events.v1")).toBeGreaterThanOrEqual(POSTS);
+    // While posts is down delivery cannot ask for contents, so it only inserts its tasks.
+    releaseDelivery();
+    await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
+      timeoutMs: SETTLE_MS[bus],
+    });
+    releasePosts();
+    const ids = burst.posts.map(({ id }) => id);
+    await eventually(
+      async () => {
+        const published = await system.sql`
+          select 1 from delivery.publish_tasks
+          where status = 'published' and post_id in ${system.sql(ids)}
+          limit 50`;
+        return published.length === 50;
+      },
+      { timeoutMs: SETTLE_MS[bus] },
+    );
+    const releaseAgain = takeDown(system, "posts", "SIGKILL");
+    await scramble(system, "delivery.events.v1");
+    releaseAgain();
+
+    await expectAll(system, burst, "published", SETTLE_MS[bus]);
+    await expectExactlyOnce(system, burst, PLATFORMS);
+  });
+}

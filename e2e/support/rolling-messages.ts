@@ -1,0 +1,82 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect } from "vitest";
+import type { PostRecord } from "./api.ts";
+import { expectAll, expectExactlyOnce } from "./burst.ts";
+import type { System } from "./system.ts";
+
+const SETTLE_MS = 90_000;
+const ACCOUNTS = 20;
+/** Maximum number of open tasks. It is twice the number of calls in progress, so a process that stops always has a next task. */
+const MAX_OPEN = 2 * ACCOUNTS;
+/** Posts that are created together. */
+const BATCH = 8;
+
+async function countTasks(system: System, statuses: readonly string[]): Promise<number> {
+  const [row] = await system.sql<{ count: number }[]>`
+    select count(*)::int as count
+    from delivery.publish_tasks
+    where status in ${system.sql(statuses)}`;
+  return row?.count ?? -1;
+}
+
+/** Creates posts for as long as `work` takes, as many as keep the accounts busy. */
+async function sendDuring(
+  system: System,
+  accountIds: readonly string[],
+  work: Promise<void>,
+): Promise<readonly PostRecord[]> {
+  const state = { isWorking: true };
+  const ended = work.finally(() => {
+    state.isWorking = false;
+  });
+  const posts: PostRecord[] = [];
+  while (state.isWorking) {
+    await eventually(async () => (await countTasks(system, ["queued", "calling"])) < MAX_OPEN, {
+      timeoutMs: SETTLE_MS,
+    });
+    const more = Array.from({ length: BATCH }, (_, index) => {
+      const number = posts.length + index;
+      return system.api.createPost(`rolling ${number}`, [accountIds[number % ACCOUNTS] ?? ""]);
+    });
+    posts.push(...(await Promise.all(more)));
+  }
+  await ended;
+  return posts;
+}
+
+/** Replaces each process of delivery, one after the other, while calls are in progress. */
+async function rollDelivery(system: System): Promise<void> {
+  for (const pid of system.pids("delivery")) {
+    await eventually(async () => (await countTasks(system, ["calling"])) > ACCOUNTS / 2, {
+      timeoutMs: SETTLE_MS,
+    });
+    process.kill(pid, "SIGTERM");
+    await eventually(() => !system.pids("delivery").includes(pid), { timeoutMs: SETTLE_MS });
+  }
+}
+
+function countStops(logs: string): number {
+  const lines = logs.split("\n").filter((line) => line.includes('"msg":"stopping"'));
+  return lines.filter((line) => line.includes('"service":"delivery"')).length;
+}
+
+/**
+ * Replaces the two processes of a fresh stack's delivery while telegram messages go out, and checks that every message is sent
+ * once and that no outcome is unknown. The visible call may take longer than the one second that the platform takes here.
+ */
+export async function expectRollKeepsMessages(system: System): Promise<void> {
+  const accountIds = await system.connect("telegram", ACCOUNTS);
+  await system.simulator.setLatency(1000);
+
+  const posts = await sendDuring(system, accountIds, rollDelivery(system));
+
+  await expectAll(system, { posts }, "published", SETTLE_MS);
+  await expectExactlyOnce(system, { posts }, ["telegram"]);
+  const attempts = await system.sql<{ outcome: string | null; count: number }[]>`
+    select outcome, count(*)::int as count
+    from delivery.publish_attempts
+    group by outcome`;
+  expect(attempts.filter(({ outcome }) => outcome === null || outcome === "unknown")).toEqual([]);
+  expect(countStops(system.logs())).toBe(2);
+  await system.simulator.setLatency(0);
+}

@@ -1,0 +1,83 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { findStablePort } from "@postrider/local/free-port";
+import { startStack, type Stack } from "@postrider/local/stack";
+import { makeTestFolder } from "@postrider/local/test-folder";
+import type { TestProject } from "vitest/node";
+import { createSimulatorControl } from "./simulator.ts";
+import { stackEnvironment } from "./stack-environment.ts";
+
+declare module "vitest" {
+  // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
+  interface ProvidedContext {
+    /** A request to it starts the shared stack unless it runs, and is answered with a `SharedStack`. */
+    sharedStackUrl: string;
+  }
+}
+
+/** Where a test file finds the stack that it shares with other files. */
+export interface SharedStack {
+  readonly dataDir: string;
+  /** Media may be imported from this port of the loopback address; one file at a time listens there. */
+  readonly outsidePort: number;
+}
+
+/** The origin whose pages may upload to the shared stack. */
+export const UPLOAD_ORIGIN = "https://app.example.com";
+
+interface Started extends SharedStack {
+  readonly stack: Stack;
+  readonly reports: readonly string[];
+}
+
+async function start(): Promise<Started> {
+  const [dataDir, outsidePort] = [makeTestFolder("stack"), await findStablePort()];
+  const reports: string[] = [];
+  const stack = await startStack({
+    dataDir,
+    port: 0,
+    // Two of each, so that the requests of a test meet different processes.
+    replicas: 2,
+    report: (line) => reports.push(line),
+    env: stackEnvironment({
+      OUTBOUND_ALLOW: `127.0.0.1:${outsidePort}`,
+      UPLOAD_ORIGINS: UPLOAD_ORIGIN,
+    }),
+  });
+  await createSimulatorControl(stack.describe().simulatorUrl).liftQuotas();
+  return { stack, dataDir, outsidePort, reports };
+}
+
+async function stop({ stack, reports }: Started): Promise<void> {
+  const ended = reports.filter((line) => line.includes(" ended: "));
+  await stack[Symbol.asyncDispose]();
+  if (ended.length > 0) throw new Error(`in the shared stack ${ended.join(", ")}`);
+}
+
+/**
+ * vitest's globalSetup: starts one stack, on the Postgres bus, when the first test file asks for it, and stops it after the last
+ * file. A file that stops processes, holds parts, needs Kafka or changes settings starts a stack of its own instead.
+ *
+ * @returns The teardown, which fails the run when a process of the shared stack ended meanwhile.
+ */
+export async function setup({
+  provide,
+}: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+  let started: Promise<Started> | undefined;
+  const server = createServer((_request, response) => {
+    started ??= start();
+    started.then(
+      ({ dataDir, outsidePort }) => response.end(JSON.stringify({ dataDir, outsidePort })),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await listening;
+  provide("sharedStackUrl", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    if (started !== undefined) await stop(await started);
+  };
+}

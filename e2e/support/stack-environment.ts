@@ -1,0 +1,17 @@
+/** Settings that shorten every time no test can wait for; the rules stay the same. */
+const SHORT_TIMES = {
+  VISIBLE_CALL_SECONDS: "3",
+  LEASE_SECONDS: "3",
+  RECONCILE_TIME_SCALE: "0.005",
+  SWEEP_SECONDS: "1",
+  SWEEP_AFTER_SECONDS: "3",
+  PUBLISH_RETRY_SECONDS: "0.5,1,2,4,8",
+  ACCOUNT_PAUSE_SECONDS: "0.5,1",
+};
+
+/** The environment of a stack of the end-to-end tests: what Java needs of ours, short times, and `more`. */
+export function stackEnvironment(
+  more: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string | undefined>> {
+  return { PATH: process.env.PATH, HOME: process.env.HOME, ...SHORT_TIMES, ...more };
+}

@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+
+/** One place whose words break the rules of CONTRIBUTING.md. */
+export interface Finding {
+  readonly line: number;
+  readonly found: string;
+  readonly advice: string;
+}
+
+const ACTOR = "name the actor";
+
+/** Words that almost always mean that a sentence needs a second reading, and what to write instead. */
+const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
+  // In quotes `nobody` is the Unix user.
+  [/(?<![`"'])\b(?:nobody|somebody|whoever|hardly)\b(?![`"'])/gi, ACTOR],
+  [/\bso (?:long|many)\b(?! as\b| that\b)/gi, "say how long or how many, with the unit"],
+  [/\bis (?:no|none)\b(?! (?:longer|more|less)\b)/gi, 'write "is not"'],
+  [/films?/gi, 'write "video"'],
+  [/\b[Nn]ews\b|[a-z]News(?=[A-Z]|\b)/g, 'write "update"'],
+  [/\baway\b/gi, 'write "unavailable", or leave it out'],
+  [/gently/gi, "say what happens"],
+  [/workshops?/gi, 'write "context"'],
+  [/poison(?:ed|s)?/gi, 'write "crash-looping"'],
+  [/wholesome/gi, 'write "healthy"'],
+  [/happenings?/gi, 'write "event"'],
+  [/surroundings/gi, 'write "dependencies"'],
+];
+
+const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
+
+/** Generated or foreign text, and the two files that have to name the words. */
+const NOT_CHECKED =
+  /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|pnpm-lock\.yaml$|kubernetes-/;
+
+/** The start of a continued line, with the sign of its comment: a phrase may be broken there. */
+const LINE_BREAK = /\n[ \t]*(?:\*(?!\/)|\/\/|#|--)?[ \t]*/g;
+
+/** Every place of a text that breaks a rule, in the order of the rules. */
+export function findUnclearWords(text: string): readonly Finding[] {
+  const flat = text.replaceAll(LINE_BREAK, (lineBreak) => ` ${" ".repeat(lineBreak.length - 1)}`);
+  const spaced = /\s+/g;
+  return RULES.flatMap(([words, advice]) => {
+    const loose = new RegExp(words.source.replaceAll(" ", " +"), words.flags);
+    return [...flat.matchAll(loose)].map((match) => ({
+      line: text.slice(0, match.index).split("\n").length,
+      found: match[0].trim().replaceAll(spaced, " "),
+      advice,
+    }));
+  });
+}
+
+/** Every finding in the files that git tracks, as `file:line: "words": advice`. */
+export function checkRepository(root: string): readonly string[] {
+  const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split(
+    "\0",
+  );
+  return files
+    .filter((file) => CHECKED.test(file) && !NOT_CHECKED.test(file))
+    .flatMap((file) =>
+      findUnclearWords(readFileSync(resolve(root, file), "utf8")).map(
+        ({ line, found, advice }) => `${file}:${line}: "${found}": ${advice}`,
+      ),
+    );
+}

@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect } from "vitest";
+import type { Settings } from "#src/config.ts";
+import { runCommand } from "#src/run.ts";
+
+/** The process that an operator starts. */
+export const MAIN = join(import.meta.dirname, "../src/main.ts");
+
+export const INTERNAL_SECRET = "a secret that only these tests and their services know";
+
+/** A sealing key for services that need one. */
+export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
+
+/** Matches an instant as the JSON output shows it. */
+export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+
+/** Time limit of a service's start; other tests may load the machine meanwhile. */
+const START_TIMEOUT_MS = 25_000;
+
+const SERVICES = join(import.meta.dirname, "../../../services");
+
+export async function createServiceDatabase(
+  service: "accounts" | "delivery",
+): Promise<TestDatabase> {
+  const migrationsFolder = join(SERVICES, service, "migrations");
+  return await createTestDatabase({ service, migrationsFolder });
+}
+
+export interface RunningService extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts a service as a process and waits until it is ready. It chooses a free port, which its log names. */
+export async function startService(
+  name: "accounts" | "delivery",
+  database: TestDatabase,
+  env: Readonly<Record<string, string>>,
+): Promise<RunningService> {
+  const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PORT: "0",
+      METRICS_PORT: "0",
+      BUS: "postgres",
+      DATABASE_URL: database.url,
+      INTERNAL_SECRET,
+      ...env,
+    },
+  });
+  let log = "";
+  for (const output of [service.stdout, service.stderr])
+    output.on("data", (chunk: Buffer) => (log += chunk.toString()));
+  const stop = async () => {
+    service.kill("SIGTERM");
+    if (service.exitCode === null) await once(service, "exit");
+  };
+  try {
+    const limit = { timeoutMs: START_TIMEOUT_MS };
+    const url = await eventually(() => /"url":"(http[^"]+)"/.exec(log)?.[1] ?? false, limit);
+    await eventually(async () => (await fetch(`${url}/readyz`)).ok, limit);
+    return { url, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw new Error(`${name} did not start; its log: ${log}`, { cause: error });
+  }
+}
+
+export interface Ended {
+  readonly exitCode: number;
+  /** What was printed on standard output. */
+  readonly printed: string;
+  /** What was printed on standard error. */
+  readonly errors: string;
+}
+
+/** Runs a command inside the test's process. */
+export async function runTool(
+  words: readonly string[],
+  settings: Settings,
+  inputLine = "",
+): Promise<Ended> {
+  const printed: string[] = [];
+  const errors: string[] = [];
+  const exitCode = await runCommand(words, settings, {
+    print: (text) => void printed.push(text),
+    printError: (text) => void errors.push(text),
+    readLine: () => Promise.resolve(inputLine),
+  });
+  return { exitCode, printed: printed.join("\n"), errors: errors.join("\n") };
+}

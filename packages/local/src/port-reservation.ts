@@ -1,0 +1,60 @@
+import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { isIdentity } from "#src/hold.ts";
+import { writeJsonFile } from "#src/json-file.ts";
+import { identifyProcess, stillRuns } from "#src/process-identity.ts";
+
+/** One file for each reserved port, which names the process that reserved it. */
+const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
+const reserved = new Set<number>();
+
+/**
+ * Reserves a port until this process ends. Other launchers cannot see that a port is taken while nothing listens there: between
+ * the choice and the start of a server, and while a part of a stack is down.
+ *
+ * @returns False when another process that still runs has reserved it.
+ */
+export function reservePort(port: number): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (reserved.size === 0) process.once("exit", releaseAll);
+  const file = join(folder, String(port));
+  const own = join(folder, `own-${process.pid}`);
+  writeJsonFile(own, identifyProcess(process.pid));
+  try {
+    if (!links(own, file)) {
+      if (reserved.has(port) || isHeld(file)) return false;
+      rmSync(file, { force: true });
+      if (!links(own, file)) return false;
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  reserved.add(port);
+  return true;
+}
+
+function releaseAll(): void {
+  for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
+}
+
+/** A link is made whole or not at all: of two processes at once only one reserves the port. */
+function links(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function isHeld(file: string): boolean {
+  try {
+    const holder: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return isIdentity(holder) && stillRuns(holder);
+  } catch {
+    // Its process has ended and removed it just now.
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import { loadConfig } from "@postrider/shared/config";
+import { expect, test } from "vitest";
+import { readPlatformAddresses } from "./addresses.ts";
+
+const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readPlatformAddresses);
+
+test("without settings every address is a public host of its platform", () => {
+  const { instagram, youtube, tiktok } = read({});
+  expect(instagram).toEqual({
+    api: "https://graph.facebook.com",
+    upload: "https://rupload.facebook.com",
+    authorize: "https://www.facebook.com/v25.0/dialog/oauth",
+    login: {
+      api: "https://graph.instagram.com",
+      oauth: "https://api.instagram.com",
+      authorize: "https://www.instagram.com/oauth/authorize",
+    },
+  });
+  expect(youtube.oauth).toBe("https://oauth2.googleapis.com");
+  expect(tiktok.authorize).toBe("https://www.tiktok.com/v2/auth/authorize/");
+});
+
+test("a base address replaces every address of its platform and of no other", () => {
+  const { instagram, facebook, x } = read({ INSTAGRAM_BASE_URL: "http://127.0.0.1:9/instagram" });
+  expect(instagram).toEqual({
+    api: "http://127.0.0.1:9/instagram",
+    upload: "http://127.0.0.1:9/instagram/rupload",
+    authorize: "http://127.0.0.1:9/instagram/v25.0/dialog/oauth",
+    login: {
+      api: "http://127.0.0.1:9/instagram/login",
+      oauth: "http://127.0.0.1:9/instagram/login",
+      authorize: "http://127.0.0.1:9/instagram/login/oauth/authorize",
+    },
+  });
+  expect(facebook.api).toBe("https://graph.facebook.com");
+  expect(x.authorize).toBe("https://x.com/i/oauth2/authorize");
+});
+
+test("the Graph API version is part of Meta's authorization pages", () => {
+  expect(read({ GRAPH_API_VERSION: "v26.0" }).facebook.authorize).toBe(
+    "https://www.facebook.com/v26.0/dialog/oauth",
+  );
+});

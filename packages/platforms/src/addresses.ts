@@ -1,0 +1,88 @@
+import type { EnvReader } from "@postrider/shared/config";
+import type { PlatformId } from "./registry.ts";
+
+/** The public address of each platform's API. */
+const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
+  instagram: "https://graph.facebook.com",
+  x: "https://api.x.com",
+  facebook: "https://graph.facebook.com",
+  tiktok: "https://open.tiktokapis.com",
+  youtube: "https://www.googleapis.com",
+  telegram: "https://api.telegram.org",
+  bluesky: "https://bsky.social",
+};
+
+/**
+ * Where one platform answers. Without its setting these are the platform's public hosts; with it, every part of the
+ * platform is below that one address, as in the simulator.
+ */
+interface Place {
+  readonly api: string;
+  /** The address of another part of the platform: `host` in public, `path` below a replaced address. */
+  readonly at: (host: string, path: string) => string;
+}
+
+function readPlace(read: EnvReader, platform: PlatformId): Place {
+  const own = PUBLIC_API[platform];
+  const api = read
+    .about(
+      `Address that replaces all public addresses of ${platform}, for example of a simulator.`,
+      {
+        level: "tests",
+      },
+    )
+    .url(`${platform.toUpperCase()}_BASE_URL`, own);
+  return { api, at: (host, path) => (api === own ? host : `${api}${path}`) };
+}
+
+/** Reads the address of every part of every platform, and the version of Meta's Graph API. */
+export function readPlatformAddresses(read: EnvReader) {
+  const instagram = readPlace(read, "instagram");
+  const facebook = readPlace(read, "facebook");
+  const x = readPlace(read, "x");
+  const youtube = readPlace(read, "youtube");
+  const tiktok = readPlace(read, "tiktok");
+  const graphVersion = read
+    .about("Version of Meta's Graph API, for facebook and instagram.", { level: "advanced" })
+    .string("GRAPH_API_VERSION", { default: "v25.0" });
+  const dialog = `/${graphVersion}/dialog/oauth`;
+  return {
+    graphVersion,
+    instagram: {
+      api: instagram.api,
+      upload: instagram.at("https://rupload.facebook.com", "/rupload"),
+      authorize: instagram.at(`https://www.facebook.com${dialog}`, dialog),
+      /** For accounts that are connected with Instagram's own login. */
+      login: {
+        api: instagram.at("https://graph.instagram.com", "/login"),
+        oauth: instagram.at("https://api.instagram.com", "/login"),
+        authorize: instagram.at(
+          "https://www.instagram.com/oauth/authorize",
+          "/login/oauth/authorize",
+        ),
+      },
+    },
+    facebook: {
+      api: facebook.api,
+      upload: facebook.at("https://rupload.facebook.com", "/rupload"),
+      authorize: facebook.at(`https://www.facebook.com${dialog}`, dialog),
+    },
+    x: {
+      api: x.api,
+      authorize: x.at("https://x.com/i/oauth2/authorize", "/i/oauth2/authorize"),
+    },
+    youtube: {
+      // The API and the uploads answer on one host.
+      api: youtube.api,
+      oauth: youtube.at("https://oauth2.googleapis.com", ""),
+      authorize: youtube.at("https://accounts.google.com/o/oauth2/v2/auth", "/o/oauth2/v2/auth"),
+    },
+    tiktok: {
+      api: tiktok.api,
+      // TikTok's authorization page exists only with a slash at the end.
+      authorize: tiktok.at("https://www.tiktok.com/v2/auth/authorize/", "/v2/auth/authorize/"),
+    },
+    telegram: { api: readPlace(read, "telegram").api },
+    bluesky: { api: readPlace(read, "bluesky").api },
+  };
+}

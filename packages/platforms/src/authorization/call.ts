@@ -1,0 +1,48 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+import { formBody } from "#src/http/request-body.ts";
+import type { Refused, Unavailable } from "./connector.ts";
+
+/** The credentials that were entered lack a value, or one has the wrong type. */
+export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
+
+export function unavailable(message: string): Unavailable {
+  return { kind: "unavailable", message };
+}
+
+/** Calls a platform once. A call without an answer does not show whether the credential works. */
+export async function askPlatform(
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | Unavailable> {
+  const answer = await callPlatform(call, signal);
+  return answer.kind === "answer" ? answer : unavailable(answer.message);
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Fields of a token request that are public; every other field proves something. */
+const PUBLIC_FIELDS = new Set([
+  "client_id",
+  "client_key",
+  "grant_type",
+  "redirect_uri",
+  "token_type_hint",
+]);
+
+function secretsIn(fields: Fields): readonly string[] {
+  return Object.entries(fields).flatMap(([name, value]) => (PUBLIC_FIELDS.has(name) ? [] : value));
+}
+
+/** A request to a token endpoint, with its fields as a form. */
+export function postToTokenEndpoint(url: string, fields: Fields): PlatformRequest {
+  const secrets = secretsIn(fields);
+  return { method: "POST", url, body: formBody(fields), secrets, returnsTokens: true };
+}
+
+/** A request to a token endpoint that takes its fields in the query. */
+export function getFromTokenEndpoint(url: string, fields: Fields): PlatformRequest {
+  const query = new URLSearchParams(fields).toString();
+  return { method: "GET", url: `${url}?${query}`, secrets: secretsIn(fields), returnsTokens: true };
+}

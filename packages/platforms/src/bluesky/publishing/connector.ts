@@ -1,0 +1,96 @@
+import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { text } from "#src/http/json.ts";
+import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep } from "#src/publishing/steps.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { deletePost } from "./delete-post.ts";
+import { toFailure } from "./failures.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
+import { createImageStep } from "./image-step.ts";
+import type { PageReader } from "./link-card.ts";
+import { reconcile } from "./reconcile.ts";
+import { createRecordStep } from "./record-step.ts";
+import type { BlueskyUrls } from "./video-calls.ts";
+import { createVideoStep } from "./video-step.ts";
+import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
+
+export interface BlueskySettings extends BlueskyUrls {
+  /** Private addresses that the cards of links may read, besides public ones. */
+  readonly outboundAllow?: readonly AllowedAddress[];
+}
+
+function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
+  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
+    return { kind: "published", externalId: rkey, permalink: toPermalink(publication, rkey) };
+  }
+  const name = text(answer.json, "error");
+  if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
+    return { kind: "unknown", message: name ?? describeStatus(answer) };
+  }
+  return toFailure(answer, name);
+}
+
+/** Every file is uploaded before the record references it. */
+function toSteps(
+  urls: BlueskyUrls,
+  pages: PageReader,
+  publication: Publication,
+): readonly PrepareStep[] {
+  const uploads = publication.media.map(({ kind }, index) =>
+    kind === "video" ? createVideoStep(urls, index) : createImageStep(urls.baseUrl, index),
+  );
+  return [...uploads, createRecordStep({ baseUrl: urls.baseUrl, pages }, publication)];
+}
+
+async function publish(
+  baseUrl: string,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const { rkey, record } = handles;
+  if (rkey === undefined || record === undefined) throw new Error("the record was not prepared");
+  const body = {
+    repo: publication.externalId,
+    collection: COLLECTION,
+    rkey,
+    record: JSON.parse(record) as unknown,
+    swapRecord: null,
+  };
+  const sent = await sendOnce(
+    toRequest(baseUrl, publication, "com.atproto.repo.putRecord", body),
+    guard,
+  );
+  return sent.kind === "answer" ? toOutcome(sent, publication, rkey) : toUnanswered(sent);
+}
+
+/**
+ * Bluesky over XRPC: `putRecord` with a record key of our own. Writing the same record under the same key again changes
+ * nothing and gets the same answer, so an unknown outcome is settled by reading the record or by writing it again.
+ *
+ * @param pages Reads the linked pages for the cards of links.
+ */
+export function createBlueskyPublishingConnector(
+  { outboundAllow = [], ...urls }: BlueskySettings,
+  pages: PageReader = new OutboundClient({ allow: outboundAllow }),
+): PublishingConnector {
+  const { baseUrl } = urls;
+  return {
+    platform: "bluesky",
+    maxResends: Number.MAX_SAFE_INTEGER,
+    steps: (publication) => toSteps(urls, pages, publication),
+    publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
+    reconcile: (publication, handles, _call, signal) =>
+      reconcile(baseUrl, publication, handles, signal),
+    findMatchingPost: (publication, _handles, call, signal) =>
+      findMatchingPost(baseUrl, publication, call, signal),
+    canDelete: true,
+    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+  };
+}

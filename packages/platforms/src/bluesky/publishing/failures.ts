@@ -1,0 +1,48 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { describeStatus, header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
+
+/** Wait after a rate limit that names no time. */
+const DEFAULT_WAIT_MS = 60_000;
+const TOKEN_ERRORS = new Set([
+  "ExpiredToken",
+  "InvalidToken",
+  "AuthMissing",
+  "AuthenticationRequired",
+  "AuthRequired",
+]);
+const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
+/** Error texts may change, but only the word "blob" or "mime type" in one shows that a validation error is about media. */
+const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
+/** The server deleted a blob before the record referenced it; a later attempt uploads it again. */
+const BLOB_GONE = "BlobNotFound";
+
+/** The failure that an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is only a wait. */
+export function toFailure(answer: PlatformAnswer, name: string): Failure {
+  const message = shorten(text(answer.json, "message") ?? name);
+  if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
+  if (ACCOUNT_ERRORS.has(name)) return { kind: "refused", code: "account_action_needed", message };
+  if (answer.status === 429) {
+    const seconds = Number(header(answer, "retry-after"));
+    return limitReached("rate_limited", message, seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_MS);
+  }
+  if (name === BLOB_GONE) return platformUnavailable(message);
+  if (answer.status === 413 || ABOUT_MEDIA.test(message))
+    return { kind: "refused", code: "media_rejected", message };
+  if (answer.status === 403) return { kind: "refused", code: "permission_missing", message };
+  return { kind: "refused", code: "content_rejected", message };
+}
+
+/** The failure of an upload. An upload makes nothing visible, so an unclear answer is retried. */
+export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  const { status } = answer;
+  const name = text(answer.json, "error") ?? (status === 413 ? "PayloadTooLarge" : undefined);
+  if (name === undefined || status < 400 || status >= 500)
+    return platformUnavailable(name ?? describeStatus(answer));
+  const failure = toFailure(answer, name);
+  return failure.kind === "refused" && failure.code === "content_rejected"
+    ? { ...failure, code: "media_rejected" }
+    : failure;
+}

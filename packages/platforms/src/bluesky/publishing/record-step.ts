@@ -1,0 +1,119 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { type JsonObject, text } from "#src/http/json.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PrepareStep } from "#src/publishing/steps.ts";
+import { readBlob } from "./blob-state.ts";
+import { createFacets, findFirstLink, findMentions } from "./facets.ts";
+import { fetchCard, type PageReader } from "./link-card.ts";
+import { createTid } from "./tid.ts";
+import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
+
+/** The default host of repositories, and the reader of linked pages. */
+interface RecordOptions {
+  readonly baseUrl: string;
+  readonly pages: PageReader;
+}
+
+/** The DIDs of the handles that the text mentions, without handles that do not resolve. */
+async function resolveMentions(
+  baseUrl: string,
+  publication: Publication,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string> | Failure> {
+  const dids = new Map<string, string>();
+  for (const { handle } of findMentions(publication.text)) {
+    const host = hostOf(baseUrl, publication);
+    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
+    const answer = await callPlatform(
+      { method: "GET", url, isForeign: isForeign(publication) },
+      signal,
+    );
+    if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+    const did = text(answer.json, "did");
+    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
+  }
+  return dids;
+}
+
+function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
+  return width === null || height === null ? {} : { aspectRatio: { width, height } };
+}
+
+/** What the post shows besides its text: up to four images, or a film. An alternative text must be there, and may be empty. */
+function toEmbed({ media }: Publication, handles: Handles): JsonObject {
+  const [first] = media;
+  if (first === undefined) return {};
+  if (first.kind === "video") {
+    const video = readBlob(handles, 0);
+    return { embed: { $type: "app.bsky.embed.video", video, ...aspectRatioOf(first) } };
+  }
+  const images = media.map((one, index) => ({
+    image: readBlob(handles, index),
+    alt: "",
+    ...aspectRatioOf(one),
+  }));
+  return { embed: { $type: "app.bsky.embed.images", images } };
+}
+
+/** What stands below a text without files: a card of the page that it links to, if that can be had. */
+async function createCard(
+  pages: PageReader,
+  { text: words, media }: Publication,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const uri = findFirstLink(words);
+  if (uri === undefined || media.length > 0) return {};
+  const external = await fetchCard(pages, uri, signal);
+  return external === undefined ? {} : { embed: { $type: "app.bsky.embed.external", external } };
+}
+
+function read({ record }: Handles): JsonObject | undefined {
+  return record === undefined ? undefined : (JSON.parse(record) as JsonObject);
+}
+
+async function createRecord(
+  { baseUrl, pages }: RecordOptions,
+  publication: Publication,
+  now: Date,
+  signal: AbortSignal,
+): Promise<JsonObject | Failure> {
+  const dids = await resolveMentions(baseUrl, publication, signal);
+  if ("kind" in dids) return dids;
+  const card = await createCard(pages, publication, signal);
+  const facets = createFacets(publication.text, dids);
+  return {
+    $type: COLLECTION,
+    text: publication.text,
+    createdAt: now.toISOString(),
+    ...(facets.length === 0 ? {} : { facets }),
+    ...card,
+  };
+}
+
+/**
+ * Chooses the record key and prepares the whole record, so that every later call repeats the same write. When a file gets
+ * another reference after a second upload, the record is updated under the same key, so it never exists twice.
+ */
+export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
+  return {
+    name: "record",
+    isDone: (handles) => {
+      const record = read(handles);
+      if (handles.rkey === undefined || record === undefined) return false;
+      // A card does not change after the record is prepared.
+      if (post.media.length === 0) return true;
+      return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
+    },
+    run: async (publication, handles, signal) => {
+      const now = new Date();
+      const record = read(handles) ?? (await createRecord(options, publication, now, signal));
+      if ("kind" in record) return record as Failure;
+      return {
+        rkey: handles.rkey ?? createTid(now, Math.random()),
+        record: JSON.stringify({ ...record, ...toEmbed(publication, handles) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { waitForProcessing } from "#src/publishing/processing-wait.ts";
+import {
+  type PrepareStep,
+  runAgain,
+  type StepResult,
+  type StepWait,
+} from "#src/publishing/steps.ts";
+import { isFresh, toBlobHandle } from "./blob-state.ts";
+import { toUploadFailure } from "./failures.ts";
+import {
+  askJob,
+  askServiceToken,
+  readJob,
+  sendVideo,
+  type BlueskyUrls,
+  type Job,
+  type VideoContext,
+} from "./video-calls.ts";
+
+/** The progress of the video at the video service; stored as a handle after each of its answers. */
+interface Upload {
+  readonly jobId: string;
+  /** `lost` = the upload has to start again. */
+  readonly stage: "processing" | "ready" | "lost";
+  /** When the service had received the whole video, in Unix milliseconds. */
+  readonly startedAt: number;
+  /** How often the upload started again because the service lost it or failed. */
+  readonly restarts: number;
+}
+
+interface VideoUpload extends VideoContext {
+  readonly index: number;
+}
+
+const MAX_RESTARTS = 1;
+/** Failures of the service, not of the video. */
+const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
+
+const NAME = "video";
+
+function readUpload(handles: Handles): Upload | undefined {
+  return readJsonHandle(handles, NAME) as Upload | undefined;
+}
+
+function toHandle(upload: Upload): Handles {
+  return toJsonHandle(NAME, upload);
+}
+
+/** The failure of a call to the video service. The call used a service token, so its refusal says nothing about the account's token. */
+function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
+  const failure = toUploadFailure(answer);
+  const message = failure.message;
+  const name = answer.kind === "answer" ? (text(answer.json, "error") ?? "") : "";
+  if (name === "DailyLimitExceeded") return { kind: "retryable", code: "platform_quota", message };
+  if (name === "UploadForbidden" || /unconfirmed.?email/i.test(`${name} ${message}`))
+    return { kind: "refused", code: "account_action_needed", message };
+  return failure.kind === "token_refused" ? platformUnavailable(message) : failure;
+}
+
+async function start(context: VideoUpload, restarts: number): Promise<StepResult> {
+  const asked = await askServiceToken(context);
+  const token = asked.kind === "answer" ? text(asked.json, "token") : undefined;
+  if (token === undefined) return toUploadFailure(asked);
+  const answer = await sendVideo(context, token);
+  const job = readJob(answer);
+  if (job === undefined) return toServiceFailure(answer);
+  const upload = { jobId: job.id, startedAt: Date.now(), restarts };
+  return follow(context, { ...upload, stage: "processing" }, job);
+}
+
+async function look(context: VideoUpload, upload: Upload): Promise<StepResult> {
+  const answer = await askJob(context, upload.jobId);
+  const job = readJob(answer);
+  if (job !== undefined) return follow(context, upload, job);
+  const isLost = answer.kind === "answer" && [400, 404, 410].includes(answer.status);
+  const failure = toServiceFailure(answer);
+  return isLost ? restart(upload, failure.message) : failure;
+}
+
+function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
+  if (job.blob !== undefined)
+    return {
+      ...toHandle({ ...upload, stage: "ready" }),
+      ...toBlobHandle(index, job.blob, Date.now()),
+    };
+  if (job.state !== "JOB_STATE_FAILED")
+    return waitForProcessing(upload.startedAt, toHandle(upload));
+  const message = shorten(job.message);
+  if (TEMPORARY_FAILURES.has(job.failureCode)) return restart(upload, message);
+  return { kind: "refused", code: "media_rejected", message };
+}
+
+/** Starts the upload again after the service lost it or failed. When that happens twice, the video is the cause. */
+function restart(upload: Upload, message: string): StepWait | Failure {
+  if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
+  const handles = toHandle({ ...upload, stage: "lost", restarts: upload.restarts + 1 });
+  return runAgain(handles);
+}
+
+/**
+ * Uploads the video of the post to the network's video service (platforms reference 7.1), which writes it to the
+ * repository. The job is stored before its state is read, so that a crash repeats at most one call.
+ */
+export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
+  return {
+    name: `upload ${index + 1}`,
+    isDone: (handles) => isFresh(handles, index, Date.now()),
+    run: async (publication, handles, signal) => {
+      const media = publication.media[index];
+      if (media === undefined) throw new Error(`the post has no media at index ${index}`);
+      const context = { ...urls, account: publication, media, signal, index };
+      const upload = readUpload(handles);
+      return upload?.stage === "processing"
+        ? await look(context, upload)
+        : await start(context, upload?.restarts ?? 0);
+    },
+  };
+}

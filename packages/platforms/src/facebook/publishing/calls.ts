@@ -1,0 +1,49 @@
+import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+
+/** What all calls of one step need. */
+export interface FacebookContext {
+  readonly api: GraphApi;
+  readonly publication: Publication;
+  readonly signal: AbortSignal;
+}
+
+/** A call in the name of the Page that makes nothing visible. */
+export function callGraph(
+  api: GraphApi,
+  account: AccountAccess,
+  call: GraphCall,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  return callPlatform(toGraphRequest(api, account, call), signal);
+}
+
+/** The path of an edge of the Page, for example `feed`. */
+export function pagePath({ externalId }: AccountAccess, edge: string): string {
+  return `${encodeURIComponent(externalId)}/${edge}`;
+}
+
+/** The id in a successful answer, else undefined. */
+export function idIn(answer: PlatformAnswer | NoAnswer, name = "id"): string | undefined {
+  return answer.kind === "answer" && answer.status === 200 ? text(answer.json, name) : undefined;
+}
+
+/** The video of a post that consists of one video. */
+export function videoOf({ media: [video] }: Publication): PublicationMedia {
+  if (video === undefined) throw new Error("the post has no video");
+  return video;
+}
+
+/** The parameters that give a video its text and its title. */
+export function videoTexts({
+  text: description,
+  title,
+}: Publication): Readonly<Record<string, string>> {
+  return {
+    ...(description === "" ? {} : { description }),
+    ...(title === undefined || title === "" ? {} : { title }),
+  };
+}

@@ -1,0 +1,66 @@
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { PrepareStep } from "#src/publishing/steps.ts";
+import { deletePost } from "./delete-post.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
+import { kindOf, type FacebookKind } from "./post-kind.ts";
+import { createPhotoStep, createPostStep } from "./post-steps.ts";
+import { publishDirectly } from "./publish-directly.ts";
+import { publishPrepared } from "./publish-prepared.ts";
+import { reconcileDirect } from "./reconcile-direct.ts";
+import { reconcilePrepared } from "./reconcile-prepared.ts";
+import { createReelStep } from "./reel-step.ts";
+import { createVideoStep } from "./video-step.ts";
+
+export interface FacebookSettings extends GraphApi {
+  /**
+   * Whether a post is created unpublished first, which is the default. It is not verified that every Page accepts the flag
+   * that publishes such a post. With `false`, a post is visible as soon as it is created, and after a lost answer it is
+   * searched for among the posts of the Page. Videos and reels always have an id first.
+   */
+  readonly isTwoPhase?: boolean;
+}
+
+function toSteps(api: FacebookSettings, publication: Publication): readonly PrepareStep[] {
+  switch (kindOf(publication)) {
+    case "post": {
+      const photos = publication.media.map((_media, index) => createPhotoStep(api, index));
+      return api.isTwoPhase === false ? photos : [...photos, createPostStep(api)];
+    }
+    case "video":
+      return [createVideoStep(api)];
+    case "reel":
+      return [createReelStep(api)];
+  }
+}
+
+/**
+ * Facebook Pages: everything is created unpublished, and one call that names the stored id makes it visible. That call may
+ * be repeated, so an unknown outcome is settled by reading the object or by repeating the call.
+ */
+export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
+  const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;
+  return {
+    platform: "facebook",
+    maxResends: api.isTwoPhase === false ? 1 : Number.MAX_SAFE_INTEGER,
+    steps: (publication) => toSteps(api, publication),
+    publish: (publication, handles, guard) => {
+      const kind = kindOf(publication);
+      return isDirect(kind)
+        ? publishDirectly(api, publication, handles, guard)
+        : publishPrepared(api, kind, publication, handles, guard);
+    },
+    reconcile: (publication, handles, call, signal) => {
+      const kind = kindOf(publication);
+      const sent = { publication, handles };
+      return isDirect(kind)
+        ? reconcileDirect(api, sent, call, signal)
+        : reconcilePrepared(api, kind, sent, call, signal);
+    },
+    findMatchingPost: (publication, _handles, call, signal) =>
+      findMatchingPost(api, publication, call, signal),
+    canDelete: true,
+    delete: (account, externalId, signal) => deletePost(api, account, externalId, signal),
+  };
+}

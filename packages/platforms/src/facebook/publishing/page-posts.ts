@@ -1,0 +1,108 @@
+import { toGraphFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { callGraph, pagePath } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { toPermalink } from "./permalink.ts";
+import { kindOf } from "./post-kind.ts";
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 32;
+const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{type,target}}";
+
+/** A post of the Page, as Facebook lists it. */
+interface PagePost {
+  readonly id: string;
+  readonly message: string;
+  /** Ids of its photos or of its video; the preview of a link does not count. */
+  readonly files: readonly string[];
+  readonly permalink: string | undefined;
+}
+
+type PagePosts =
+  | { readonly posts: readonly PagePost[] }
+  /** Why the posts prove nothing. */
+  | { readonly verdict: Verdict };
+
+/** An album lists each of its photos, and may have an id of its own. */
+function fileIds(attachment: unknown): readonly string[] {
+  const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
+  if (parts.length > 0) return parts;
+  if (!/photo|album|video/.test(text(attachment, "type") ?? "")) return [];
+  const id = text(object(attachment, "target"), "id");
+  return id === undefined ? [] : [id];
+}
+
+function toPagePost(post: unknown): PagePost {
+  return {
+    id: text(post, "id") ?? "",
+    message: foldText(text(post, "message")),
+    files: list(object(post, "attachments"), "data").flatMap(fileIds),
+    permalink: text(post, "permalink_url"),
+  };
+}
+
+/** A list that could not be read proves nothing; one that Facebook refuses never will. */
+function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
+  const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
+  if (failure !== undefined && failure.kind !== "retryable")
+    return { kind: "cannot_tell", message: "Facebook refuses to list the Page's posts" };
+  return failure?.retryAfterMs === undefined
+    ? repeatLook(call)
+    : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
+}
+
+/** Reads all of the Page's own posts since just before the call. */
+export async function readPagePosts(
+  api: GraphApi,
+  publication: Publication,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<PagePosts> {
+  const posts: PagePost[] = [];
+  const since = String(Math.floor(searchStart(call).getTime() / 1000));
+  const query = { fields: FIELDS, since, limit: String(PAGE_SIZE) };
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const request = {
+      method: "GET",
+      path: pagePath(publication, "published_posts"),
+      query: after === undefined ? query : { ...query, after },
+    } as const;
+    const answer = await callGraph(api, publication, request, signal);
+    if (answer.kind === "no_answer" || answer.status !== 200 || !Array.isArray(answer.json?.data))
+      return { verdict: toUnread(answer, call) };
+    posts.push(...list(answer.json, "data").map(toPagePost));
+    const paging = object(answer.json, "paging");
+    after = text(object(paging, "cursors"), "after");
+    if (after === undefined || text(paging, "next") === undefined) return { posts };
+  }
+  return { verdict: repeatLook(call) };
+}
+
+/** The API addresses a video by the id of the video, and other posts by the id of the post. */
+export function toMatchingPost(
+  { id, files, permalink }: PagePost,
+  publication: Publication,
+): MatchingPost {
+  const [first = id] = files;
+  const externalId = kindOf(publication) === "post" ? id : first;
+  return { id: externalId, permalink: toPermalink(externalId, permalink) };
+}
+
+/** The posts with the text of the publication and as many files. */
+export function listMatchingPosts(
+  publication: Publication,
+  posts: readonly PagePost[],
+): readonly MatchingPost[] {
+  const message = foldText(publication.text);
+  return posts
+    .filter((post) => post.message === message && post.files.length === publication.media.length)
+    .map((post) => toMatchingPost(post, publication));
+}

@@ -1,0 +1,22 @@
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+
+/** In which form a publication is created on a Page. */
+export type FacebookKind = "post" | "video" | "reel";
+
+const REEL = { minMs: 3000, maxMs: 90_000, minWidth: 540, minHeight: 960, ratio: 9 / 16 } as const;
+/** Maximum difference from the ratio of a reel, because encoders round sizes up to whole blocks. */
+const RATIO_TOLERANCE = 0.02;
+
+/** MP4, 9:16, at least 540×960, 3 to 90 seconds (platforms reference 3.2). With an unknown size or length it is a video. */
+function isReel({ contentType, width, height, durationMs }: PublicationMedia): boolean {
+  if (contentType !== "video/mp4" || width === null || height === null || durationMs === null)
+    return false;
+  const hasLength = durationMs >= REEL.minMs && durationMs <= REEL.maxMs;
+  const hasSize = width >= REEL.minWidth && height >= REEL.minHeight;
+  return hasLength && hasSize && Math.abs(width / height - REEL.ratio) <= RATIO_TOLERANCE;
+}
+
+export function kindOf({ media: [first] }: Publication): FacebookKind {
+  if (first?.kind !== "video") return "post";
+  return isReel(first) ? "reel" : "video";
+}

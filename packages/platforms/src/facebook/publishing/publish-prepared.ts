@@ -1,0 +1,68 @@
+import { toVisibleFailure } from "#src/graph-api/failures.ts";
+import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
+import { formBody } from "#src/http/request-body.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { pagePath, videoTexts } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { readPermalink } from "./permalink.ts";
+import type { FacebookKind } from "./post-kind.ts";
+import { reelId } from "./reel-step.ts";
+import { videoId } from "./video-step.ts";
+
+/** Wait before the first look at a finished reel, which Facebook shows after some seconds. */
+const REEL_CHECK_MS = 1000;
+
+/** The id of the object that was created unpublished. */
+export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
+  switch (kind) {
+    case "post":
+      return handles.postId;
+    case "video":
+      return videoId(handles);
+    case "reel":
+      return reelId(handles);
+  }
+}
+
+/** The call that makes the object visible. It may be repeated, because it names the object. */
+function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
+  const path = encodeURIComponent(id);
+  switch (kind) {
+    case "post":
+      return { method: "POST", path, body: formBody({ is_published: "true" }) };
+    case "video":
+      return { method: "POST", path, body: formBody({ published: "true" }) };
+    case "reel": {
+      const body = formBody({
+        upload_phase: "finish",
+        video_id: id,
+        video_state: "PUBLISHED",
+        ...videoTexts(publication),
+      });
+      return { method: "POST", path: pagePath(publication, "video_reels"), body };
+    }
+  }
+}
+
+export async function publishPrepared(
+  api: GraphApi,
+  kind: FacebookKind,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const id = preparedId(kind, handles);
+  if (id === undefined)
+    return { kind: "retryable", code: "internal_error", message: "the post was not prepared" };
+  const request = toGraphRequest(api, publication, toCall(kind, publication, id));
+  const sent = await sendOnce(request, guard);
+  if (sent.kind !== "answer") return toUnanswered(sent);
+  if (sent.status !== 200 || sent.json?.success !== true) return toVisibleFailure(sent, MEANINGS);
+  if (kind === "reel") return { kind: "pending", afterMs: REEL_CHECK_MS };
+  const permalink = await readPermalink(api, publication, id);
+  return { kind: "published", externalId: id, permalink };
+}

@@ -1,0 +1,96 @@
+import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { callGraph } from "./calls.ts";
+import { MEANINGS } from "./error-meanings.ts";
+import { toPermalink } from "./permalink.ts";
+import type { FacebookKind } from "./post-kind.ts";
+import { preparedId } from "./publish-prepared.ts";
+import { askVideo, type VideoStatus } from "./video-status.ts";
+
+const MINUTE_MS = 60_000;
+/** How long a reel may take to be published before a person has to look. */
+const MAX_REEL_MS = 30 * MINUTE_MS;
+const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
+
+/** The object could not be read. Repeating the visible call is harmless and settles the outcome too, except during a limit. */
+function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
+  if (answer.kind === "no_answer") return { kind: "repeat" };
+  if (isMissing(answer)) {
+    const message = "Facebook does not find the prepared post any more";
+    return nextLook(call) ?? { kind: "cannot_tell", message };
+  }
+  const failure = toGraphFailure(answer, MEANINGS);
+  if (failure?.kind !== "retryable") return { kind: "repeat" };
+  return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
+}
+
+async function lookAtPost(
+  api: GraphApi,
+  publication: Publication,
+  id: string,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const query = { fields: "is_published,permalink_url" };
+  const request = { method: "GET", path: encodeURIComponent(id), query } as const;
+  const answer = await callGraph(api, publication, request, signal);
+  if (answer.kind === "no_answer" || answer.status !== 200) return onUnreadable(answer, call);
+  const { json } = answer;
+  if (json?.is_published === true)
+    return {
+      kind: "present",
+      externalId: id,
+      permalink: toPermalink(id, text(json, "permalink_url")),
+    };
+  return json?.is_published === false ? { kind: "absent" } : onUnreadable(answer, call);
+}
+
+/**
+ * A finished reel becomes visible when Facebook has processed it. The documentation does not say whether finishing it
+ * twice creates a second reel, so it is read until the last scheduled look before it is finished again.
+ */
+function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
+  if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
+  const checkMs = REEL_CHECKS_MS[Math.min(call.looks, REEL_CHECKS_MS.length - 1)] ?? 0;
+  if (publishing === "in_progress" || processing === "in_progress")
+    return elapsedMs(call) < MAX_REEL_MS * call.timeScale
+      ? lookAfter(checkMs, call)
+      : { kind: "cannot_tell", message: "the reel is still being published" };
+  return isLastLookDue(call) ? { kind: "absent" } : lookAfter(checkMs, call);
+}
+
+async function lookAtVideo(
+  api: GraphApi,
+  { publication, id, isReel }: { publication: Publication; id: string; isReel: boolean },
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const asked = await askVideo(api, publication, id, signal);
+  if (!("status" in asked)) return onUnreadable(asked.answer, call);
+  const { status } = asked;
+  if (status.isPublished)
+    return { kind: "present", externalId: id, permalink: toPermalink(id, status.permalink) };
+  return isReel ? judgeReel(status, call) : { kind: "absent" };
+}
+
+/** Reads the object of the call by its stored id: its own flag says whether readers see it. */
+export async function reconcilePrepared(
+  api: GraphApi,
+  kind: FacebookKind,
+  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const id = preparedId(kind, handles);
+  if (id === undefined)
+    return { kind: "cannot_tell", message: "the id of the prepared post is not known" };
+  if (kind === "post") return await lookAtPost(api, publication, id, call, signal);
+  return await lookAtVideo(api, { publication, id, isReel: kind === "reel" }, call, signal);
+}

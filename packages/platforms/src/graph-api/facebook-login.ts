@@ -1,0 +1,138 @@
+import { askPlatform, getFromTokenEndpoint, unavailable } from "#src/authorization/call.ts";
+import type {
+  AuthorizationCodeFlow,
+  AuthorizationConnector,
+  CodeGrant,
+  Connection,
+  ExchangeResult,
+  Refused,
+  Unavailable,
+} from "#src/authorization/connector.ts";
+import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import { list, number, object, text } from "#src/http/json.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { GraphApp } from "./token-owner.ts";
+
+/** What differs between the platforms that use Facebook Login. */
+export interface FacebookLogin {
+  readonly app: GraphApp;
+  readonly scopes: readonly string[];
+  /** Identifies the owner of a Page's token; a Page without an account on the platform is refused. */
+  readonly connect: AuthorizationConnector["connect"];
+}
+
+type Token = { readonly kind: "token"; readonly token: string };
+type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
+
+/** Maximum number of requests for the list of Pages: a thousand Pages per authorization. */
+const MAX_LISTS = 10;
+const LIST_LENGTH = 100;
+/** Number of Pages that are identified at the same time. */
+const PAGES_AT_ONCE = 8;
+
+/** The code or the person's token was refused; 5xx and rate limits say nothing about either. */
+const REFUSALS = new Set([100, 190]);
+
+async function askForToken(
+  { baseUrl, version, clientId, clientSecret }: GraphApp,
+  grant: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Token | Refused | Unavailable> {
+  const fields = { ...grant, client_id: clientId, client_secret: clientSecret };
+  const call = getFromTokenEndpoint(`${baseUrl}/${version}/oauth/access_token`, fields);
+  const answer = await askPlatform(call, signal);
+  if (answer.kind !== "answer") return answer;
+  const token = text(answer.json, "access_token");
+  if (answer.status === 200 && token !== undefined) return { kind: "token", token };
+  const message = `the token endpoint answered ${answer.status}`;
+  const code = number(object(answer.json, "error"), "code");
+  return answer.status < 500 && code !== undefined && REFUSALS.has(code)
+    ? { kind: "refused", message }
+    : unavailable(message);
+}
+
+/** A Page token that is fetched with a long-lived user token does not expire; with a short-lived one it does. */
+async function fetchUserToken(
+  app: GraphApp,
+  { code, redirectUri }: CodeGrant,
+  signal: AbortSignal,
+): Promise<Token | Refused | Unavailable> {
+  const short = await askForToken(app, { code, redirect_uri: redirectUri }, signal);
+  if (short.kind !== "token") return short;
+  const swap = { grant_type: "fb_exchange_token", fb_exchange_token: short.token };
+  return await askForToken(app, swap, signal);
+}
+
+/** The tokens of every Page that the person selected. */
+async function fetchPageTokens(
+  { baseUrl, version }: GraphApp,
+  userToken: string,
+  signal: AbortSignal,
+): Promise<PageTokens | Unavailable> {
+  const tokens: string[] = [];
+  let after = "";
+  for (let round = 0; round < MAX_LISTS; round += 1) {
+    const query = new URLSearchParams({ fields: "id,access_token", limit: String(LIST_LENGTH) });
+    if (after !== "") query.set("after", after);
+    const url = `${baseUrl}/${version}/me/accounts?${query.toString()}`;
+    const answer = await askPlatform({ method: "GET", url, headers: bearer(userToken) }, signal);
+    if (answer.kind !== "answer") return answer;
+    if (answer.status !== 200) return unavailable(`the list of Pages answered ${answer.status}`);
+    for (const page of list(answer.json, "data")) {
+      const token = text(page, "access_token");
+      if (token !== undefined) tokens.push(token);
+    }
+    const paging = object(answer.json, "paging");
+    after = text(object(paging, "cursors"), "after") ?? "";
+    if (text(paging, "next") === undefined || after === "") break;
+  }
+  return { kind: "pages", tokens };
+}
+
+/** Skips Pages without an account on the platform. If one Page cannot be identified, the whole exchange is unavailable. */
+async function identifyAll(
+  { connect }: FacebookLogin,
+  tokens: readonly string[],
+  signal: AbortSignal,
+): Promise<ExchangeResult> {
+  const connections: Connection[] = [];
+  for (let start = 0; start < tokens.length; start += PAGES_AT_ONCE) {
+    const batch = tokens.slice(start, start + PAGES_AT_ONCE);
+    const results = await Promise.all(batch.map((accessToken) => connect({ accessToken }, signal)));
+    for (const result of results) {
+      if (result.kind === "unavailable") return result;
+      if (result.kind === "connected") connections.push(result.connection);
+    }
+  }
+  return { kind: "granted", connections };
+}
+
+async function exchange(
+  login: FacebookLogin,
+  grant: CodeGrant,
+  signal: AbortSignal,
+): Promise<ExchangeResult> {
+  const user = await fetchUserToken(login.app, grant, signal);
+  if (user.kind !== "token") return user;
+  const pages = await fetchPageTokens(login.app, user.token, signal);
+  if (pages.kind !== "pages") return pages;
+  return await identifyAll(login, pages.tokens, signal);
+}
+
+/** The query of an authorization page of Meta, which has no PKCE: the state and the app's secret protect the code. */
+export function toMetaQuery(
+  { redirectUri, state }: { readonly redirectUri: string; readonly state: string },
+  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
+): Readonly<Record<string, string>> {
+  return { client_id: clientId, redirect_uri: redirectUri, scope: scopes.join(","), state };
+}
+
+/** Facebook Login: a person selects Pages, and each Page has a token of its own. */
+export function createFacebookLogin(login: FacebookLogin): AuthorizationCodeFlow {
+  const { authorizeUrl, clientId } = login.app;
+  return {
+    authorizeUrl: (request) =>
+      toAuthorizeUrl(authorizeUrl, toMetaQuery(request, { clientId, scopes: login.scopes })),
+    exchange: (grant, signal) => exchange(login, grant, signal),
+  };
+}

@@ -1,0 +1,95 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  type Failure,
+  limitReached,
+  platformUnavailable,
+  type TargetErrorCode,
+  type Unknown,
+} from "#src/publishing/outcome.ts";
+import { readGraphError, type GraphError } from "./graph-error.ts";
+import { limitedForMs } from "./rate-limit.ts";
+
+/**
+ * What an error means for a post: a target error code = permanently refused · `token` = the token is invalid · `limit` =
+ * wait · `transient` = not definite, whatever was called · `missing` = the object does not exist or is not accessible,
+ * which proves nothing.
+ */
+export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
+
+/** Meanings by `code/subcode`, or by a number that is the subcode or the code. */
+export type GraphMeanings = Readonly<Record<string, GraphMeaning>>;
+
+/** Errors that Facebook and Instagram share (platforms reference 1.7 and 3.7). */
+const COMMON: GraphMeanings = {
+  "190/459": "account_action_needed",
+  190: "token",
+  102: "token",
+  3: "app_configuration",
+  10: "permission_missing",
+  4: "limit",
+  17: "limit",
+  32: "limit",
+  341: "limit",
+  613: "limit",
+  80001: "limit",
+  80002: "limit",
+  368: "account_action_needed",
+  1: "transient",
+  2: "transient",
+  "100/33": "missing",
+  100: "content_rejected",
+};
+
+/** Statuses that do not show whether the call was done; a proxy may have sent them. */
+const AMBIGUOUS = new Set([408, 409, 425, 429]);
+
+function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
+  const { code, subcode } = error;
+  const names = [`${code}/${subcode}`, String(subcode), String(code)];
+  for (const name of names) {
+    const meaning = own[name] ?? COMMON[name];
+    if (meaning !== undefined) return meaning;
+  }
+  if (code >= 200 && code <= 299) return "permission_missing";
+  return error.isTransient ? "transient" : "content_rejected";
+}
+
+/** The failure that an error means; undefined when the error is not definite. */
+export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | undefined {
+  const error = readGraphError(answer);
+  if (error === undefined) return undefined;
+  const { message } = error;
+  const meaning = meaningOf(own, error);
+  if (meaning === "transient" || meaning === "missing") return undefined;
+  if (meaning === "token") return { kind: "token_refused", message };
+  if (meaning !== "limit") return { kind: "refused", code: meaning, message };
+  return limitReached("rate_limited", message, limitedForMs(answer));
+}
+
+/** Whether the object does not exist or is not accessible: the platform does not say which. */
+export function isMissing(answer: PlatformAnswer): boolean {
+  const error = readGraphError(answer);
+  return error !== undefined && error.code === 100 && error.subcode === 33;
+}
+
+function describe(answer: PlatformAnswer): string {
+  return readGraphError(answer)?.message ?? describeStatus(answer);
+}
+
+/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  return toGraphFailure(answer, own) ?? platformUnavailable(describe(answer));
+}
+
+/** The outcome of a visible call that was not answered with a success. Only a refusal that was parsed is definite. */
+export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {
+  const isParsed = answer.status >= 400 && answer.status < 500 && !AMBIGUOUS.has(answer.status);
+  const failure = isParsed ? toGraphFailure(answer, own) : undefined;
+  if (failure !== undefined) return failure;
+  const message = describe(answer);
+  return answer.status === 429
+    ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
+    : { kind: "unknown", message };
+}

@@ -1,0 +1,22 @@
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+
+/** An error of the Graph API (platforms reference 1.7). */
+export interface GraphError {
+  readonly code: number;
+  /** 0 when the error has no subcode. */
+  readonly subcode: number;
+  /** The message for users if there is one, else the message for developers. */
+  readonly message: string;
+  readonly isTransient: boolean;
+}
+
+/** The error in an answer; undefined when it has none, for example because a proxy answered. */
+export function readGraphError(answer: PlatformAnswer): GraphError | undefined {
+  const error = object(answer.json, "error");
+  const code = error?.code;
+  if (error === undefined || typeof code !== "number") return undefined;
+  const subcode = typeof error.error_subcode === "number" ? error.error_subcode : 0;
+  const message = text(error, "error_user_msg") ?? text(error, "message");
+  return { code, subcode, message: shorten(message), isTransient: error.is_transient === true };
+}

@@ -1,0 +1,36 @@
+import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
+import type { RequestBody } from "#src/http/request-body.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+/** The hosts of a Graph API. */
+export interface GraphApi {
+  /** The URL of the API, without the version. */
+  readonly baseUrl: string;
+  /** For example `v25.0`. */
+  readonly version: string;
+  /** The upload host. A token is never sent to an upload URL on another host. */
+  readonly uploadBaseUrl: string;
+}
+
+export interface GraphCall {
+  readonly method: PlatformRequest["method"];
+  /** The path below the version. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+}
+
+/** A request in the name of the account. The token is in a header, because URLs end up in logs. */
+export function toGraphRequest(
+  { baseUrl, version }: GraphApi,
+  { accessToken }: Pick<AccountAccess, "accessToken">,
+  { method, path, query, body }: GraphCall,
+): PlatformRequest {
+  const search = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
+  const call = {
+    method,
+    url: `${baseUrl}/${version}/${path}${search}`,
+    headers: bearer(accessToken),
+  };
+  return body === undefined ? call : { ...call, body };
+}

@@ -1,0 +1,67 @@
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import { object, text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bytesBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
+import type { GraphApi } from "./graph-request.ts";
+
+/** The result of pushing bytes. */
+export type UploadResult =
+  | { readonly kind: "uploaded" }
+  /** The upload broke or its offset was wrong: read how many bytes the platform has and continue from there. */
+  | { readonly kind: "interrupted"; readonly message: string }
+  /** The platform does not accept these bytes at this URL. */
+  | { readonly kind: "rejected"; readonly message: string }
+  | Extract<Failure, { kind: "token_refused" }>;
+
+const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
+
+/** Whether the token may be sent to an upload URL that the platform returned. */
+export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
+  return url.startsWith(`${uploadBaseUrl}/`) && URL.canParse(url);
+}
+
+/**
+ * Pushes a file from `offset` to its end to a URL of rupload.facebook.com (platforms reference 1.1 and 3.1). The platform
+ * keeps the bytes of a request that broke.
+ *
+ * @throws The error of reading the media.
+ */
+export async function pushBytes(
+  upload: {
+    readonly url: string;
+    readonly account: Pick<AccountAccess, "accessToken">;
+    readonly media: PublicationMedia;
+    readonly offset: number;
+  },
+  signal: AbortSignal,
+): Promise<UploadResult> {
+  const { url, account, media, offset } = upload;
+  const headers = {
+    authorization: `OAuth ${account.accessToken}`,
+    offset: String(offset),
+    file_size: String(media.bytes),
+  };
+  const source = mediaBytes(media, { start: offset, length: media.bytes - offset });
+  const body = bytesBody("application/octet-stream", source);
+  return toResult(await callPlatform({ method: "POST", url, headers, body }, signal));
+}
+
+function toResult(answer: PlatformAnswer | NoAnswer): UploadResult {
+  if (answer.kind === "no_answer") return { kind: "interrupted", message: answer.message };
+  if (answer.status === 200 && answer.json?.success === true) return { kind: "uploaded" };
+  const problem = object(answer.json, "debug_info");
+  const message = shorten(text(problem, "message") ?? `HTTP ${answer.status}`);
+  if (answer.status === 401) return { kind: "token_refused", message };
+  return isTemporary(answer, problem)
+    ? { kind: "interrupted", message }
+    : { kind: "rejected", message };
+}
+
+/** Whether the platform may still accept the same bytes. */
+function isTemporary({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
+  if (problem === undefined || problem.retriable === true || status >= 500) return true;
+  return OFFSET_ERRORS.has(text(problem, "type") ?? "");
+}

@@ -1,0 +1,75 @@
+import { inClientSpan } from "@postrider/shared/http/client-span";
+import { createPublicConnector } from "@postrider/shared/http/public-connector";
+import { Agent, request, type Dispatcher } from "undici";
+import { describeFailure } from "./network-failure.ts";
+import { OutgoingBody } from "./outgoing-body.ts";
+import { MAX_ANSWER_BYTES, toAnswer, type PlatformAnswer } from "./platform-answer.ts";
+import { redact, toHeaders, type PlatformRequest } from "./platform-request.ts";
+import { countBytes } from "./request-body.ts";
+import { withUploadTime } from "./upload-time.ts";
+
+/** The request was sent, at least in part, and no readable answer came. */
+export interface NoAnswer {
+  readonly kind: "no_answer";
+  /** Says nothing secret. */
+  readonly message: string;
+}
+
+export const CONNECT_TIMEOUT_MS = 5000;
+/** Deadline of a call without a body; the upload of its body adds to it. */
+const CALL_TIMEOUT_MS = 30_000;
+
+/** Calls that make nothing visible share connections; `sendOnce` never does. */
+const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
+
+export const connectPublic = createPublicConnector({ connectMs: CONNECT_TIMEOUT_MS });
+const publicAgent = new Agent({ connections: 8, connect: connectPublic });
+
+/**
+ * Makes a call that makes nothing visible. It is not retried here: the caller decides. Its deadline grows with the size
+ * of its body.
+ *
+ * @throws The error of the body's source, which says nothing about the platform.
+ */
+export async function callPlatform(
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  return await inClientSpan(call, () => send(call, signal));
+}
+
+async function send(
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  using outgoing = new OutgoingBody(call.body);
+  const bytes = call.body === undefined ? 0 : countBytes(call.body);
+  const timeoutMs = withUploadTime(CALL_TIMEOUT_MS, bytes);
+  try {
+    const answer = await request(call.url, {
+      method: call.method,
+      headers: toHeaders(call, outgoing),
+      body: outgoing.content,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      headersTimeout: timeoutMs,
+      bodyTimeout: CALL_TIMEOUT_MS,
+      dispatcher: call.isForeign === true ? publicAgent : agent,
+    });
+    const text = await readText(answer.body);
+    return toAnswer(answer.statusCode, answer.headers, redact(text, call));
+  } catch (error) {
+    if (outgoing.failure !== undefined) throw outgoing.failure;
+    return { kind: "no_answer", message: describeFailure(error) };
+  }
+}
+
+async function readText(body: Dispatcher.ResponseData["body"]): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,91 @@
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { foldText } from "#src/publishing/matching-posts.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+
+const PAGE_SIZE = 50;
+const MAX_PAGES = 20;
+/** How long the outcome of a published post waits for its link. */
+const READ_TIMEOUT_MS = 5000;
+
+/** A post of the account, as Instagram lists it. */
+export interface AccountMedia {
+  readonly id: string;
+  readonly caption: string;
+  readonly mediaType: string;
+  readonly permalink: string | null;
+  readonly createdAt: number;
+}
+
+function toAccountMedia(entry: unknown): AccountMedia {
+  return {
+    id: text(entry, "id") ?? "",
+    caption: text(entry, "caption") ?? "",
+    mediaType: text(entry, "media_type") ?? "",
+    permalink: text(entry, "permalink") ?? null,
+    createdAt: Date.parse(text(entry, "timestamp") ?? ""),
+  };
+}
+
+/** The account's own posts since an instant, newest first; undefined unless all of them were read. */
+export async function listAccountMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  since: Date,
+  signal: AbortSignal,
+): Promise<readonly AccountMedia[] | undefined> {
+  const found: AccountMedia[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = {
+      fields: "id,caption,timestamp,permalink,media_type",
+      limit: String(PAGE_SIZE),
+      ...(after === undefined ? {} : { after }),
+    };
+    const path = `${encodeURIComponent(account.externalId)}/media`;
+    const call = toGraphRequest(api, account, { method: "GET", path, query });
+    const answer = await callPlatform(call, signal);
+    if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
+    if (!Array.isArray(answer.json?.data)) return undefined;
+    const entries = list(answer.json, "data").map(toAccountMedia);
+    found.push(...entries.filter(({ createdAt }) => createdAt >= since.getTime()));
+    const isOver = entries.some(({ createdAt }) => createdAt < since.getTime());
+    const paging = object(answer.json, "paging");
+    after = text(object(paging, "cursors"), "after");
+    if (isOver || after === undefined || text(paging, "next") === undefined) return found;
+  }
+  return undefined;
+}
+
+function mediaTypeOf({ media }: Publication): string {
+  if (media.length > 1) return "CAROUSEL_ALBUM";
+  return media[0]?.kind === "video" ? "VIDEO" : "IMAGE";
+}
+
+/** The posts with the caption and the kind of the publication. */
+export function listMatchingMedia(
+  publication: Publication,
+  entries: readonly AccountMedia[],
+): readonly AccountMedia[] {
+  const caption = foldText(publication.text);
+  const type = mediaTypeOf(publication);
+  return entries.filter((entry) => entry.mediaType === type && foldText(entry.caption) === caption);
+}
+
+/** The link of a post that was just published; null when it cannot be read in time, which does not affect the outcome. */
+export async function findPermalink(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  withinMs: number,
+): Promise<string | null> {
+  const limitMs = Math.floor(Math.min(READ_TIMEOUT_MS, withinMs));
+  if (limitMs <= 0) return null;
+  const query = { fields: "permalink" };
+  const call = { method: "GET", path: encodeURIComponent(id), query } as const;
+  const signal = AbortSignal.timeout(limitMs);
+  const answer = await callPlatform(toGraphRequest(api, account, call), signal);
+  if (answer.kind === "no_answer") return null;
+  return answer.status === 200 ? (text(answer.json, "permalink") ?? null) : null;
+}

@@ -1,0 +1,215 @@
+import type { GraphMeaning } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
+import { text } from "#src/http/json.ts";
+import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
+import { createContainer, describeCarousel, describeFile, readState } from "./container-calls.ts";
+import {
+  isUsable,
+  listChildren,
+  listPlaces,
+  readContainer,
+  toHandle,
+  type Container,
+  type ContainerPlace,
+} from "./container-state.ts";
+import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
+
+const MAX_CHECK_MS = 60_000;
+/** Waits before a container is created again in place of one that Instagram could not use. */
+const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
+
+/** The place of a container in the post, and what is needed to create it. */
+export interface ContainerContext {
+  readonly api: GraphApi;
+  readonly publication: Publication;
+  readonly place: ContainerPlace;
+  readonly handles: Handles;
+  readonly signal: AbortSignal;
+}
+
+/** Error code for a container that Instagram does not find. */
+const NOT_FOUND = 24;
+const NO_FILE = "the post has no file for this container";
+
+/** Stores the container and runs the step again. */
+function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
+  return runAgain(toHandle(place, container), afterMs);
+}
+
+/** Gives up a container and creates another one after a wait; after several restarts the reason is final. */
+function restart(
+  context: ContainerContext,
+  container: Container,
+  code: TargetErrorCode,
+  message: string,
+): StepWait | Failure {
+  const afterMs = RESTARTS_AFTER_MS[container.restarts];
+  if (afterMs === undefined) return { kind: "refused", code, message };
+  const restarts = container.restarts + 1;
+  return next(context, { ...container, stage: "lost", restarts }, afterMs);
+}
+
+function fileAt({ media }: Publication, place: ContainerPlace): PublicationMedia | undefined {
+  return place === "carousel" ? undefined : media[place];
+}
+
+function describe({
+  publication,
+  place,
+  handles,
+}: ContainerContext): Readonly<Record<string, string>> {
+  if (place === "carousel")
+    return describeCarousel(publication, listChildren(handles, publication.media.length));
+  const media = fileAt(publication, place);
+  if (media === undefined) throw new Error(NO_FILE);
+  return describeFile(publication, media);
+}
+
+/** Instagram does not know a part any more. It does not say which one, so all parts are created again. */
+function isLostPart({ place }: ContainerContext, answer: PlatformAnswer): boolean {
+  return place === "carousel" && readGraphError(answer)?.code === NOT_FOUND;
+}
+
+function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait | Failure {
+  let dropped: Handles = {};
+  for (const place of listPlaces(context.publication.media.length)) {
+    const part = readContainer(context.handles, place);
+    if (part === undefined) continue;
+    const { message } = toInstagramFailure(answer);
+    const again = restart({ ...context, place }, part, "platform_unavailable", message);
+    if (again.kind !== "wait") return again;
+    dropped = { ...dropped, ...again.handles };
+  }
+  return { kind: "wait", afterMs: RESTARTS_AFTER_MS[0] ?? 0, handles: dropped };
+}
+
+async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
+  const answer = await createContainer(
+    context.api,
+    context.publication,
+    describe(context),
+    context.signal,
+  );
+  if (answer.kind === "no_answer") return toInstagramFailure(answer);
+  const id = text(answer.json, "id");
+  if (answer.status === 200 && id !== undefined)
+    return next(
+      context,
+      toContainer(context, { id, restarts, uri: text(answer.json, "uri") ?? "" }),
+    );
+  return isLostPart(context, answer) ? dropParts(context, answer) : toInstagramFailure(answer);
+}
+
+function toContainer(
+  { publication, place, handles }: ContainerContext,
+  { id, restarts, uri }: Pick<Container, "id" | "restarts"> & { readonly uri: string },
+): Container {
+  const isPushed = fileAt(publication, place)?.kind === "video";
+  const now = Date.now();
+  return {
+    id,
+    stage: isPushed ? "announced" : "processing",
+    uploadUrl: isPushed ? uri : "",
+    madeAt: now,
+    checks: 0,
+    patientUntil: now + MAX_PROCESSING_MS,
+    restarts,
+    children: place === "carousel" ? listChildren(handles, publication.media.length) : [],
+  };
+}
+
+/** Pushes the video. How to continue a broken upload is not documented, so another container is created then. */
+async function push(context: ContainerContext, container: Container): Promise<StepResult> {
+  const { api, publication, place, signal } = context;
+  const media = fileAt(publication, place);
+  if (media === undefined) throw new Error(NO_FILE);
+  const { uploadUrl: url } = container;
+  if (!isUploadUrl(api, url))
+    return {
+      kind: "refused",
+      code: "app_configuration",
+      message: "the upload URL is not on the configured upload host",
+    };
+  const result = await pushBytes({ url, account: publication, media, offset: 0 }, signal);
+  switch (result.kind) {
+    case "uploaded":
+      return next(context, {
+        ...container,
+        stage: "processing",
+        patientUntil: Date.now() + MAX_PROCESSING_MS,
+      });
+    case "interrupted":
+      return restart(context, container, "platform_unavailable", result.message);
+    case "rejected":
+      return restart(context, container, "media_rejected", result.message);
+    case "token_refused":
+      return result;
+  }
+}
+
+/** Errors of one container: another container may succeed. */
+const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
+  "token",
+  "limit",
+  "missing",
+  "transient",
+]);
+
+/** Instagram could not process the container. */
+function onError(
+  context: ContainerContext,
+  container: Container,
+  status: string,
+): StepWait | Failure {
+  const meaning = meaningOfStatus(status);
+  const message = shorten(status) || "Instagram could not process the media";
+  if (CONTAINER_ERRORS.has(meaning)) return restart(context, container, "media_rejected", message);
+  if (meaning === "media_fetch_failed") return restart(context, container, meaning, message);
+  return { kind: "refused", code: meaning as TargetErrorCode, message };
+}
+
+/** The container is not ready, or its state could not be read, which says nothing about it. */
+function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
+  if (Date.now() > container.patientUntil) return STILL_PROCESSING;
+  const checks = container.checks + 1;
+  return next(context, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
+}
+
+async function look(context: ContainerContext, container: Container): Promise<StepResult> {
+  const { api, publication, signal } = context;
+  const state = await readState(api, publication, container.id, signal);
+  if (state.kind === "no_answer") return goOnWaiting(context, container);
+  if (state.kind === "answer") {
+    const failure = toInstagramFailure(state);
+    const isTemporary = failure.kind === "retryable" && failure.isLimit !== true;
+    return isTemporary ? goOnWaiting(context, container) : failure;
+  }
+  switch (state.code) {
+    case "FINISHED":
+    // A published container gets here only when the visible call is about to be repeated, which has checked that it may.
+    case "PUBLISHED":
+      return toHandle(context.place, { ...container, stage: "ready" });
+    case "ERROR":
+      return onError(context, container, state.status);
+    case "EXPIRED":
+      return restart(context, container, "platform_unavailable", "the container expired");
+    default:
+      return goOnWaiting(context, container);
+  }
+}
+
+/** Makes the next call for one container. */
+export async function advanceContainer(context: ContainerContext): Promise<StepResult> {
+  const container = readContainer(context.handles, context.place);
+  if (container === undefined || !isUsable(container, context.handles, Date.now()))
+    return await create(context, container?.restarts ?? 0);
+  if (container.stage === "announced") return await push(context, container);
+  return await look(context, container);
+}

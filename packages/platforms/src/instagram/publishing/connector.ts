@@ -1,0 +1,61 @@
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { DeletionOutcome } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { createContainerSteps } from "./container-step.ts";
+import { deletePost } from "./delete-post.ts";
+import { findMatchingPost } from "./find-matching-post.ts";
+import { publishContainer } from "./publish-container.ts";
+import { createLimitStep } from "./publishing-limit.ts";
+import { reconcile } from "./reconcile.ts";
+
+/** Instagram publishes a container once, however often it is asked to, so this limit only ends an endless failure. */
+const MAX_RESENDS = 5;
+
+export interface InstagramSettings extends GraphApi {
+  /** The host of accounts that were connected with Instagram Login; their tokens work only there. */
+  readonly loginBaseUrl: string;
+}
+
+const NOT_DELETED: DeletionOutcome = {
+  kind: "refused",
+  code: "permission_missing",
+  message: "Instagram cannot delete posts of accounts that were connected with Instagram Login",
+};
+
+/** Whether the account was connected with Instagram Login, not with Facebook Login. */
+function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
+  return attributes.login === "instagram";
+}
+
+/**
+ * Instagram's Content Publishing: containers are invisible, and one of them is published, once. Instagram fetches images
+ * from their public URL; videos are pushed. The login with which the account was connected decides the host.
+ */
+export function createInstagramPublishingConnector({
+  loginBaseUrl,
+  ...api
+}: InstagramSettings): PublishingConnector {
+  const loginApi = { ...api, baseUrl: loginBaseUrl };
+  const apiOf = (account: AccountAccess) => (usesInstagramLogin(account) ? loginApi : api);
+  return {
+    platform: "instagram",
+    maxResends: MAX_RESENDS,
+    steps: (publication) => {
+      const chosen = apiOf(publication);
+      const files = publication.media.length;
+      return [createLimitStep(chosen), ...createContainerSteps(chosen, files)];
+    },
+    publish: (publication, handles, guard) =>
+      publishContainer(apiOf(publication), publication, handles, guard),
+    reconcile: (publication, handles, call, signal) =>
+      reconcile({ api: apiOf(publication), publication, handles, call, signal }),
+    findMatchingPost: (publication, _handles, call, signal) =>
+      findMatchingPost(apiOf(publication), publication, call, signal),
+    canDelete: true,
+    delete: async (account, externalId, signal) =>
+      usesInstagramLogin(account)
+        ? NOT_DELETED
+        : await deletePost(api, account, externalId, signal),
+  };
+}

@@ -1,0 +1,46 @@
+import { isMissing } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import type { DeletionOutcome } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toInstagramFailure } from "./error-meanings.ts";
+
+const MEDIA_NOT_FOUND = 24;
+
+/**
+ * The Graph API reports missing and inaccessible posts alike, sometimes by mistake. The post is gone only if it cannot be
+ * read either.
+ */
+async function confirmGone(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const query = { fields: "id" };
+  const call = { method: "GET", path: encodeURIComponent(id), query } as const;
+  const answer = await callPlatform(toGraphRequest(api, account, call), signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (isMissing(answer)) return { kind: "deleted" };
+  const message = "the post exists and cannot be deleted with this token";
+  return answer.status === 200
+    ? { kind: "refused", code: "permission_missing", message }
+    : toInstagramFailure(answer);
+}
+
+/** `DELETE /{media}` (platforms reference 1.3), which needs Facebook Login. */
+export async function deletePost(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const call = { method: "DELETE", path: encodeURIComponent(id) } as const;
+  const answer = await callPlatform(toGraphRequest(api, account, call), signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status === 200 && answer.json?.success === true) return { kind: "deleted" };
+  if (isMissing(answer) || readGraphError(answer)?.code === MEDIA_NOT_FOUND)
+    return await confirmGone(api, account, id, signal);
+  return toInstagramFailure(answer);
+}

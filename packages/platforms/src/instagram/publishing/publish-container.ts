@@ -1,0 +1,51 @@
+import { toVisibleFailure } from "#src/graph-api/failures.ts";
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import { text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { formBody } from "#src/http/request-body.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { findPermalink } from "./account-media.ts";
+import { findFinal } from "./container-state.ts";
+import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
+
+const NOT_READY = 9007;
+/** Wait before a container is read again that was ready before the visible call and not during it. */
+const NOT_READY_WAIT_MS = 30_000;
+
+function toFailedOutcome(answer: PlatformAnswer): Outcome {
+  const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
+  if (quota !== undefined && answer.status !== 429) return quota;
+  // A container that is already published may get the same error, so its status is read.
+  if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
+    return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
+  return toVisibleFailure(answer, MEANINGS);
+}
+
+/** Publishes a container with `POST /{account}/media_publish`, which Instagram does once per container. */
+export async function publishContainer(
+  api: GraphApi,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const startedAt = performance.now();
+  const container = findFinal(handles, publication.media.length);
+  if (container === undefined)
+    return { kind: "retryable", code: "internal_error", message: "the media is not ready" };
+  const path = `${encodeURIComponent(publication.externalId)}/media_publish`;
+  const body = formBody({ creation_id: container.id });
+  const request = toGraphRequest(api, publication, { method: "POST", path, body });
+  const sent = await sendOnce(request, guard);
+  if (sent.kind !== "answer") return toUnanswered(sent);
+  const id = text(sent.json, "id");
+  if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
+  // Within the deadline of the call: after it, another worker reconciles the call as lost.
+  const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
+  const permalink = await findPermalink(api, publication, id, remainingMs);
+  return { kind: "published", externalId: id, permalink };
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { judgeMatchingPosts, type MatchingPost } from "./matching-posts.ts";
+import type { UnknownCall } from "./verdict.ts";
+
+const MINUTE_MS = 60_000;
+const UNTIL = new Date("2026-11-21T12:00:00Z");
+
+function call(afterMs: number, looks: number, owned: readonly string[] = []): UnknownCall {
+  return {
+    calledAt: new Date(UNTIL.getTime() - MINUTE_MS),
+    callUntil: UNTIL,
+    looks,
+    now: new Date(UNTIL.getTime() + afterMs),
+    timeScale: 1,
+    isOwned: () => Promise.resolve(new Set(owned)),
+  };
+}
+
+const post = (id: string): MatchingPost => ({ id, permalink: `https://example.test/${id}` });
+const PUBLICATION = { text: "hello" };
+
+test("a single matching post is the publication", async () => {
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, call(0, 0))).toEqual({
+    kind: "present",
+    externalId: "1",
+    permalink: "https://example.test/1",
+  });
+});
+
+test("a matching post that another target owns is not the publication", async () => {
+  const owned = call(0, 0, ["1"]);
+  expect(await judgeMatchingPosts([post("1"), post("2")], PUBLICATION, owned, [])).toMatchObject({
+    externalId: "2",
+  });
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, owned, [])).toEqual({ kind: "absent" });
+});
+
+test.each([
+  ["several posts match the publication", [post("1"), post("2")], "hello"],
+  ["the matching post has no text", [post("1")], " "],
+])("a person has to decide when %s", async (_name, posts, text) => {
+  expect(await judgeMatchingPosts(posts, { text }, call(0, 0))).toMatchObject({
+    kind: "cannot_tell",
+  });
+});
+
+test.each([
+  [0, 0, { kind: "look_again", afterMs: MINUTE_MS }],
+  [MINUTE_MS, 1, { kind: "look_again", afterMs: 2 * MINUTE_MS }],
+  [3 * MINUTE_MS, 2, { kind: "look_again", afterMs: 7 * MINUTE_MS }],
+  // A process that was down looks late, but makes every look.
+  [60 * MINUTE_MS, 1, { kind: "look_again", afterMs: 10 }],
+  [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
+  [10 * MINUTE_MS, 3, { kind: "absent" }],
+])(
+  "when no post matches %i ms after the call and after %i looks, the verdict is %j",
+  async (afterMs, looks, verdict) => {
+    expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
+  },
+);
+
+test("a list of posts that never lags behind proves absence with one look", async () => {
+  expect(await judgeMatchingPosts([], PUBLICATION, call(0, 0), [])).toEqual({ kind: "absent" });
+});

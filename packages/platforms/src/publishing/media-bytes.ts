@@ -1,0 +1,13 @@
+import type { ByteSource } from "#src/http/request-body.ts";
+import type { PublicationMedia } from "./publication.ts";
+
+/** A file of the post as the source of a request body: the whole file, or a range of it. */
+export function mediaBytes(
+  media: PublicationMedia,
+  { start, length }: { readonly start: number; readonly length: number } = {
+    start: 0,
+    length: media.bytes,
+  },
+): ByteSource {
+  return { bytes: length, read: (signal) => media.read({ start, length }, signal) };
+}

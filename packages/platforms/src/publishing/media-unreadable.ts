@@ -1,0 +1,18 @@
+/**
+ * Why the bytes of a file could not be read:
+ * - `gone`: the file no longer exists.
+ * - `unavailable`: the media service does not answer, which says nothing about this file.
+ * - `broken`: the media service answered with an error, or the stream broke.
+ */
+export type Unreadability = "gone" | "unavailable" | "broken";
+
+/** Thrown by `PublicationMedia.read` and by the stream that it returns. It says nothing about the platform. */
+export class MediaUnreadable extends Error {
+  override name = "MediaUnreadable";
+  readonly reason: Unreadability;
+
+  constructor(reason: Unreadability, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,59 @@
+/** The account that a connector acts for, with the token that proves it. */
+export interface AccountAccess {
+  /** The platform's own id of the account. */
+  readonly externalId: string;
+  readonly username: string;
+  readonly accessToken: string;
+  /** Data of the credential that is not secret, for example the host of a Bluesky repository. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** A range of a file in bytes; without `length` it extends to the end of the file. */
+export interface ByteRange {
+  readonly start: number;
+  readonly length?: number;
+}
+
+/** An image or a video in the form that the platform receives: without location and other metadata. */
+export interface PublicationMedia {
+  readonly id: string;
+  readonly kind: "image" | "video";
+  /** Describes the bytes that `read` returns, as `bytes` and `sha256` do. */
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+  /** Width in pixels after rotation; null when it is not known. */
+  readonly width: number | null;
+  /** Height in pixels after rotation; null when it is not known. */
+  readonly height: number | null;
+  readonly durationMs: number | null;
+  readonly fileName: string;
+  /** A signed public URL that answers without redirects, for platforms that fetch the file themselves. */
+  readonly url: string;
+  /**
+   * Streams the bytes. The platform's upload speed limits the reading; the file is never held in memory.
+   *
+   * @throws MediaUnreadable When the media service does not answer, the stream breaks or the file no longer exists. A
+   * step does not catch it: the caller retries the step, or fails the target with `media_fetch_failed`.
+   */
+  read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** A range of one file of the post. */
+export interface MediaPart {
+  readonly media: PublicationMedia;
+  readonly start: number;
+  readonly length: number;
+}
+
+/** The content that a connector publishes, and the account that it publishes for. */
+export interface Publication extends AccountAccess {
+  readonly targetId: string;
+  readonly text: string;
+  readonly title: string | undefined;
+  readonly privacy: string | undefined;
+  readonly tags: readonly string[];
+  /** In the order of the post. */
+  readonly media: readonly PublicationMedia[];
+}

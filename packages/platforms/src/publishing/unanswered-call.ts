@@ -1,0 +1,17 @@
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { NotSent, SendResult } from "#src/http/send-once.ts";
+import { platformUnavailable, type Failure, type Unknown } from "./outcome.ts";
+
+/** The outcome of a visible call without an answer, on a platform that offers no further proof. */
+export function toUnanswered(
+  sent: Exclude<SendResult, PlatformAnswer>,
+): NotSent | Failure | Unknown {
+  switch (sent.kind) {
+    case "not_sent":
+      return sent;
+    case "not_connected":
+      return platformUnavailable(sent.message);
+    case "no_answer":
+      return { kind: "unknown", message: sent.message };
+  }
+}

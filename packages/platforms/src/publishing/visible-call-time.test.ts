@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { withUploadTime } from "#src/http/upload-time.ts";
+import { MAX_VISIBLE_CALL_MS, STOP_GRACE_MS, visibleCallTime } from "./visible-call-time.ts";
+
+const MIB = 1024 * 1024;
+
+test("the deadline of a call grows with the bytes that it uploads", () => {
+  expect(withUploadTime(60_000, 0)).toBe(60_000);
+  expect(withUploadTime(60_000, 50 * MIB)).toBeGreaterThan(60_000);
+  expect(visibleCallTime(60_000, 50 * MIB)).toBe(withUploadTime(60_000, 50 * MIB));
+});
+
+test("the deadline of a visible call is shorter than the time in which a process must stop", () => {
+  expect(visibleCallTime(60_000, 10 * 50 * MIB)).toBe(MAX_VISIBLE_CALL_MS);
+  expect(MAX_VISIBLE_CALL_MS).toBeLessThan(STOP_GRACE_MS);
+});

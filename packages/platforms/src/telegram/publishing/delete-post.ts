@@ -1,0 +1,43 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { text } from "#src/http/json.ts";
+import { describeStatus, type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/request-body.ts";
+import type { DeletionOutcome } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toFailure } from "./failures.ts";
+import { toMessageIds } from "./message-ids.ts";
+
+const GONE = /message to delete not found/i;
+const NOT_DELETABLE = /message can't be deleted/i;
+
+function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
+  if (answer.json?.ok === true && answer.json.result === true) return { kind: "deleted" };
+  if (answer.json?.ok !== false || answer.status >= 500)
+    return { kind: "unknown", message: describeStatus(answer) };
+  const message = shorten(text(answer.json, "description"));
+  if (GONE.test(message)) return { kind: "deleted" };
+  if (NOT_DELETABLE.test(message)) return { kind: "refused", code: "permission_missing", message };
+  return toFailure(answer);
+}
+
+/**
+ * Deletes a message with `deleteMessage`, and all messages of an album with one `deleteMessages`, which skips those that
+ * are gone (platforms reference 6.3). A bot that is an administrator may delete messages of any age.
+ */
+export async function deletePost(
+  baseUrl: string,
+  account: AccountAccess,
+  externalId: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const ids = toMessageIds(externalId);
+  const isAlbum = ids.length > 1;
+  const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
+  const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
+  const body = jsonBody({ chat_id: account.externalId, ...which });
+  const secrets = [account.accessToken];
+  const answer = await callPlatform({ method: "POST", url, body, secrets }, signal);
+  return answer.kind === "answer"
+    ? toDeletionOutcome(answer)
+    : { kind: "unknown", message: answer.message };
+}

@@ -1,0 +1,89 @@
+import { multipartBody, type FormPart } from "#src/http/multipart.ts";
+import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { mediaBytes } from "#src/publishing/media-bytes.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+
+/** The one call that sends the whole post. */
+export interface MessageRequest {
+  readonly method: string;
+  readonly body: RequestBody;
+}
+
+type Fields = Readonly<Record<string, string | number | boolean>>;
+type Kind = "photo" | "video" | "animation";
+
+const METHODS: Readonly<Record<Kind, string>> = {
+  photo: "sendPhoto",
+  video: "sendVideo",
+  animation: "sendAnimation",
+};
+
+/** Extensions for file names, because Telegram evaluates the name of a file as well as its bytes. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "image/jpeg": "jpg",
+  "image/png": "png",
+  "image/webp": "webp",
+  "image/gif": "gif",
+  "video/mp4": "mp4",
+};
+
+function kindOf({ kind, contentType }: PublicationMedia): Kind {
+  if (kind === "video") return "video";
+  return contentType === "image/gif" ? "animation" : "photo";
+}
+
+/** Size and duration of a video, with which clients show it before it is loaded, and play it while it loads. */
+function videoFields(media: PublicationMedia): Fields {
+  const { width, height, durationMs } = media;
+  if (kindOf(media) === "photo") return {};
+  return {
+    ...(width === null || height === null ? {} : { width, height }),
+    ...(durationMs === null ? {} : { duration: Math.round(durationMs / 1000) }),
+    ...(media.kind === "video" ? { supports_streaming: true } : {}),
+  };
+}
+
+function captionFields(text: string): Fields {
+  return text === "" ? {} : { caption: text };
+}
+
+function toParts(fields: Fields): readonly FormPart[] {
+  return Object.entries(fields).map(([name, value]) => ({ name, value: String(value) }));
+}
+
+function toFile(name: string, media: PublicationMedia): FormPart {
+  const { contentType } = media;
+  const fileName = `${name}.${EXTENSIONS[contentType] ?? "bin"}`;
+  return { name, fileName, contentType, source: mediaBytes(media) };
+}
+
+function toSingle({ externalId, text }: Publication, media: PublicationMedia): MessageRequest {
+  const kind = kindOf(media);
+  const fields = { chat_id: externalId, ...captionFields(text), ...videoFields(media) };
+  return {
+    method: METHODS[kind],
+    body: multipartBody([...toParts(fields), toFile(kind, media)]),
+  };
+}
+
+/** An album shows the caption of its first item. */
+function toAlbum({ externalId, text, media }: Publication): MessageRequest {
+  const entries = media.map((one, index) => ({
+    type: kindOf(one),
+    media: `attach://file${index}`,
+    ...(index === 0 ? captionFields(text) : {}),
+    ...videoFields(one),
+  }));
+  const fields = { chat_id: externalId, media: JSON.stringify(entries) };
+  const files = media.map((one, index) => toFile(`file${index}`, one));
+  return { method: "sendMediaGroup", body: multipartBody([...toParts(fields), ...files]) };
+}
+
+/** A text, one file with the text as its caption, or an album (platforms reference 6.1). Files are never sent as documents. */
+export function toMessageRequest(publication: Publication): MessageRequest {
+  const { externalId, text, media } = publication;
+  const [first, second] = media;
+  if (first === undefined)
+    return { method: "sendMessage", body: jsonBody({ chat_id: externalId, text }) };
+  return second === undefined ? toSingle(publication, first) : toAlbum(publication);
+}

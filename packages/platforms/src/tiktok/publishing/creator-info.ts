@@ -1,0 +1,92 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { type JsonObject, list, number } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import { toStepFailure } from "./failures.ts";
+
+/** What TikTok allows the creator; read right before each post (platforms reference 4.1). */
+export interface CreatorInfo {
+  /** Unix milliseconds. */
+  readonly readAt: number;
+  readonly privacyLevels: readonly string[];
+  readonly maxSeconds: number | null;
+  readonly isCommentDisabled: boolean;
+  readonly isDuetDisabled: boolean;
+  readonly isStitchDisabled: boolean;
+}
+
+/** How long the creator info may be used; after that it is read again. */
+const MAX_AGE_MS = 10 * 60_000;
+
+const NAME = "creator";
+
+const LEVELS: Readonly<Record<string, string>> = {
+  public: "PUBLIC_TO_EVERYONE",
+  friends: "MUTUAL_FOLLOW_FRIENDS",
+  followers: "FOLLOWER_OF_CREATOR",
+  private: "SELF_ONLY",
+};
+
+/** TikTok's name for the privacy of the post; there is no default. */
+export function privacyLevelOf({ privacy }: Publication): string | undefined {
+  return privacy === undefined ? undefined : LEVELS[privacy];
+}
+
+/** Whether the post is public: TikTok assigns an id to public posts only. */
+export function isPublic(publication: Publication): boolean {
+  return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
+}
+
+/** The stored creator info, unless it is too old. */
+export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
+  const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
+  if (creator === undefined) return undefined;
+  return Math.abs(Date.now() - creator.readAt) < MAX_AGE_MS ? creator : undefined;
+}
+
+function toCreatorInfo(data: JsonObject): CreatorInfo {
+  return {
+    readAt: Date.now(),
+    privacyLevels: list(data, "privacy_level_options").filter((level) => typeof level === "string"),
+    maxSeconds: number(data, "max_video_post_duration_sec") ?? null,
+    isCommentDisabled: data.comment_disabled === true,
+    isDuetDisabled: data.duet_disabled === true,
+    isStitchDisabled: data.stitch_disabled === true,
+  };
+}
+
+/** Refuses a post that the creator may not publish; its privacy is never changed instead. */
+function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
+  const level = privacyLevelOf(publication);
+  if (level === undefined || !creator.privacyLevels.includes(level)) {
+    const message = `the account allows only these privacy levels: ${creator.privacyLevels.join(", ")}`;
+    return { kind: "refused", code: "content_rejected", message };
+  }
+  const { maxSeconds } = creator;
+  const isTooLong = publication.media.some(
+    ({ durationMs }) => maxSeconds !== null && Math.floor((durationMs ?? 0) / 1000) > maxSeconds,
+  );
+  if (!isTooLong) return undefined;
+  const message = `the account may post videos of at most ${maxSeconds} s`;
+  return { kind: "refused", code: "media_rejected", message };
+}
+
+function toHandles(publication: Publication, answer: PlatformAnswer | NoAnswer): Handles | Failure {
+  const data = dataOf(answer);
+  if (data === undefined) return toStepFailure(answer);
+  const creator = toCreatorInfo(data);
+  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
+}
+
+/** Reads the creator info, and checks that the creator may publish this post. */
+export async function askForCreatorInfo(
+  access: TiktokAccess,
+  publication: Publication,
+  signal: AbortSignal,
+): Promise<Handles | Failure> {
+  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
+  return toHandles(publication, answer);
+}

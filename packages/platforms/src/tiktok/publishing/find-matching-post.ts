@@ -1,0 +1,103 @@
+import { list, number, text } from "#src/http/json.ts";
+import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
+import { foldText, searchStart } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+import { isPublic } from "./creator-info.ts";
+import { kindOf, toPermalink } from "./post-links.ts";
+
+const MINUTE_MS = 60_000;
+/** The list of posts lags behind: complete looks are made at these times after the call (architecture, "Reconciling"). */
+const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
+const PAGE_SIZE = 20;
+const MAX_PAGES = 50;
+/** TikTok truncates listed titles at about 150 characters. A title of at least this length may be a truncated one. */
+const MIN_TRUNCATED_LENGTH = 100;
+const FIELDS = "id,title,video_description,create_time,share_url";
+
+interface Entry {
+  readonly id: string;
+  /** The title and the description that are listed, without empty ones. */
+  readonly texts: readonly string[];
+  readonly link: string;
+  readonly createdAtMs: number;
+}
+
+function toEntry(video: unknown): Entry {
+  const texts = [foldText(text(video, "title")), foldText(text(video, "video_description"))];
+  return {
+    id: text(video, "id") ?? "",
+    texts: texts.filter((each) => each !== ""),
+    link: text(video, "share_url") ?? "",
+    createdAtMs: (number(video, "create_time") ?? Number.NaN) * 1000,
+  };
+}
+
+/** The account's public posts since an instant; undefined when they cannot be read completely. */
+async function listSince(
+  access: TiktokAccess,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<readonly Entry[] | undefined> {
+  const entries: Entry[] = [];
+  let cursor: number | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const body = { max_count: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+    const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
+    if (data === undefined) return undefined;
+    const found = list(data, "videos").map(toEntry);
+    const recent = found.filter(({ createdAtMs }) => createdAtMs >= sinceMs);
+    entries.push(...recent);
+    if (data.has_more !== true || recent.length < found.length) return entries;
+    if (typeof data.cursor !== "number") return undefined;
+    cursor = data.cursor;
+  }
+  return undefined;
+}
+
+/** Whether an entry shows the post. TikTok lists the title, the description, or each in place of the other. */
+function matches(publication: Publication, { texts, link }: Entry): boolean {
+  const { title, text: description } = publication;
+  const ours = [foldText(title), foldText(description), foldText(`${title ?? ""} ${description}`)];
+  return (
+    link.includes(`/${kindOf(publication)}/`) &&
+    texts.length > 0 &&
+    texts.every((each) =>
+      ours.some(
+        (own) => own === each || (each.length >= MIN_TRUNCATED_LENGTH && own.startsWith(each)),
+      ),
+    )
+  );
+}
+
+/**
+ * Searches everything that the account published since the call for a post whose publish id is not known. A post that is
+ * not listed may still exist, so a person has to decide when none is found.
+ */
+export async function findMatchingPost(
+  access: TiktokAccess,
+  publication: Publication,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const isListed = isPublic(publication) && foldText(publication.title ?? publication.text) !== "";
+  if (!isListed) return { kind: "cannot_tell", message: "TikTok does not list the post's text" };
+  const entries = await listSince(access, searchStart(call).getTime(), signal);
+  if (entries === undefined) return repeatLook(call);
+  const owned = await call.isOwned(entries.map(({ id }) => id));
+  const [match, other] = entries.filter(
+    (entry) => !owned.has(entry.id) && matches(publication, entry),
+  );
+  if (other !== undefined)
+    return { kind: "cannot_tell", message: "several posts of the account match" };
+  if (match === undefined)
+    return (
+      nextLook(call, LOOKS_AFTER_MS) ?? {
+        kind: "cannot_tell",
+        message: "TikTok's list of the account's posts does not contain the post",
+      }
+    );
+  const permalink = toPermalink(publication, kindOf(publication), match.id);
+  return { kind: "present", externalId: match.id, permalink };
+}

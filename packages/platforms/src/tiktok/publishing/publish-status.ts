@@ -1,0 +1,48 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { list, number, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { ask, dataOf, type TiktokAccess } from "./calls.ts";
+
+/** The state of a publication at TikTok. */
+export interface PublishStatus {
+  readonly kind: "status";
+  readonly status: string;
+  readonly failReason: string;
+  /** The id of the post; null until TikTok assigns it. */
+  readonly postId: string | null;
+  /** Number of bytes of the uploaded video that TikTok has; undefined when it does not say. */
+  readonly uploadedBytes: number | undefined;
+}
+
+/** The answer contains no state. */
+export interface NoStatus {
+  readonly kind: "no_status";
+  readonly answer: PlatformAnswer | NoAnswer;
+}
+
+/** Ids are 64-bit integers; those that JavaScript cannot represent were read as strings. */
+function toPostId(ids: readonly unknown[]): string | null {
+  const [id] = ids;
+  const isId = typeof id === "string" || Number.isSafeInteger(id);
+  return isId && /^\d+$/.test(String(id)) ? String(id) : null;
+}
+
+/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). The misspelt `publicaly` is TikTok's. */
+export async function fetchStatus(
+  access: TiktokAccess,
+  publishId: string,
+  signal: AbortSignal,
+): Promise<PublishStatus | NoStatus> {
+  const body = { publish_id: publishId };
+  const answer = await ask(access, "post/publish/status/fetch/", body, signal);
+  const data = dataOf(answer);
+  const status = text(data, "status");
+  if (data === undefined || status === undefined) return { kind: "no_status", answer };
+  return {
+    kind: "status",
+    status,
+    failReason: text(data, "fail_reason") ?? "",
+    postId: toPostId(list(data, "publicaly_available_post_id")),
+    uploadedBytes: number(data, "uploaded_bytes"),
+  };
+}

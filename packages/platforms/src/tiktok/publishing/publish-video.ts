@@ -1,0 +1,55 @@
+import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { platformUnavailable, type Outcome } from "#src/publishing/outcome.ts";
+import type { MediaPart, Publication } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
+import { toChunkRequest } from "./upload-step.ts";
+
+/** Wait before the first look at the status; TikTok needs about that long for a short video. */
+const FIRST_LOOK_MS = 1000;
+/** How long the account waits after a 429 on an upload, which names no time. */
+const LIMIT_WAIT_MS = 60_000;
+
+/** The last chunk of the video, which completes it; undefined while an earlier one is missing. */
+export function findLastChunk(
+  { media: [media] }: Publication,
+  handles: Handles,
+): { readonly upload: Upload; readonly part: MediaPart } | undefined {
+  const upload = readUpload(handles);
+  if (media === undefined || upload === undefined || !isReady(upload)) return undefined;
+  return { upload, part: chunkOf(upload, media, upload.chunkCount - 1) };
+}
+
+function toOutcome(status: number): Outcome {
+  const message = `HTTP ${status}`;
+  switch (status) {
+    case 201:
+      return { kind: "pending", afterMs: FIRST_LOOK_MS };
+    case 400:
+    case 413:
+    case 415:
+      return { kind: "refused", code: "media_rejected", message };
+    case 429:
+      return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
+    default:
+      // TikTok's status says how many bytes it has and whether the video is complete.
+      return { kind: "unknown", message };
+  }
+}
+
+/** Sends the last chunk of the video, which is the visible call. */
+export async function publishVideo(
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const last = findLastChunk(publication, handles);
+  if (last === undefined)
+    return { kind: "retryable", code: "internal_error", message: "the video is not uploaded" };
+  const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
+  if (sent.kind === "answer") return toOutcome(sent.status);
+  // TikTok posts only complete videos, and without its last byte this one is not.
+  if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
+  return toUnanswered(sent);
+}

@@ -1,0 +1,47 @@
+import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
+import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
+
+/** How often TikTok ended a publication of this post for a temporary reason. */
+interface Endings {
+  readonly count: number;
+  /** The earliest start of the next publication, in Unix milliseconds. */
+  readonly restUntil: number;
+}
+
+const NAME = "endings";
+const MINUTE_MS = 60_000;
+/** Pauses after the first, second and third ending; a fourth ending is final. */
+const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+
+/** The handles after one more ending: everything is prepared again after a pause. Undefined after too many endings. */
+export function restartAfterPause(
+  handles: Handles,
+  now: Date,
+  timeScale: number,
+): Handles | undefined {
+  const count = (readEndings(handles)?.count ?? 0) + 1;
+  const pauseMs = PAUSES_MS[count - 1];
+  if (pauseMs === undefined) return undefined;
+  const endings: Endings = { count, restUntil: now.getTime() + pauseMs * timeScale };
+  return toJsonHandle(NAME, endings);
+}
+
+function readEndings(handles: Handles): Endings | undefined {
+  return readJsonHandle(handles, NAME) as Endings | undefined;
+}
+
+function remainingMs(handles: Handles): number {
+  return (readEndings(handles)?.restUntil ?? 0) - Date.now();
+}
+
+function pause(handles: Handles): StepResult {
+  const afterMs = remainingMs(handles);
+  return afterMs > 0 ? { kind: "wait", afterMs } : {};
+}
+
+/** Waits after an ending, so that its temporary reason can pass. */
+export const retryPauseStep: PrepareStep = {
+  name: "retry pause",
+  isDone: (handles) => remainingMs(handles) <= 0,
+  run: (_publication, handles) => Promise.resolve(pause(handles)),
+};

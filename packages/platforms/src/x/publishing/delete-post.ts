@@ -1,0 +1,36 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { type DeletionOutcome, limitReached } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { limitedForMs, toFailure } from "./failures.ts";
+
+/** X reports a missing post with a 404, or among the errors of a 200. */
+function isGone(answer: PlatformAnswer): boolean {
+  if (answer.json === undefined) return false;
+  if (answer.status === 404 || object(answer.json, "data")?.deleted === true) return true;
+  return list(answer.json, "errors").some((error) =>
+    (text(error, "type") ?? "").endsWith("/resource-not-found"),
+  );
+}
+
+/** `DELETE /2/tweets/{id}` (platforms reference 2.3). X does not document the answer for a post that no longer exists. */
+export async function deletePost(
+  baseUrl: string,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  const headers = bearer(account.accessToken);
+  const url = `${baseUrl}/2/tweets/${encodeURIComponent(id)}`;
+  const answer = await callPlatform({ method: "DELETE", url, headers }, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status < 500 && isGone(answer)) return { kind: "deleted" };
+  const message = `HTTP ${answer.status}`;
+  if (answer.status === 429) {
+    return limitReached("rate_limited", message, limitedForMs(answer));
+  }
+  const failure = answer.json === undefined ? undefined : toFailure(answer);
+  return failure ?? { kind: "unknown", message };
+}

@@ -1,0 +1,29 @@
+import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { findUrls } from "#src/text/urls.ts";
+import { compareSent } from "./timeline-text.ts";
+import { readTimeline, toPermalink, type SentPost, type TimelineEntry } from "./timeline.ts";
+
+/** Whether an entry shows the media of the publication, or its text with as many files. */
+function matches({ publication, mediaKeys }: SentPost, entry: TimelineEntry): boolean {
+  if (mediaKeys.some((key) => entry.mediaKeys.includes(key))) return true;
+  if (entry.mediaKeys.length !== publication.media.length) return false;
+  const sent = compareSent(publication.text, findUrls(publication.text));
+  return entry.shown.skeleton === sent.skeleton;
+}
+
+/** Searches the timeline for a post of which it is not known whether, and with which uploads, it was sent. */
+export async function findMatchingPost(
+  baseUrl: string,
+  sent: SentPost,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { publication } = sent;
+  const timeline = await readTimeline(baseUrl, publication, call, signal);
+  if ("verdict" in timeline) return timeline.verdict;
+  const posts = timeline.entries
+    .filter((entry) => matches(sent, entry))
+    .map(({ id }) => ({ id, permalink: toPermalink(publication, id) }));
+  return await judgeMatchingPosts(posts, publication, call);
+}

@@ -1,0 +1,83 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/json.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { searchStart } from "#src/publishing/matching-posts.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
+
+const PAGE_SIZE = 100;
+/** X shows at most 3,200 posts of a timeline. */
+const MAX_PAGES = 32;
+
+/** A publication, and the keys that timelines show for its media. */
+export interface SentPost {
+  readonly publication: Publication;
+  readonly mediaKeys: readonly string[];
+}
+
+/** A post of the timeline. */
+export interface TimelineEntry {
+  readonly id: string;
+  readonly mediaKeys: readonly unknown[];
+  readonly shown: ComparableText;
+}
+
+function toShortLinks(entities: unknown): readonly ShortLink[] {
+  return list(entities, "urls").map((url) => ({
+    url: text(url, "url") ?? "",
+    expandedUrl: text(url, "unwound_url") ?? text(url, "expanded_url") ?? "",
+    isMedia: text(url, "media_key") !== undefined,
+  }));
+}
+
+/** A long post carries its whole text and its links in `note_tweet`. */
+function toEntry(tweet: unknown): TimelineEntry {
+  const source = object(tweet, "note_tweet") ?? tweet;
+  return {
+    id: text(tweet, "id") ?? "",
+    mediaKeys: list(object(tweet, "attachments"), "media_keys"),
+    shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
+  };
+}
+
+type Timeline =
+  | { readonly entries: readonly TimelineEntry[] }
+  /** Why the timeline proves nothing. */
+  | { readonly verdict: Verdict };
+
+/** Reads all pages of the account's own posts since just before the call. An incomplete timeline proves nothing. */
+export async function readTimeline(
+  baseUrl: string,
+  { externalId, accessToken }: Publication,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Timeline> {
+  const entries: TimelineEntry[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = new URLSearchParams({
+      start_time: searchStart(call).toISOString(),
+      max_results: String(PAGE_SIZE),
+      "tweet.fields": "created_at,entities,attachments,note_tweet",
+    });
+    if (token !== undefined) query.set("pagination_token", token);
+    const url = `${baseUrl}/2/users/${encodeURIComponent(externalId)}/tweets?${query.toString()}`;
+    const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+    if (answer.kind === "no_answer") return { verdict: repeatLook(call) };
+    if (answer.status === 401 || answer.status === 403)
+      return { verdict: { kind: "cannot_tell", message: "X refuses to show the timeline" } };
+    const meta = object(answer.json, "meta");
+    if (answer.status !== 200 || meta === undefined) return { verdict: repeatLook(call) };
+    entries.push(...list(answer.json, "data").map(toEntry));
+    token = text(meta, "next_token");
+    if (token === undefined) return { entries };
+  }
+  return { verdict: repeatLook(call) };
+}
+
+/** The link to a post of the account. */
+export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
+  return `https://x.com/${username}/status/${id}`;
+}

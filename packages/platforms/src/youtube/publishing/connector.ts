@@ -1,0 +1,97 @@
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type SendGuard, sendOnce, type SendResult } from "#src/http/send-once.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import { type Outcome, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { deletePost } from "./delete-post.ts";
+import { limitedForMs, toFailure } from "./failures.ts";
+import { createFindMatchingPost } from "./find-matching-post.ts";
+import { createReconcile } from "./reconcile.ts";
+import { toPut, toSessionState } from "./upload-calls.ts";
+import { readUpload, restOf } from "./upload-state.ts";
+import { createUploadStep } from "./upload-step.ts";
+import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
+
+/** Size of an upload part: a multiple of 256 KiB. */
+const CHUNK_BYTES = 8 * 1024 * 1024;
+
+export interface YoutubeSettings {
+  /** The host of the API and of the uploads. */
+  readonly baseUrl: string;
+  /** Size of all upload parts but the last, if not 8 MiB. */
+  readonly chunkBytes?: number;
+}
+
+function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome {
+  return findPrivacyLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
+}
+
+/** A 429 does not prove that nothing was done, and asking the session for its state is cheap. */
+function toRefusal(answer: PlatformAnswer): Outcome {
+  const message = `HTTP ${answer.status}`;
+  if (answer.status === 429)
+    return { kind: "unknown", message, limitedForMs: limitedForMs(answer) };
+  return toFailure(answer) ?? { kind: "unknown", message };
+}
+
+function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
+  const state = toSessionState(answer);
+  switch (state?.kind) {
+    case "complete":
+      return toFinalOutcome(publication, state.video);
+    case "incomplete":
+      return platformUnavailable("YouTube has not received the whole video");
+    case "gone":
+      return { kind: "unknown", message: `the upload session has ended (HTTP ${answer.status})` };
+    case undefined:
+      return toRefusal(answer);
+  }
+}
+
+/** No video exists before its last byte has arrived (platforms reference 5.8), so a call that broke earlier created none. */
+function toUnansweredOutcome(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
+  if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
+  return toUnanswered(sent);
+}
+
+async function publish(
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const upload = readUpload(handles);
+  const rest = upload === undefined ? undefined : restOf(publication, upload);
+  if (upload === undefined || rest === undefined)
+    return { kind: "retryable", code: "internal_error", message: "the upload was not started" };
+  if (upload.video !== undefined) return toFinalOutcome(publication, upload.video);
+  const sent = await sendOnce(toPut(publication, upload.uri, rest), guard);
+  return sent.kind === "answer" ? toOutcome(sent, publication) : toUnansweredOutcome(sent);
+}
+
+/**
+ * YouTube's Data API: a resumable upload, whose session works as the idempotency key. The last part of the video is the
+ * visible call; sending it again to the same session returns the same video. YouTube processes the video for hours, which
+ * is not waited for.
+ */
+export function createYoutubePublishingConnector({
+  baseUrl,
+  chunkBytes = CHUNK_BYTES,
+}: YoutubeSettings): PublishingConnector {
+  return {
+    platform: "youtube",
+    maxResends: Number.MAX_SAFE_INTEGER,
+    steps: () => [createUploadStep({ baseUrl, chunkBytes })],
+    visibleParts: (publication, handles) => {
+      const upload = readUpload(handles);
+      if (upload === undefined || upload.video !== undefined) return [];
+      return [restOf(publication, upload)].filter((part) => part !== undefined);
+    },
+    publish,
+    reconcile: createReconcile(baseUrl),
+    findMatchingPost: createFindMatchingPost(baseUrl),
+    canDelete: true,
+    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+  };
+}

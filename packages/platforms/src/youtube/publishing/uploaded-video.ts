@@ -1,0 +1,52 @@
+import { object, text } from "#src/http/json.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+
+/** A video that an upload created. */
+export interface UploadedVideo {
+  readonly id: string;
+  /** Who may see the video, if YouTube states it. */
+  readonly privacy?: string;
+}
+
+/** A video, from its id and the resource that states its privacy. */
+export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
+  const privacy = text(object(resource, "status"), "privacyStatus");
+  return { id, ...(privacy === undefined ? {} : { privacy }) };
+}
+
+/** Maximum length of a Short. */
+const MAX_SHORT_MS = 180_000;
+
+/** YouTube shows a video as a Short if it is at most as wide as high and at most three minutes long; the API does not say. */
+function isShort({ media: [video] }: Publication): boolean {
+  if (video === undefined) return false;
+  const { width, height, durationMs } = video;
+  if (width === null || height === null || durationMs === null) return false;
+  return width <= height && durationMs <= MAX_SHORT_MS;
+}
+
+/** The id of the video and its link. */
+export function toIds(
+  publication: Publication,
+  { id }: UploadedVideo,
+): { readonly externalId: string; readonly permalink: string } {
+  const path = isShort(publication) ? `shorts/${id}` : `watch?v=${id}`;
+  return { externalId: id, permalink: `https://www.youtube.com/${path}` };
+}
+
+type Refusal = Extract<Failure, { kind: "refused" }>;
+
+/**
+ * The refusal when YouTube locked the video as private, as it does with every upload of a project that it has not audited
+ * (platforms reference 5.2): viewers do not see the video, and we cannot make it public.
+ */
+export function findPrivacyLock(
+  publication: Publication,
+  { id, privacy }: UploadedVideo,
+): Refusal | undefined {
+  const wanted = publication.privacy ?? "public";
+  if (privacy !== "private" || wanted === "private") return undefined;
+  const message = `YouTube keeps the video ${id} private until it has audited this project`;
+  return { kind: "refused", code: "app_configuration", message };
+}

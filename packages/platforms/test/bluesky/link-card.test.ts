@@ -1,0 +1,132 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { EnvReader } from "@postrider/shared/config";
+import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { pngMedia } from "../test-media.ts";
+import { guard, TestPlatform } from "../test-platform.ts";
+import { createSession } from "./create-session.ts";
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const PAGE = "<title>Häfen</title><meta name=description content='Wo Schiffe liegen'>";
+
+let platform: TestPlatform;
+let site: Server;
+let port: number;
+let requests = 0;
+let answer: (response: ServerResponse, path: string) => void;
+let bluesky: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("bluesky");
+  site = createServer((request, response) => {
+    requests += 1;
+    answer(response, request.url ?? "");
+  });
+  await new Promise<void>((resolve) => {
+    site.listen(0, "127.0.0.1", resolve);
+  });
+  port = (site.address() as AddressInfo).port;
+  const allow = readOutboundAllow(new EnvReader({ OUTBOUND_ALLOW: `127.0.0.1:${port}` }));
+  const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
+  const pages = new OutboundClient({ allow, resolve: () => Promise.resolve(["127.0.0.1"]) });
+  bluesky = createBlueskyPublishingConnector(urls, pages);
+});
+afterAll(async () => {
+  site.closeAllConnections();
+  site.close();
+  await platform[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  requests = 0;
+  answer = (response) => response.writeHead(200, HTML).end(PAGE);
+  await platform.reset();
+});
+
+const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
+
+/** Publishes the text and reads what the repository has of it. */
+async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
+  const publication = await platform.createPublication(media, text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
+  const { handles } = await platform.prepare(bluesky, publication);
+  expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+  const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${handles.rkey}`;
+  const record = await fetch(`${platform.url}/xrpc/com.atproto.repo.getRecord?${query}`);
+  const { value } = (await record.json()) as { value: { embed?: unknown; facets?: unknown[] } };
+  return { ...value, publication, handles };
+}
+
+test("a link without files has the card of its page, which is read once", async () => {
+  const { embed, publication, handles } = await publish(`See ${link()} and example.com`);
+  expect(embed).toEqual({
+    $type: "app.bsky.embed.external",
+    external: { uri: link(), title: "Häfen", description: "Wo Schiffe liegen" },
+  });
+  expect(requests).toBe(1);
+  // The page may say something else later: the record is what it was.
+  answer = (response) => response.writeHead(200, HTML).end("<title>Changed</title>");
+  const again = await platform.prepare(bluesky, publication, { handles });
+  expect(again.handles).toEqual(handles);
+  expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+  expect(await platform.visible()).toHaveLength(1);
+});
+
+test("a redirect is followed, and the card leads where the text does", async () => {
+  answer = (response, path) =>
+    path === "/ships"
+      ? response.writeHead(302, { location: "/harbour" }).end()
+      : response.writeHead(200, HTML).end(PAGE);
+  expect((await publish(link())).embed).toMatchObject({
+    external: { uri: link(), title: "Häfen" },
+  });
+});
+
+test("with files there is no card, and nobody asks for the page", async () => {
+  const { embed } = await publish(link(), [pngMedia(1)]);
+  expect(embed).toMatchObject({ $type: "app.bsky.embed.images" });
+  expect(requests).toBe(0);
+});
+
+test.each<[string, typeof answer]>([
+  ["is missing", (response) => response.writeHead(404, HTML).end(PAGE)],
+  ["is no page", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
+  ["breaks off", (response) => response.destroy()],
+  ["never answers", () => undefined],
+])("a page that %s has no card, and the post goes out with its link", async (_, how) => {
+  answer = how;
+  const { embed, facets } = await publish(`See ${link()}`);
+  expect(embed).toBeUndefined();
+  expect(facets).toHaveLength(1);
+});
+
+test("an address inside is not asked", async () => {
+  const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
+  const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
+  const closed = createBlueskyPublishingConnector(urls, pages);
+  const publication = await platform.createPublication([], link(), (credentials) =>
+    createSession(platform.url, credentials),
+  );
+  const { handles } = await platform.prepare(closed, publication);
+  expect(handles.record).not.toContain("embed");
+  expect(requests).toBe(0);
+  await expect(platform.publish(closed, publication)).resolves.toMatchObject({ kind: "published" });
+});
+
+test("a process that stops while it reads a page settles nothing", async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  answer = () => resolve();
+  const publication = await platform.createPublication([], link(), (credentials) =>
+    createSession(platform.url, credentials),
+  );
+  const stopping = new AbortController();
+  const [step] = bluesky.steps(publication);
+  const made = step?.run(publication, {}, stopping.signal);
+  await asked;
+  stopping.abort(new Error("stopping"));
+  await expect(made).rejects.toThrow("stopping");
+});

@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { createSession } from "./create-session.ts";
+
+let platform: TestPlatform;
+let bluesky: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("bluesky");
+  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
+
+const createPublication = (media: Publication["media"], text = "with media") =>
+  platform.createPublication(media, text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
+const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000) =>
+  platform.prepare(bluesky, publication, { handles, maxRuns });
+const publish = (publication: Publication) => platform.publish(bluesky, publication);
+const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
+
+/** The calls that the platform got after the login, in order. */
+async function listCalls(): Promise<readonly string[]> {
+  return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
+}
+
+async function readRecord(publication: Publication, { rkey = "" }: Handles) {
+  const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${rkey}`;
+  const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.getRecord?${query}`);
+  return ((await answer.json()) as { value: Record<string, unknown> }).value;
+}
+
+/** The same handles with all blobs uploaded that long ago. */
+function aged(handles: Handles, byMs: number): Handles {
+  return Object.fromEntries(
+    Object.entries(handles).map(([name, value]) => {
+      if (!name.startsWith("blob")) return [name, value];
+      const stored = JSON.parse(value) as { uploadedAt: number };
+      return [name, JSON.stringify({ ...stored, uploadedAt: stored.uploadedAt - byMs })];
+    }),
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+describe("publishing on bluesky", () => {
+  test("four images arrive as they are, in their order, with their ratio and an empty alternative text", async () => {
+    const images = [1, 2, 3, 4].map(pngMedia);
+    const publication = await createPublication(images, "Ships #harbour");
+    const { handles } = await prepare(publication);
+    const outcome = await bluesky.publish(publication, handles, guard);
+    expect(outcome).toEqual({
+      kind: "published",
+      externalId: handles.rkey,
+      permalink: `https://bsky.app/profile/${publication.externalId}/post/${handles.rkey ?? ""}`,
+    });
+    expect(await platform.visible()).toMatchObject([
+      { text: "Ships #harbour", media: images.map((image) => shown(image, "image")) },
+    ]);
+    const { embed } = await readRecord(publication, handles);
+    expect(embed).toMatchObject({
+      images: images.map(({ bytes }) => ({
+        image: { mimeType: "image/png", size: bytes },
+        alt: "",
+        aspectRatio: { width: 640, height: 480 },
+      })),
+    });
+  });
+
+  test("a film goes through the video service, which is asked until it is done", async () => {
+    const film = mp4Media(300_000);
+    const publication = await createPublication([film], "");
+    const { handles, waits } = await prepare(publication);
+    expect(waits).toEqual([1000, 1000]);
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
+      kind: "published",
+    });
+    expect(await platform.visible()).toMatchObject([{ text: "", media: [shown(film, "video")] }]);
+    expect(await readRecord(publication, handles)).toMatchObject({
+      embed: { $type: "app.bsky.embed.video", aspectRatio: { width: 640, height: 480 } },
+    });
+    expect(await listCalls()).toEqual([
+      "getServiceAuth",
+      "uploadVideo",
+      "getJobStatus",
+      "getJobStatus",
+      "putRecord",
+      "getRecord",
+    ]);
+  });
+
+  test("a film that the service knows already is not waited for", async () => {
+    const film = mp4Media(1000);
+    const publication = await createPublication([film]);
+    await prepare(publication);
+    const { waits, handles } = await prepare(publication);
+    expect(waits).toEqual([]);
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
+      kind: "published",
+    });
+  });
+});
+
+describe("uploads that are interrupted", () => {
+  test.each([1, 2, 3, 4])("after %i answers repeat nothing that was stored", async (runs) => {
+    const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
+    const publication = await createPublication(images);
+    const { handles } = await prepare(publication, {}, runs);
+    const { handles: ready } = await prepare(publication, handles);
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect(await listCalls()).toEqual(["uploadBlob", "uploadBlob", "uploadBlob", "putRecord"]);
+    expect((await platform.visible())[0]?.media).toEqual(images.map((one) => shown(one, "image")));
+  });
+
+  test("of a film go on with the job that was stored", async () => {
+    const publication = await createPublication([mp4Media(1000)]);
+    const { handles } = await prepare(publication, {}, 1);
+    const { handles: ready } = await prepare(publication, handles);
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
+  });
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
+    "by %s at any of their calls are tried again, and published once with the right bytes",
+    async (mode) => {
+      const image = pngMedia(1);
+      const film = mp4Media(5000);
+      for (const [nsid, media, kind] of [
+        ["POST /xrpc/com.atproto.repo.uploadBlob", image, "image"],
+        ["GET /xrpc/com.atproto.server.getServiceAuth", film, "video"],
+        ["POST /xrpc/app.bsky.video.uploadVideo", film, "video"],
+        ["GET /xrpc/app.bsky.video.getJobStatus", film, "video"],
+      ] as const) {
+        await platform.reset();
+        const publication = await createPublication([media]);
+        await platform.addFault(nsid, mode);
+        const first = await prepare(publication);
+        expect(first.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        const { handles } = await prepare(publication, first.handles);
+        expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
+          kind: "published",
+        });
+        expect((await platform.visible()).map((entry) => entry.media)).toEqual([
+          [shown(media, kind)],
+        ]);
+      }
+    },
+  );
+
+  test("for so long that the platform drops them are repeated before the record is written, under its key", async () => {
+    const publication = await createPublication([pngMedia(1), pngMedia(2)]);
+    const { handles } = await prepare(publication);
+    await platform.control("POST", "clock", { advanceMs: HOUR_MS });
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    const old = aged(handles, HOUR_MS);
+    expect(bluesky.steps(publication).map((step) => step.isDone(old))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    const { handles: ready } = await prepare(publication, old);
+    expect([ready.rkey, ready.record]).toEqual([handles.rkey, handles.record]);
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+  });
+
+  test("and whose file is another one afterwards are one record under the same key", async () => {
+    const publication = await createPublication([pngMedia(1)]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "drop_after_commit");
+    expect(await bluesky.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    const changed = { ...publication, media: [pngMedia(2)] };
+    const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
+    expect(ready.rkey).toBe(handles.rkey);
+    expect(ready.record).not.toBe(handles.record);
+    // The first write won: the second is refused by the platform and found by looking.
+    expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+});
+
+describe("what bluesky says about media", () => {
+  test.each([
+    [400, { kind: "refused", code: "media_rejected" }],
+    [413, { kind: "refused", code: "media_rejected" }],
+    [500, { kind: "retryable", code: "platform_unavailable" }],
+    [502, { kind: "retryable", code: "platform_unavailable" }],
+    [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
+  ])("with %i means for image and film what it means", async (status, failure) => {
+    await platform.addFault("upload", "status", { status, times: 2 });
+    for (const media of [pngMedia(1), mp4Media(1000)]) {
+      const publication = await createPublication([media]);
+      expect((await prepare(publication)).failure).toMatchObject(failure);
+    }
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a refused token is one where the account's own was shown, and not at the video service", async () => {
+    await platform.addFault("upload", "status", { status: 401, times: 2 });
+    const image = await createPublication([pngMedia(1)]);
+    expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
+    const film = await createPublication([mp4Media(1000)]);
+    expect((await prepare(film)).failure).toMatchObject({ code: "platform_unavailable" });
+    const dead = { ...film, accessToken: "dead-token" };
+    expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
+  });
+
+  test("a film that cannot be processed is rejected with the service's words", async () => {
+    const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
+    expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
+      kind: "refused",
+      code: "media_rejected",
+      message: "The video could not be read",
+    });
+  });
+
+  test("an image that is larger than a record may name is rejected", async () => {
+    const { content } = pngMedia(1);
+    const large = Buffer.concat([content, Buffer.alloc(2_000_000)]);
+    const publication = await createPublication([new TestMedia("large", "image/png", large)]);
+    expect(await publish(publication)).toMatchObject({ kind: "refused", code: "media_rejected" });
+  });
+
+  test("a job that the service has forgotten begins again, once", async () => {
+    const publication = await createPublication([mp4Media(1000)]);
+    const { handles } = await prepare(publication, {}, 1);
+    const upload = JSON.parse(handles.video ?? "") as object;
+    const forgotten = { video: JSON.stringify({ ...upload, jobId: "unknown" }) };
+    const { handles: ready } = await prepare(publication, forgotten);
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    const again = { video: JSON.stringify({ ...upload, jobId: "unknown", restarts: 1 }) };
+    expect((await prepare(publication, again)).failure).toMatchObject({
+      kind: "refused",
+      code: "media_rejected",
+    });
+  });
+
+  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+    const publication = await createPublication([mp4Media(1000)]);
+    const { handles } = await prepare(publication, {}, 1);
+    const upload = JSON.parse(handles.video ?? "") as object;
+    const impatient = { video: JSON.stringify({ ...upload, startedAt: Date.now() - HOUR_MS }) };
+    expect((await prepare(publication, impatient)).failure).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    await platform.control("POST", "clock", { advanceMs: 2000 });
+    const { handles: ready } = await prepare(publication, impatient);
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
+  });
+});
+
+test("a film that is deleted with its post is not there any more", async () => {
+  const publication = await createPublication([mp4Media(1000)]);
+  const outcome = await publish(publication);
+  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");
+  expect(await bluesky.delete(publication, outcome.externalId, signal)).toEqual({
+    kind: "deleted",
+  });
+  expect(await platform.visible()).toEqual([]);
+});

@@ -1,0 +1,496 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { gifMedia, mp4Media, pngMedia, TestMedia, toReel } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+
+const MINUTE_MS = 60_000;
+const MB = 1024 * 1024;
+
+let platform: TestPlatform;
+let facebook: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("facebook");
+  facebook = createFacebookPublishingConnector({
+    baseUrl: platform.url,
+    uploadBaseUrl: `${platform.url}/rupload`,
+    version: "v25.0",
+  });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
+
+const createPublication = (media: readonly PublicationMedia[], text = "News from the Page") =>
+  platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
+const prepare = (publication: Publication, options = {}) =>
+  platform.prepare(facebook, publication, options);
+const shown = ({ kind, contentType, sha256 }: PublicationMedia) => ({
+  kind: contentType === "image/gif" ? "gif" : kind,
+  sha256,
+});
+
+const FILM = mp4Media(9 * MB);
+const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
+  ["a text", []],
+  ["a photo", [pngMedia(1)]],
+  ["several photos", [pngMedia(1), gifMedia(), pngMedia(2)]],
+  ["a video", [FILM]],
+  ["a reel", [toReel(mp4Media(300_000))]],
+];
+
+function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
+  const now = Date.now();
+  return {
+    calledAt: new Date(now - MINUTE_MS),
+    callUntil: new Date(now),
+    looks: 0,
+    now: new Date(now),
+    timeScale: 1,
+    isOwned: () => Promise.resolve(new Set()),
+    ...given,
+  };
+}
+
+const reconcile = (publication: Publication, handles: Handles, given: Partial<UnknownCall> = {}) =>
+  facebook.reconcile(publication, handles, unknownCall(given), signal);
+
+async function judge(publication: Publication, handles: Handles): Promise<Verdict> {
+  let looks = 0;
+  let waitedMs = 0;
+  for (;;) {
+    const now = new Date(Date.now() + waitedMs);
+    const callUntil = new Date(Date.now());
+    const verdict = await reconcile(publication, handles, { looks, now, callUntil });
+    if (verdict.kind !== "look_again") return verdict;
+    looks += verdict.isIncomplete === true ? 0 : 1;
+    waitedMs += verdict.afterMs;
+    await platform.control("POST", "clock", { advanceMs: verdict.afterMs });
+  }
+}
+
+interface End {
+  readonly outcome: Outcome | Verdict;
+  readonly publishCalls: number;
+}
+
+/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+async function settle(publication: Publication, before: Handles = {}): Promise<End> {
+  let handles = before;
+  let publishCalls = 0;
+  for (;;) {
+    const prepared = await prepareAgain(publication, handles);
+    ({ handles } = prepared);
+    if (prepared.failure !== undefined) return { outcome: prepared.failure, publishCalls };
+    const outcome = await facebook.publish(publication, handles, guard);
+    publishCalls += 1;
+    if (outcome.kind !== "unknown" && outcome.kind !== "pending") return { outcome, publishCalls };
+    const verdict = await judge(publication, handles);
+    if (verdict.kind !== "absent" && verdict.kind !== "repeat")
+      return { outcome: verdict, publishCalls };
+  }
+}
+
+/** Steps that wait for long begin again with the first, and what is to be retried is retried once. */
+async function prepareAgain(publication: Publication, before: Handles) {
+  let prepared = await prepare(publication, { handles: before, maxRuns: 40 });
+  for (let again = 0; again < 4; again += 1) {
+    const isReady = facebook.steps(publication).every((step) => step.isDone(prepared.handles));
+    if (isReady || prepared.failure?.kind === "refused") break;
+    prepared = await prepare(publication, { handles: prepared.handles, maxRuns: 40 });
+  }
+  return prepared;
+}
+
+describe("publishing on facebook", () => {
+  test.each(KINDS)("%s is published once, and its permalink is read", async (_name, media) => {
+    const publication = await createPublication(media);
+    const { outcome, publishCalls } = await settle(publication);
+    const [entry, ...others] = await platform.visible();
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({ text: "News from the Page", media: media.map(shown) });
+    expect(publishCalls).toBe(1);
+    expect(outcome).toMatchObject({
+      externalId: entry?.id,
+      permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\/[\w/]+/) as string,
+    });
+  });
+
+  test.each(KINDS)("%s is seen by nobody before the visible call", async (_name, media) => {
+    const publication = await createPublication(media);
+    expect((await prepare(publication)).failure).toBeUndefined();
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test.each(KINDS)(
+    "%s is published once wherever a worker dies before the visible call",
+    async (_name, media) => {
+      for (let died = 1; died <= 8; died += 1) {
+        await platform.reset();
+        const publication = await createPublication(media);
+        const { handles } = await prepare(publication, { maxRuns: died });
+        const { outcome } = await settle(publication, handles);
+        expect(["published", "present"]).toContain(outcome.kind);
+        expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+      }
+    },
+  );
+
+  test("a text is shown with a preview of its first link", async () => {
+    const text = "Read https://example.com/a?b=1 and https://example.com/c";
+    const publication = await createPublication([], text);
+    expect(await platform.publish(facebook, publication)).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toMatchObject([{ text }]);
+  });
+
+  test("a post whose permalink cannot be read is published all the same", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("status", "status", { status: 500 });
+    const outcome = await facebook.publish(publication, handles, guard);
+    const [entry] = await platform.visible();
+    expect(outcome).toEqual({
+      kind: "published",
+      externalId: entry?.id,
+      permalink: `https://www.facebook.com/${entry?.id}`,
+    });
+  });
+
+  test("nothing is sent when the mark is too old", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    const tooLate = { ...guard, mayStillSend: () => false };
+    expect(await facebook.publish(publication, handles, tooLate)).toEqual({ kind: "not_sent" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a token never goes to an upload address of another place", async () => {
+    const elsewhere = createFacebookPublishingConnector({
+      baseUrl: platform.url,
+      uploadBaseUrl: "https://rupload.facebook.com",
+      version: "v25.0",
+    });
+    const { failure } = await platform.prepare(
+      elsewhere,
+      await createPublication([toReel(mp4Media(300_000))]),
+    );
+    expect(failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+    expect(await platform.calls()).toEqual(["POST video_reels"]);
+  });
+});
+
+describe("a step that goes wrong", () => {
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status", { status: 500 }],
+  ])(
+    "with %s on any call before the visible one ends in one post",
+    async (mode, extra) => {
+      for (const operation of ["create", "upload", "status"]) {
+        for (const [, media] of KINDS) {
+          await platform.reset();
+          const publication = await createPublication(media);
+          await platform.addFault(operation, mode, extra);
+          const { outcome } = await settle(publication);
+          expect(["published", "present"]).toContain(outcome.kind);
+          expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+        }
+      }
+    },
+    90_000,
+  );
+
+  test("and lost the answer of a chunk goes on where the upload is, not from its start", async () => {
+    const publication = await createPublication([FILM]);
+    await platform.addFault("upload", "drop_after_commit");
+    const { outcome } = await settle(publication);
+    expect(outcome).toMatchObject({ kind: "published" });
+    const calls = (await platform.calls()).filter((call) => call === "POST videos");
+    // Three chunks of which one is sent twice, a beginning and an end.
+    expect(calls).toHaveLength(6);
+  });
+
+  test("and lost the answer of a reel's upload asks how much arrived, and sends no byte twice", async () => {
+    const publication = await createPublication([toReel(mp4Media(300_000))]);
+    await platform.addFault("upload", "drop_after_commit");
+    const { outcome } = await settle(publication);
+    expect(outcome).toMatchObject({ kind: "present" });
+    const uploads = (await platform.calls()).filter((call) => /^POST \d+$/.test(call));
+    expect(uploads).toHaveLength(1);
+  });
+
+  test.each<[string, PublicationMedia]>([
+    ["a photo that is none", new TestMedia("no", "image/png", Buffer.from("text"))],
+    ["a film that is none", new TestMedia("no", "video/mp4", Buffer.from("text"))],
+    ["a reel that is none", toReel(new TestMedia("no", "video/mp4", Buffer.from("text")))],
+  ])("because of %s is over", async (_name, media) => {
+    const { failure } = await prepare(await createPublication([media]));
+    expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
+  });
+
+  test("because the text was the Page's last one is a duplicate", async () => {
+    const publication = await createPublication([]);
+    await platform.publish(facebook, publication);
+    const { failure } = await prepare(publication);
+    expect(failure).toMatchObject({ kind: "refused", code: "duplicate_on_platform" });
+  });
+
+  test.each([
+    ["401", { kind: "token_refused" }],
+    ["403", { kind: "refused", code: "permission_missing" }],
+    ["429", { kind: "retryable", code: "rate_limited", isLimit: true }],
+    ["400", { kind: "refused", code: "content_rejected" }],
+    ["503", { kind: "retryable", code: "platform_unavailable" }],
+  ])("with status %s is what that status says", async (status, expected) => {
+    await platform.addFault("create", "status", { status: Number(status) });
+    const { failure } = await prepare(await createPublication([]));
+    expect(failure).toMatchObject(expected);
+  });
+
+  test("with the platform's limit waits as long as its usage header says", async () => {
+    await platform.addFault("create", "status", { status: 429 });
+    const { failure } = await prepare(await createPublication([]));
+    expect(failure?.kind === "retryable" && failure.retryAfterMs).toBe(1800);
+  });
+});
+
+describe("a visible call without a clear answer", () => {
+  test.each([
+    ["drop_before", {}, 2],
+    ["drop_after_commit", {}, 1],
+    ["garbage_body", {}, 1],
+    ["status_after_commit", { status: 500 }, 1],
+    ["status_after_commit", { status: 429 }, 1],
+    ["status", { status: 500 }, 2],
+    ["status", { status: 429 }, 2],
+    ["status", { status: 404 }, 2],
+  ])(
+    "(%s %o) ends in one post",
+    async (mode, extra, calls) => {
+      for (const [, media] of KINDS) {
+        await platform.reset();
+        const publication = await createPublication(media);
+        await platform.addFault("publish", mode, extra);
+        const { outcome, publishCalls } = await settle(publication);
+        const [entry, ...others] = await platform.visible();
+        expect(others).toEqual([]);
+        expect(["published", "present"]).toContain(outcome.kind);
+        expect(outcome).toMatchObject({ externalId: entry?.id });
+        expect(publishCalls).toBe(calls);
+      }
+    },
+    60_000,
+  );
+
+  test("while Facebook's reads are stale ends in one post, however often it is published", async () => {
+    for (const [, media] of KINDS) {
+      await platform.reset();
+      const publication = await createPublication(media);
+      const { handles } = await prepare(publication);
+      await platform.control("POST", "clock", { advanceMs: 3 * MINUTE_MS });
+      await platform.control("POST", "faults", {
+        platform: "facebook",
+        mode: "stale_reads",
+        delayMs: 2 * MINUTE_MS,
+      });
+      await platform.addFault("publish", "drop_after_commit");
+      const { outcome } = await settle(publication, handles);
+      expect(["published", "present"]).toContain(outcome.kind);
+      expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+    }
+  });
+
+  test("that is done later than anybody waited is still one post", async () => {
+    for (const [, media] of KINDS) {
+      await platform.reset();
+      const publication = await createPublication(media);
+      const { handles } = await prepare(publication);
+      await platform.addFault("publish", "commit_late", { delayMs: 200 });
+      expect(await facebook.publish(publication, handles, guard)).toMatchObject({
+        kind: "unknown",
+      });
+      const { outcome } = await settle(publication, handles);
+      expect(["published", "present"]).toContain(outcome.kind);
+      await eventually(async () => {
+        const calls = await platform.control<{ outcome: string }[]>(
+          "GET",
+          "requests?platform=facebook",
+        );
+        return calls.every((call) => call.outcome !== "pending");
+      });
+      expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+    }
+  });
+
+  test("that Facebook refused in its own words is over", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "refuse");
+    expect(await facebook.publish(publication, handles, guard)).toMatchObject({
+      kind: "refused",
+      code: "account_action_needed",
+    });
+    await platform.addFault("publish", "status", { status: 401 });
+    expect(await facebook.publish(publication, handles, guard)).toMatchObject({
+      kind: "token_refused",
+    });
+    expect(await platform.visible()).toEqual([]);
+  });
+});
+
+describe("looking for a lost call", () => {
+  test("at a post that is gone looks three times and then cannot tell", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    await facebook.delete(publication, handles.postId ?? "", signal);
+    expect(await reconcile(publication, handles)).toEqual({
+      kind: "look_again",
+      afterMs: MINUTE_MS,
+    });
+    expect(await judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+  });
+
+  test("with a token that does not work any more leaves it to the next call, which is harmless", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("status", "status", { status: 401 });
+    expect(await reconcile(publication, handles)).toEqual({ kind: "repeat" });
+  });
+
+  test("at Facebook's limit waits and proves nothing", async () => {
+    const publication = await createPublication([]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("status", "status", { status: 429 });
+    expect(await reconcile(publication, handles)).toEqual({
+      kind: "look_again",
+      afterMs: 1800,
+      isIncomplete: true,
+    });
+  });
+});
+
+describe("deleting", () => {
+  test.each(KINDS)("%s makes it invisible, and a repeat is harmless", async (_name, media) => {
+    const publication = await createPublication(media);
+    await settle(publication);
+    const [entry] = await platform.visible();
+    for (let times = 0; times < 2; times += 1)
+      expect(await facebook.delete(publication, entry?.id ?? "", signal)).toEqual({
+        kind: "deleted",
+      });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test.each([
+    ["drop_before", {}, "unknown"],
+    ["drop_after_commit", {}, "unknown"],
+    ["status", { status: 500 }, "unknown"],
+    ["status", { status: 404 }, "unknown"],
+    ["status", { status: 401 }, "token_refused"],
+    ["status", { status: 403 }, "refused"],
+  ])("with %s %o is never taken for done when it is not", async (mode, extra, kind) => {
+    const publication = await createPublication([]);
+    const outcome = await platform.publish(facebook, publication);
+    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
+    await platform.addFault("delete", mode, extra);
+    expect(await facebook.delete(publication, id, signal)).toMatchObject({ kind });
+  });
+});
+
+describe("posts that are visible when they are made", () => {
+  const POSTS = KINDS.slice(0, 3);
+  let atOnce: PublishingConnector;
+  beforeAll(() => {
+    atOnce = createFacebookPublishingConnector({
+      baseUrl: platform.url,
+      uploadBaseUrl: `${platform.url}/rupload`,
+      version: "v25.0",
+      isTwoPhase: false,
+    });
+  });
+
+  /** Publishes and, when nobody knows what became of it, looks until it is known. */
+  async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
+    const { handles } = await platform.prepare(atOnce, publication);
+    for (let calls = 0; calls < 2; calls += 1) {
+      const outcome = await atOnce.publish(publication, handles, guard);
+      if (outcome.kind !== "unknown") return outcome;
+      const verdict = await look(publication, handles);
+      if (verdict.kind !== "absent") return verdict;
+    }
+    throw new Error("absent twice");
+  }
+
+  async function look(publication: Publication, handles: Handles): Promise<Verdict> {
+    let waitedMs = 0;
+    const callUntil = new Date();
+    for (let looks = 0; ; looks += 1) {
+      const now = new Date(Date.now() + waitedMs);
+      const call = unknownCall({ looks, now, callUntil });
+      const verdict = await atOnce.reconcile(publication, handles, call, signal);
+      if (verdict.kind !== "look_again") return verdict;
+      waitedMs += verdict.afterMs;
+    }
+  }
+
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status", { status: 503 }],
+  ])("meet %s and end in one post", async (mode, extra) => {
+    for (const [, media] of POSTS) {
+      await platform.reset();
+      const publication = await createPublication(media, "See https://example.com/a");
+      await platform.addFault("publish", mode, extra);
+      const outcome = await settleAtOnce(publication);
+      const [entry, ...others] = await platform.visible();
+      expect(others).toEqual([]);
+      expect(["published", "present"]).toContain(outcome.kind);
+      expect(outcome).toMatchObject({ externalId: entry?.id });
+    }
+  });
+
+  test("are not looked for where Facebook refuses reading", async () => {
+    const publication = await createPublication([]);
+    await platform.addFault("status", "status", { status: 403 });
+    expect(await atOnce.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+
+  test("of another target are never taken for this one", async () => {
+    const publication = await createPublication([]);
+    await settleAtOnce(publication);
+    const [entry] = await platform.visible();
+    const isOwned = () => Promise.resolve(new Set([entry?.id ?? ""]));
+    const call = unknownCall({ isOwned });
+    expect(await atOnce.reconcile(publication, {}, call, signal)).toMatchObject({
+      kind: "look_again",
+    });
+  });
+});
+
+describe("after a restore", () => {
+  test.each(KINDS)("%s that went out before is found among the posts", async (_name, media) => {
+    const publication = await createPublication(media);
+    const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);
+    expect(await find()).toMatchObject({ kind: "look_again" });
+    await settle(publication);
+    const [entry] = await platform.visible();
+    expect(await find()).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+      permalink: expect.stringMatching(/^https:\/\/www\.facebook\.com\//) as string,
+    });
+  });
+});

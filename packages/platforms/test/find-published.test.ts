@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { instagramAt } from "./instagram/instagram-at.ts";
+import { jpegMedia, MediaServer } from "./media-server.ts";
+import { pngMedia } from "./test-media.ts";
+import { signal, TestPlatform } from "./test-platform.ts";
+
+const HOUR_MS = 3_600_000;
+
+let files: MediaServer;
+beforeAll(async () => {
+  files = await MediaServer.start();
+});
+afterAll(() => files[Symbol.asyncDispose]());
+
+async function blueskyToken(url: string, { identifier, appPassword }: Record<string, string>) {
+  const answer = await fetch(`${url}/xrpc/com.atproto.server.createSession`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ identifier, password: appPassword }),
+  });
+  return ((await answer.json()) as { accessJwt: string }).accessJwt;
+}
+
+/** Long after the last look that is needed. */
+function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
+  const now = new Date();
+  return {
+    calledAt: new Date(now.getTime() - 2 * HOUR_MS),
+    callUntil: new Date(now.getTime() - HOUR_MS),
+    looks: 3,
+    now,
+    timeScale: 1,
+    isOwned: () => Promise.resolve(new Set()),
+    ...given,
+  };
+}
+
+describe.each(["x", "bluesky", "instagram"] as const)("%s", (name) => {
+  let platform: TestPlatform;
+  let connector: PublishingConnector;
+
+  beforeAll(async () => {
+    platform = await TestPlatform.start(name);
+    const baseUrl = platform.url;
+    connector = {
+      x: createXPublishingConnector({ baseUrl, mayResend: true }),
+      bluesky: createBlueskyPublishingConnector({ baseUrl, videoBaseUrl: baseUrl }),
+      instagram: instagramAt(baseUrl),
+    }[name];
+  });
+  afterAll(() => platform[Symbol.asyncDispose]());
+  beforeEach(() => platform.reset());
+
+  const createPublication = (text: string, media: Publication["media"]) =>
+    platform.createPublication(media, text, (credentials) =>
+      name === "bluesky"
+        ? blueskyToken(platform.url, credentials)
+        : (credentials.accessToken ?? ""),
+    );
+  const withImage = (text: string) =>
+    createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
+  /** As after a restore: nothing is left of what the steps had made. */
+  const find = async (
+    publication: Publication,
+    given: Partial<UnknownCall> = {},
+  ): Promise<Verdict> => {
+    if (connector.findMatchingPost === undefined) throw new Error("the connector cannot look");
+    return await connector.findMatchingPost(publication, {}, unknownCall(given), signal);
+  };
+
+  test("a post that the data does not know of is found by what it says", async () => {
+    const publication = await withImage("Ships & sails https://example.com/a?b=1 #harbour");
+    await platform.publish(connector, publication);
+    const [entry] = await platform.visible();
+    expect(await find(publication)).toMatchObject({ kind: "present", externalId: entry?.id });
+  });
+
+  test("what is not there is absent, whatever else the account published", async () => {
+    const publication = await withImage("first");
+    await platform.publish(connector, publication);
+    expect(await find({ ...publication, text: "second" })).toEqual({ kind: "absent" });
+  });
+
+  test("a post that another target owns is not taken for it", async () => {
+    const publication = await withImage("the same twice");
+    await platform.publish(connector, publication);
+    const isOwned: UnknownCall["isOwned"] = (ids) => Promise.resolve(new Set(ids));
+    expect(await find(publication, { isOwned })).toEqual({ kind: "absent" });
+  });
+
+  test("a post from before the time that is missing is not taken for it", async () => {
+    const publication = await withImage("long ago");
+    await platform.publish(connector, publication);
+    const calledAt = new Date(Date.now() + 120_000);
+    expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
+  });
+
+  test("a list that cannot be read proves nothing", async () => {
+    const publication = await withImage("unreadable");
+    await platform.addFault("GET /*", "status", { status: 503, times: 20 });
+    expect(await find(publication)).toMatchObject({ kind: "look_again", isIncomplete: true });
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { jpegMedia, MediaServer } from "../media-server.ts";
+import { mp4Media, type TestMedia } from "../test-media.ts";
+import { signal, TestPlatform } from "../test-platform.ts";
+import { instagramAt } from "./instagram-at.ts";
+
+let platform: TestPlatform;
+let files: MediaServer;
+let instagram: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("instagram");
+  files = await MediaServer.start();
+  instagram = instagramAt(platform.url);
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+});
+beforeEach(() => platform.reset());
+
+/** Of an account that logged in with Instagram itself, or whose credential says that it did not. */
+async function createPublication(media: readonly TestMedia[], login = "instagram") {
+  const publication: Publication = await platform.createPublication(
+    media.map((one) => files.serve(one)),
+    "Ships & sails",
+    ({ instagramAccessToken }) => instagramAccessToken ?? "",
+  );
+  return { ...publication, attributes: { login } };
+}
+
+const FILM = mp4Media(300_000);
+
+test.each([
+  ["an image", [jpegMedia(1)]],
+  ["a film", [FILM]],
+  ["a carousel", [jpegMedia(1), FILM, jpegMedia(2)]],
+])(
+  "%s is published on the host of the account's login, and the address is read there",
+  async (_, media) => {
+    const publication = await createPublication(media);
+    const outcome = await platform.publish(instagram, publication);
+    expect(outcome).toMatchObject({
+      kind: "published",
+      permalink: expect.stringMatching(/^https:\/\/www\.instagram\.com\//) as string,
+    });
+    expect(await platform.visible()).toMatchObject([
+      { media: media.map(({ kind, sha256 }) => ({ kind, sha256 })), createCalls: 1 },
+    ]);
+  },
+);
+
+test("its token works on no other host", async () => {
+  const publication = await createPublication([jpegMedia(3)], "facebook");
+  expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "token_refused" });
+  expect(await platform.visible()).toEqual([]);
+});
+
+test("nothing is deleted with this login, and the platform is not asked", async () => {
+  const publication = await createPublication([jpegMedia(4)]);
+  const outcome = await platform.publish(instagram, publication);
+  const calls = (await platform.calls()).length;
+  const id = (outcome.kind === "published" ? outcome.externalId : undefined) ?? "";
+  expect(await instagram.delete(publication, id, signal)).toMatchObject({
+    kind: "refused",
+    code: "permission_missing",
+  });
+  expect(await platform.calls()).toHaveLength(calls);
+  expect(await platform.visible()).toHaveLength(1);
+});

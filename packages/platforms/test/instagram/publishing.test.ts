@@ -1,0 +1,523 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { jpegMedia, MediaServer } from "../media-server.ts";
+import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { instagramAt } from "./instagram-at.ts";
+
+const MINUTE_MS = 60_000;
+
+let platform: TestPlatform;
+let files: MediaServer;
+let instagram: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("instagram");
+  files = await MediaServer.start();
+  instagram = instagramAt(platform.url);
+});
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+});
+beforeEach(() => platform.reset());
+
+const createPublication = (media: readonly TestMedia[], text = "Ships & sails #harbour") =>
+  platform.createPublication(
+    media.map((one) => files.serve(one)),
+    text,
+    ({ accessToken }) => accessToken ?? "",
+  );
+const prepare = (publication: Publication, options = {}) =>
+  platform.prepare(instagram, publication, options);
+const shown = (media: TestMedia) => ({ kind: media.kind, sha256: media.sha256 });
+const FILM = mp4Media(300_000);
+const KINDS: readonly (readonly [string, readonly TestMedia[]])[] = [
+  ["an image", [jpegMedia(1)]],
+  ["a film", [FILM]],
+  ["a carousel", [jpegMedia(1), FILM, jpegMedia(2)]],
+];
+
+/** What became of a call some time ago. */
+function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
+  const now = Date.now();
+  return {
+    calledAt: new Date(now - MINUTE_MS),
+    callUntil: new Date(now),
+    looks: 0,
+    now: new Date(now),
+    timeScale: 1,
+    isOwned: () => Promise.resolve(new Set()),
+    ...given,
+  };
+}
+
+const reconcile = (publication: Publication, handles: Handles, given: Partial<UnknownCall> = {}) =>
+  instagram.reconcile(publication, handles, unknownCall(given), signal);
+
+interface End {
+  readonly outcome: Outcome | Verdict;
+  readonly publishCalls: number;
+}
+
+/** Publishes as the core does: what is unknown is looked at until it is not, what is absent is tried again. */
+async function settle(publication: Publication, before: Handles = {}): Promise<End> {
+  let handles = before;
+  let publishCalls = 0;
+  for (;;) {
+    const prepared = await prepare(publication, { handles });
+    ({ handles } = prepared);
+    if (prepared.failure !== undefined) return { outcome: prepared.failure, publishCalls };
+    const outcome = await instagram.publish(publication, handles, guard);
+    publishCalls += 1;
+    if (outcome.kind !== "unknown" && outcome.kind !== "pending") return { outcome, publishCalls };
+    const verdict = await judge(publication, handles);
+    if (verdict.kind !== "absent") return { outcome: verdict, publishCalls };
+    handles = verdict.handles ?? handles;
+  }
+}
+
+async function judge(publication: Publication, handles: Handles): Promise<Verdict> {
+  let looks = 0;
+  let waitedMs = 0;
+  for (;;) {
+    const now = new Date(Date.now() + waitedMs);
+    const verdict = await reconcile(publication, handles, { looks, now });
+    if (verdict.kind !== "look_again") return verdict;
+    looks += verdict.isIncomplete === true ? 0 : 1;
+    waitedMs += verdict.afterMs;
+    await platform.control("POST", "clock", { advanceMs: verdict.afterMs });
+  }
+}
+
+describe("publishing on instagram", () => {
+  test.each(KINDS)(
+    "%s is published with its caption, and its permalink is read",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      const outcome = await platform.publish(instagram, publication);
+      const [entry, ...others] = await platform.visible();
+      expect(others).toEqual([]);
+      expect(entry).toMatchObject({ text: "Ships & sails #harbour", media: media.map(shown) });
+      expect(outcome).toEqual({
+        kind: "published",
+        externalId: entry?.id,
+        permalink: expect.stringMatching(
+          /^https:\/\/www\.instagram\.com\/(?:p|reel)\/[\w-]{11}\/$/,
+        ) as string,
+      });
+    },
+  );
+
+  test("the limit is read before anything is made, and the parts before what is made of them", async () => {
+    await platform.publish(instagram, await createPublication([jpegMedia(1), jpegMedia(2)]));
+    const calls = (await platform.calls()).map((call) => call.replace(/\d{10,}/, "id"));
+    expect(calls).toEqual([
+      "GET content_publishing_limit",
+      "POST media",
+      "POST media",
+      "GET id",
+      "GET id",
+      "POST media",
+      "GET id",
+      "POST media_publish",
+      "GET id",
+    ]);
+  });
+
+  test.each(KINDS)(
+    "%s is published once wherever a worker dies before the visible call",
+    async (_name, media) => {
+      const whole = await prepare(await createPublication(media));
+      const runs = Object.keys(whole.handles).length + whole.waits.length + media.length + 2;
+      for (let died = 1; died <= runs; died += 1) {
+        await platform.reset();
+        const publication = await createPublication(media);
+        const { handles } = await prepare(publication, { maxRuns: died });
+        expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
+        expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+      }
+    },
+  );
+
+  test("a post whose permalink cannot be read is published all the same", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("status", "status", { status: 500, times: 9 });
+    const outcome = await instagram.publish(publication, handles, guard);
+    const [entry] = await platform.visible();
+    expect(outcome).toEqual({ kind: "published", externalId: entry?.id, permalink: null });
+  });
+
+  test("nothing is sent when the mark is too old", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await prepare(publication);
+    const tooLate = { ...guard, mayStillSend: () => false };
+    expect(await instagram.publish(publication, handles, tooLate)).toEqual({ kind: "not_sent" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a token never goes to an upload address of another place", async () => {
+    const elsewhere = instagramAt(platform.url, "https://rupload.facebook.com");
+    const { failure } = await platform.prepare(elsewhere, await createPublication([FILM]));
+    expect(failure).toMatchObject({ kind: "refused", code: "app_configuration" });
+    expect(await platform.calls()).not.toContainEqual(expect.stringMatching(/^POST \d+$/));
+  });
+});
+
+describe("the publishing limit", () => {
+  async function exhaust(): Promise<Publication> {
+    const publication = await createPublication([jpegMedia(1)]);
+    await platform.control("POST", "settings", { quotas: true });
+    for (let posts = 0; posts < 50; posts += 1)
+      await platform.publish(instagram, { ...publication, text: String(posts) });
+    return publication;
+  }
+
+  test("that is reached waits without an attempt, and makes nothing", async () => {
+    const publication = await exhaust();
+    const { failure, handles } = await prepare(publication);
+    const wait = { kind: "retryable", code: "platform_quota", isLimit: true };
+    expect(failure).toMatchObject({ ...wait, retryAfterMs: 15 * MINUTE_MS });
+    expect(handles).toEqual({});
+    await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
+    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+  });
+
+  test("that is reached only at the visible call waits as well, with the same container", async () => {
+    const publication = await createPublication([jpegMedia(2)]);
+    const { handles } = await prepare(publication);
+    await platform.control("POST", "settings", { quotas: true });
+    for (let posts = 0; posts < 50; posts += 1)
+      await platform.publish(instagram, { ...publication, text: String(posts) });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
+      kind: "retryable",
+      code: "platform_quota",
+      isLimit: true,
+    });
+  });
+
+  test("that cannot be read stops nothing, a token that is refused does", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    await platform.addFault("account", "status", { status: 500 });
+    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+    await platform.addFault("account", "status", { status: 401 });
+    expect((await prepare(publication)).failure).toMatchObject({ kind: "token_refused" });
+  });
+});
+
+describe("a step that goes wrong", () => {
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status", { status: 500 }],
+  ])(
+    "with %s while a container is made is tried again, and leaves nothing visible",
+    async (mode, extra) => {
+      for (const [, media] of KINDS) {
+        await platform.reset();
+        const publication = await createPublication(media);
+        await platform.addFault("create", mode, extra);
+        const first = await prepare(publication);
+        expect(first.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        const { outcome } = await settle(publication, first.handles);
+        expect(outcome).toMatchObject({ kind: "published" });
+        expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+      }
+    },
+  );
+
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status", { status: 503 }],
+    ["refuse", {}],
+  ])("with %s while a film is pushed begins with another container", async (mode, extra) => {
+    const publication = await createPublication([FILM]);
+    await platform.addFault("upload", mode, extra);
+    const { handles, waits, failure } = await prepare(publication);
+    expect(failure).toBeUndefined();
+    expect(waits).toContain(5000);
+    expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toMatchObject([{ media: [shown(FILM)] }]);
+  });
+
+  test("while Instagram's status cannot be read waits", async () => {
+    const publication = await createPublication([jpegMedia(1), jpegMedia(2)]);
+    for (const mode of ["drop_before", "garbage_body", "status"])
+      await platform.addFault("status", mode, { status: 404 });
+    const { waits, failure } = await prepare(publication);
+    expect(failure).toBeUndefined();
+    expect(waits).toEqual([1000, 2000, 4000]);
+  });
+
+  test("with a container that expired is begun anew, with a carousel of the new parts", async () => {
+    for (const [, media] of KINDS) {
+      await platform.reset();
+      const publication = await createPublication(media);
+      const { handles } = await prepare(publication);
+      await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
+      const { outcome, publishCalls } = await settle(publication, handles);
+      expect(outcome).toMatchObject({ kind: "published" });
+      expect(publishCalls).toBe(2);
+      expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
+    }
+  });
+
+  test.each([
+    ["a picture of another type", pngMedia(1), "media_rejected"],
+    [
+      "a film that is none",
+      new TestMedia("no", "video/mp4", Buffer.from("text")),
+      "media_rejected",
+    ],
+  ])("because of %s is over", async (_name, media, code) => {
+    const { failure } = await prepare(await createPublication([media]));
+    expect(failure).toMatchObject({ kind: "refused", code });
+    const parts = await prepare(await createPublication([jpegMedia(1), media]));
+    expect(parts.failure).toMatchObject({ kind: "refused", code });
+  });
+
+  test("because a picture cannot be fetched is tried again", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const away = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
+    const { failure } = await prepare({ ...publication, media: away });
+    expect(failure).toMatchObject({ kind: "retryable", code: "media_fetch_failed" });
+  });
+
+  test("because the caption is too long is a refusal of the content", async () => {
+    const { failure } = await prepare(await createPublication([jpegMedia(1)], "a".repeat(2201)));
+    expect(failure).toMatchObject({ kind: "refused", code: "content_rejected" });
+  });
+
+  test("with the platform's limit waits as long as that says", async () => {
+    await platform.addFault("create", "status", { status: 429 });
+    const { failure } = await prepare(await createPublication([jpegMedia(1)]));
+    expect(failure).toMatchObject({ kind: "retryable", code: "rate_limited", isLimit: true });
+    expect(failure?.kind === "retryable" && failure.retryAfterMs).toBeLessThan(5000);
+  });
+});
+
+describe("a visible call without a clear answer", () => {
+  test.each([
+    ["drop_before", {}, 2],
+    ["drop_after_commit", {}, 1],
+    ["garbage_body", {}, 1],
+    ["status_after_commit", { status: 500 }, 1],
+    ["status_after_commit", { status: 429 }, 1],
+    ["status", { status: 500 }, 2],
+    ["status", { status: 429 }, 2],
+    ["status", { status: 404 }, 2],
+  ])("(%s %o) ends in one post", async (mode, extra, calls) => {
+    for (const [, media] of KINDS) {
+      await platform.reset();
+      const publication = await createPublication(media);
+      await platform.addFault("publish", mode, extra);
+      const { outcome, publishCalls } = await settle(publication);
+      const [entry, ...others] = await platform.visible();
+      expect(others).toEqual([]);
+      expect(["published", "present"]).toContain(outcome.kind);
+      expect(outcome).toMatchObject({ externalId: entry?.id });
+      expect(publishCalls).toBe(calls);
+      expect(entry?.createCalls).toBe(1);
+    }
+  });
+
+  test("is not taken for lost while Instagram's reads are stale", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await prepare(publication);
+    await platform.control("POST", "clock", { advanceMs: 3 * MINUTE_MS });
+    await platform.control("POST", "faults", {
+      platform: "instagram",
+      mode: "stale_reads",
+      delayMs: 2 * MINUTE_MS,
+    });
+    await platform.addFault("publish", "drop_after_commit");
+    const { outcome } = await settle(publication, handles);
+    expect(outcome).toMatchObject({ kind: "present" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+
+  test("that is published later than anybody waited is still one post", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "commit_late", { delayMs: 300 });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    // Both looks come before the late commit, which is more than the protocol allows.
+    const verdict = await reconcile(publication, handles, { looks: 1 });
+    if (verdict.kind !== "absent") throw new Error("it was there");
+    await eventually(async () => (await platform.visible()).length === 1);
+    const { outcome } = await settle(publication, verdict.handles);
+    expect(outcome).toMatchObject({ kind: "present" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+
+  test("that came before the container was ready ends in one post", async () => {
+    const publication = await createPublication([FILM]);
+    const { handles } = await prepare(publication, { maxRuns: 3 });
+    const container = JSON.parse(handles.container0 ?? "{}") as object;
+    expect(container).toMatchObject({ stage: "processing" });
+    const early = { ...handles, container0: JSON.stringify({ ...container, stage: "ready" }) };
+    expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "pending" });
+    const { outcome } = await settle(publication, early);
+    expect(outcome).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+
+  test("that Instagram refused in its own words is over", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "refuse");
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
+      kind: "refused",
+      code: "account_action_needed",
+    });
+    await platform.addFault("publish", "status", { status: 401 });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
+      kind: "token_refused",
+    });
+    await platform.addFault("publish", "status", { status: 403 });
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({
+      kind: "refused",
+      code: "permission_missing",
+    });
+  });
+});
+
+describe("looking for a lost call", () => {
+  async function ready(media: readonly TestMedia[] = [jpegMedia(1)]) {
+    const publication = await createPublication(media);
+    return { publication, ...(await prepare(publication)) };
+  }
+
+  test("takes a container that is ready for proof only the second time, and publishes the same one", async () => {
+    const { publication, handles } = await ready();
+    const first = await reconcile(publication, handles);
+    expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
+    const second = await reconcile(publication, handles, { looks: 1 });
+    expect(second).toMatchObject({ kind: "absent", handles });
+    const again = await prepare(publication, { handles: { ...handles, ...second } });
+    expect(again.handles.container0).toBe(handles.container0);
+  });
+
+  test("adopts no post that another target owns, and none of two that look the same", async () => {
+    const { publication, handles } = await ready();
+    await instagram.publish(publication, handles, guard);
+    const mine = (await platform.visible()).at(0)?.id ?? "";
+    expect(await reconcile(publication, handles)).toMatchObject({
+      kind: "present",
+      externalId: mine,
+    });
+    await platform.publish(instagram, publication);
+    const [, twin = { id: "" }] = await platform.visible();
+    const nameless = { kind: "present", externalId: null, permalink: null };
+    expect(await reconcile(publication, handles)).toEqual(nameless);
+    const isOwned = () => Promise.resolve(new Set([twin.id]));
+    expect(await reconcile(publication, handles, { isOwned })).toMatchObject({ externalId: mine });
+  });
+
+  test("waits for the list of posts when the container says that it is published", async () => {
+    const { publication, handles } = await ready();
+    await instagram.publish(publication, handles, guard);
+    await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
+    expect(await reconcile(publication, handles)).toMatchObject({
+      kind: "look_again",
+      isIncomplete: true,
+    });
+    const callUntil = new Date(Date.now() - 11 * MINUTE_MS);
+    expect(await reconcile(publication, handles, { callUntil })).toEqual({
+      kind: "present",
+      externalId: null,
+      permalink: null,
+    });
+  });
+
+  test("learns nothing from a container that is not found, or cannot be read", async () => {
+    const { publication, handles } = await ready();
+    for (const status of [404, 500, 503])
+      for (let looks = 0; looks < 3; looks += 1) {
+        await platform.addFault("status", "status", { status });
+        expect(await reconcile(publication, handles, { looks })).toMatchObject({
+          kind: "look_again",
+          isIncomplete: true,
+        });
+      }
+    await platform.addFault("status", "drop_before");
+    expect(await reconcile(publication, handles, { looks: 1 })).toMatchObject({
+      kind: "look_again",
+      isIncomplete: true,
+    });
+  });
+
+  test("finds a post by the account's list when its container is not found", async () => {
+    const { publication, handles } = await ready();
+    await instagram.publish(publication, handles, guard);
+    await platform.addFault("status", "status", { status: 404 });
+    expect(await reconcile(publication, handles)).toMatchObject({ kind: "present" });
+  });
+
+  test("asks a person when the platform refuses to be read", async () => {
+    const { publication, handles } = await ready();
+    await platform.addFault("status", "status", { status: 401 });
+    expect(await reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+  });
+
+  test("begins anew with a container that expired", async () => {
+    const { publication, handles } = await ready([jpegMedia(1), jpegMedia(2)]);
+    await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
+    const verdict = await reconcile(publication, handles);
+    expect(verdict).toEqual({
+      kind: "absent",
+      handles: { limitReadAt: handles.limitReadAt },
+    });
+  });
+});
+
+describe("deleting on instagram", () => {
+  async function publishOne(): Promise<readonly [Publication, string]> {
+    const publication = await createPublication([jpegMedia(1)]);
+    const outcome = await platform.publish(instagram, publication);
+    if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");
+    return [publication, outcome.externalId];
+  }
+
+  test("removes the post, and says the same when it is gone", async () => {
+    const [publication, id] = await publishOne();
+    for (let times = 0; times < 2; times += 1)
+      expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("believes that it is gone only when it cannot be read either", async () => {
+    const [publication, id] = await publishOne();
+    await platform.addFault("delete", "status", { status: 404 });
+    expect(await instagram.delete(publication, id, signal)).toMatchObject({
+      kind: "refused",
+      code: "permission_missing",
+    });
+  });
+
+  test.each([
+    ["drop_before", {}, { kind: "unknown" }],
+    ["drop_after_commit", {}, { kind: "unknown" }],
+    ["status", { status: 500 }, { kind: "retryable" }],
+    ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
+  ])("with %s %o can be repeated", async (mode, extra, outcome) => {
+    const [publication, id] = await publishOne();
+    await platform.addFault("delete", mode, extra);
+    expect(await instagram.delete(publication, id, signal)).toMatchObject(outcome);
+    expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+});

@@ -1,0 +1,419 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { SendGuard } from "#src/http/send-once.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createPublishingConnectors } from "#src/publishing/registry.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+
+const PLATFORMS = ["x", "telegram", "bluesky"] as const;
+type Platform = (typeof PLATFORMS)[number];
+
+const guard: SendGuard = { mayStillSend: () => true, timeoutMs: 2000 };
+const signal = new AbortController().signal;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => simulator[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await control("POST", "reset");
+  await control("POST", "settings", { quotas: false });
+});
+
+async function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await fetch(`${simulator.url}/_control/${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+  const text = await answer.text();
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** The publishing connector of a platform at this URL. */
+function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
+  const at = { baseUrl };
+  const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };
+  return createPublishingConnectors({
+    instagram: { ...graph, loginBaseUrl: baseUrl },
+    x: { ...at, mayResend: true },
+    facebook: graph,
+    tiktok: at,
+    youtube: at,
+    telegram: at,
+    bluesky: { ...at, videoBaseUrl: baseUrl },
+  })[platform];
+}
+
+function connector(platform: Platform): PublishingConnector {
+  return connectorAt(platform, `${simulator.url}/${platform}`);
+}
+
+interface Issued {
+  readonly externalId: string;
+  readonly username: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+async function accessToken(platform: Platform, { credentials }: Issued): Promise<string> {
+  if (platform === "x") return credentials.accessToken ?? "";
+  if (platform === "telegram") return credentials.botToken ?? "";
+  const answer = await fetch(`${simulator.url}/bluesky/xrpc/com.atproto.server.createSession`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ identifier: credentials.identifier, password: credentials.appPassword }),
+  });
+  return ((await answer.json()) as { accessJwt: string }).accessJwt;
+}
+
+async function createPublication(platform: Platform, text: string): Promise<Publication> {
+  const { accounts } = await control<{ accounts: Issued[] }>("POST", "accounts", { platform });
+  const [account] = accounts;
+  if (account === undefined) throw new Error("the simulator made no account");
+  return {
+    targetId: "01936a5e-0000-7000-8000-000000000000",
+    text,
+    title: undefined,
+    privacy: undefined,
+    tags: [],
+    externalId: account.externalId,
+    username: account.username,
+    accessToken: await accessToken(platform, account),
+    attributes: {},
+    media: [],
+  };
+}
+
+async function prepare(of: PublishingConnector, publication: Publication): Promise<Handles> {
+  let handles: Handles = {};
+  for (const step of of.steps(publication)) {
+    if (step.isDone(handles)) continue;
+    const made: StepResult = await step.run(publication, handles, signal);
+    if (made.kind !== undefined) throw new Error(`${step.name} failed`);
+    handles = { ...handles, ...(made as Handles) };
+  }
+  return handles;
+}
+
+async function publish(platform: Platform, publication: Publication): Promise<Outcome> {
+  const of = connector(platform);
+  return await of.publish(publication, await prepare(of, publication), guard);
+}
+
+async function visible(platform: Platform): Promise<readonly { id: string; text: string }[]> {
+  return await control("GET", `visible?platform=${platform}`);
+}
+
+async function addFault(
+  platform: Platform,
+  mode: string,
+  extra: Record<string, unknown> = {},
+): Promise<void> {
+  await control("POST", "faults", { platform, operation: "publish", mode, ...extra });
+}
+
+function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
+  const now = new Date();
+  return {
+    calledAt: new Date(now.getTime() - 1000),
+    callUntil: now,
+    looks: 0,
+    now,
+    timeScale: 0.001,
+    isOwned: () => Promise.resolve(new Set()),
+    ...overrides,
+  };
+}
+
+describe.each(PLATFORMS)("%s", (platform) => {
+  test("publishes the text as it is, and gives the id and permalink that readers see", async () => {
+    const publication = await createPublication(
+      platform,
+      "Hello 🎉 https://example.com/a?b=1 #tag & more",
+    );
+    const outcome = await publish(platform, publication);
+    expect(outcome).toMatchObject({
+      kind: "published",
+      permalink: expect.stringMatching(/^https:\/\//) as string,
+    });
+    const [entry] = await visible(platform);
+    expect(entry?.text).toBe(publication.text);
+    expect(outcome).toMatchObject({ externalId: entry?.id });
+  });
+
+  test("a connection that is refused is retryable: certainly nothing was sent", async () => {
+    const unreachable = connectorAt(platform, "http://127.0.0.1:1");
+    const publication = await createPublication(platform, "not sent");
+    const outcome = await unreachable.publish(
+      publication,
+      { rkey: "3aaaaaaaaaaaa", record: "{}" },
+      guard,
+    );
+    expect(outcome).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+  });
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body"])(
+    "after %s the outcome is unknown",
+    async (mode) => {
+      await addFault(platform, mode);
+      expect(
+        await publish(platform, await createPublication(platform, `fault ${mode}`)),
+      ).toMatchObject({ kind: "unknown" });
+    },
+  );
+
+  test.each([500, 502])("after %i from a proxy the outcome is unknown", async (status) => {
+    await addFault(platform, "status_after_commit", { status });
+    expect(
+      await publish(platform, await createPublication(platform, `status ${status}`)),
+    ).toMatchObject({ kind: "unknown" });
+  });
+
+  test("a definite refusal is a refusal with the platform's words", async () => {
+    await addFault(platform, "refuse");
+    const outcome = await publish(platform, await createPublication(platform, "refuse me"));
+    expect(outcome).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/\S/) as string,
+    });
+    expect(await visible(platform)).toEqual([]);
+  });
+
+  test("a dead token is a refused token", async () => {
+    const publication = await createPublication(platform, "dead token");
+    const outcome = await publish(platform, { ...publication, accessToken: "123:wrong" });
+    expect(outcome).toMatchObject({ kind: "token_refused" });
+  });
+
+  test("when the mark is too old nothing reaches the platform", async () => {
+    const of = connector(platform);
+    const publication = await createPublication(platform, "too late");
+    const handles = await prepare(of, publication);
+    expect(await of.publish(publication, handles, { ...guard, mayStillSend: () => false })).toEqual(
+      { kind: "not_sent" },
+    );
+    expect(await visible(platform)).toEqual([]);
+  });
+});
+
+describe("an unknown outcome on x", () => {
+  const text = "Is it there? https://Example.com/Path/ & <more>";
+
+  test("is adopted when the timeline shows the post", async () => {
+    await addFault("x", "drop_after_commit");
+    const publication = await createPublication("x", text);
+    await publish("x", publication);
+    const [entry] = await visible("x");
+    expect(await connector("x").reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+    });
+  });
+
+  test("is never taken for a post that another target owns", async () => {
+    const publication = await createPublication("x", text);
+    const earlier = await publish("x", publication);
+    const owned = new Set(
+      earlier.kind === "published" && earlier.externalId !== null ? [earlier.externalId] : [],
+    );
+    const verdict = await connector("x").reconcile(
+      publication,
+      {},
+      unknownCall({ isOwned: () => Promise.resolve(owned) }),
+      signal,
+    );
+    expect(verdict).toMatchObject({ kind: "look_again" });
+  });
+
+  test("is proved absent only by complete reads at all three times", async () => {
+    const publication = await createPublication("x", text);
+    const callUntil = new Date(Date.now() - 60_000);
+    const look = (looks: number, now: Date) =>
+      connector("x").reconcile(publication, {}, unknownCall({ looks, now, callUntil }), signal);
+    const late = new Date(callUntil.getTime() + 1000);
+    expect(await look(0, callUntil)).toMatchObject({ kind: "look_again", afterMs: 60 });
+    expect(await look(1, late)).toMatchObject({ kind: "look_again" });
+    expect(await look(2, late)).toMatchObject({ kind: "look_again" });
+    expect(await look(3, new Date(callUntil.getTime() + 500))).toMatchObject({
+      kind: "look_again",
+    });
+    expect(await look(3, late)).toEqual({ kind: "absent" });
+  });
+
+  test("cannot be told when the same words lead elsewhere", async () => {
+    const publication = await createPublication("x", "Look at https://example.com/one");
+    await publish("x", publication);
+    const other = { ...publication, text: "Look at https://example.com/two" };
+    expect(await connector("x").reconcile(other, {}, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+
+  test("a timeline that cannot be read proves nothing", async () => {
+    const publication = await createPublication("x", text);
+    await control("POST", "faults", {
+      platform: "x",
+      operation: "GET /2/users/*/tweets",
+      mode: "status",
+      status: 503,
+    });
+    const verdict = await connector("x").reconcile(
+      publication,
+      {},
+      unknownCall({ looks: 3 }),
+      signal,
+    );
+    expect(verdict).toMatchObject({ kind: "look_again", isIncomplete: true });
+  });
+
+  test("a limit is unknown too, and says how long to wait", async () => {
+    await addFault("x", "status", { status: 429 });
+    const outcome = await publish("x", await createPublication("x", "limited"));
+    expect(outcome).toMatchObject({ kind: "unknown", limitedForMs: expect.any(Number) as number });
+  });
+});
+
+test("an unknown outcome on bluesky is settled by reading the record back, or writing it again", async () => {
+  const of = connector("bluesky");
+  const publication = await createPublication("bluesky", "once and only once");
+  const handles = await prepare(of, publication);
+  await addFault("bluesky", "drop_after_commit");
+  expect(await of.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+  expect(await of.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+    kind: "present",
+    externalId: handles.rkey,
+  });
+  const unwritten = { ...handles, rkey: "3aaaaaaaaaaaa" };
+  expect(await of.reconcile(publication, unwritten, unknownCall(), signal)).toEqual({
+    kind: "absent",
+  });
+  await control("POST", "faults", {
+    platform: "bluesky",
+    operation: "GET /xrpc/com.atproto.repo.getRecord",
+    mode: "status",
+    status: 503,
+  });
+  expect(await of.reconcile(publication, handles, unknownCall(), signal)).toEqual({
+    kind: "repeat",
+  });
+  expect(await of.publish(publication, handles, guard)).toMatchObject({
+    kind: "published",
+    externalId: handles.rkey,
+  });
+  expect(await visible("bluesky")).toHaveLength(1);
+});
+
+test("an unknown outcome on telegram cannot be told", async () => {
+  const publication = await createPublication("telegram", "gone");
+  expect(
+    await connector("telegram").reconcile(publication, {}, unknownCall(), signal),
+  ).toMatchObject({ kind: "cannot_tell" });
+});
+
+test("telegram's own limit is a wait of the length it names, and costs no attempt", async () => {
+  await addFault("telegram", "status", { status: 429 });
+  const outcome = await publish("telegram", await createPublication("telegram", "slow down"));
+  expect(outcome).toMatchObject({
+    kind: "retryable",
+    code: "rate_limited",
+    isLimit: true,
+    retryAfterMs: expect.any(Number) as number,
+  });
+});
+
+async function remove(
+  platform: Platform,
+  publication: Publication,
+  externalId: string,
+): Promise<DeletionOutcome> {
+  return await connector(platform).delete(publication, externalId, signal);
+}
+
+async function publishOne(platform: Platform) {
+  const publication = await createPublication(platform, "to be deleted");
+  const outcome = await publish(platform, publication);
+  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
+  return { publication, externalId: outcome.externalId };
+}
+
+describe.each(PLATFORMS)("deleting on %s", (platform) => {
+  test("removes the post, and says the same when it is gone already", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    expect(connector(platform).canDelete).toBe(true);
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+    expect(await visible(platform)).toEqual([]);
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+  });
+
+  test.each([
+    ["drop_before", undefined],
+    ["drop_after_commit", undefined],
+    ["garbage_body", undefined],
+    ["status_after_commit", 502],
+    ["status", 500],
+    ["status", 503],
+  ])("after %s %s it is unknown, and the next try ends it", async (mode, status) => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, mode, {
+      operation: "delete",
+      times: 1,
+      ...(status === undefined ? {} : { status }),
+    });
+    expect(await remove(platform, publication, externalId)).toMatchObject({ kind: "unknown" });
+    expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
+    expect(await visible(platform)).toEqual([]);
+  });
+
+  test("a refusal is a refusal with the platform's words, and the post stays", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, "refuse", { operation: "delete" });
+    expect(await remove(platform, publication, externalId)).toMatchObject({
+      kind: "refused",
+      message: expect.stringMatching(/\S/) as string,
+    });
+    expect(await visible(platform)).toHaveLength(1);
+  });
+
+  test("a limit is a wait", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    await addFault(platform, "status", { operation: "delete", status: 429 });
+    expect(await remove(platform, publication, externalId)).toMatchObject({
+      kind: "retryable",
+      code: "rate_limited",
+      isLimit: true,
+      retryAfterMs: expect.any(Number) as number,
+    });
+  });
+
+  test("a dead token is a refused token", async () => {
+    const { publication, externalId } = await publishOne(platform);
+    const dead = { ...publication, accessToken: "123:wrong" };
+    expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
+  });
+
+  test("somebody else's post stays", async () => {
+    const { externalId } = await publishOne(platform);
+    const other = await createPublication(platform, "another account");
+    await remove(platform, other, externalId);
+    expect(await visible(platform)).toHaveLength(1);
+  });
+});
+
+test("a bluesky record that is still shown after its deletion is deleted once more", async () => {
+  const { publication, externalId } = await publishOne("bluesky");
+  await control("POST", "faults", { platform: "bluesky", mode: "stale_reads", delayMs: 500 });
+  const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${externalId}`;
+  const url = `${simulator.url}/bluesky/xrpc/com.atproto.repo.getRecord?${query}`;
+  await eventually(async () => (await fetch(url)).status === 200);
+  expect(await remove("bluesky", publication, externalId)).toEqual({ kind: "deleted" });
+  const calls = await control<{ path: string }[]>("GET", "requests?platform=bluesky");
+  expect(calls.filter(({ path }) => path.includes("deleteRecord"))).toHaveLength(2);
+});

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+
+let platform: TestPlatform;
+let telegram: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("telegram");
+  telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
+
+const createPublication = (media: Publication["media"], text = "with media") =>
+  platform.createPublication(media, text, ({ botToken }) => botToken ?? "");
+const publish = (publication: Publication) => telegram.publish(publication, {}, guard);
+const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
+
+async function listMethods(): Promise<readonly string[]> {
+  return (await platform.calls()).map((call) => call.replace("POST ", ""));
+}
+
+describe("publishing on telegram", () => {
+  test.each([
+    ["sendPhoto", "image", pngMedia(1)],
+    ["sendVideo", "video", mp4Media(300_000)],
+    ["sendAnimation", "gif", gifMedia()],
+  ])("%s sends one file with the text as its caption", async (method, kind, media) => {
+    const publication = await createPublication([media], "Ships & <sails>\n#harbour");
+    const outcome = await publish(publication);
+    const [entry] = await platform.visible();
+    expect(entry).toMatchObject({ text: "Ships & <sails>\n#harbour", media: [shown(media, kind)] });
+    expect(outcome).toEqual({
+      kind: "published",
+      externalId: entry?.id,
+      permalink: `https://t.me/${publication.username}/${entry?.id ?? ""}`,
+    });
+    expect(await listMethods()).toEqual([method]);
+  });
+
+  test("an album of photos and films is one call, and its external id names all its messages", async () => {
+    const media = [pngMedia(1), mp4Media(100_000), pngMedia(2)];
+    const publication = await createPublication(media);
+    const outcome = await publish(publication);
+    const [entry, ...others] = await platform.visible();
+    expect(others).toEqual([]);
+    expect(entry?.media).toEqual([
+      shown(media[0] ?? pngMedia(0), "image"),
+      shown(media[1] ?? pngMedia(0), "video"),
+      shown(media[2] ?? pngMedia(0), "image"),
+    ]);
+    expect(entry?.id).toMatch(/^\d+,\d+,\d+$/);
+    expect(outcome).toEqual({
+      kind: "published",
+      externalId: entry?.id,
+      permalink: `https://t.me/${publication.username}/${entry?.id.split(",")[0] ?? ""}`,
+    });
+    expect(await listMethods()).toEqual(["sendMediaGroup"]);
+  });
+
+  test("a post may be its media alone", async () => {
+    for (const media of [[pngMedia(1)], [pngMedia(1), pngMedia(2)]])
+      expect(await publish(await createPublication(media, ""))).toMatchObject({
+        kind: "published",
+      });
+    expect((await platform.visible()).map(({ text }) => text)).toEqual(["", ""]);
+  });
+
+  test("nothing is sent when the mark is too old, however much the call carries", async () => {
+    const publication = await createPublication([mp4Media(1_000_000)]);
+    const tooLate = { ...guard, mayStillSend: () => false };
+    expect(await telegram.publish(publication, {}, tooLate)).toEqual({ kind: "not_sent" });
+    expect(await platform.visible()).toEqual([]);
+  });
+});
+
+describe("deleting on telegram", () => {
+  async function publishAlbum(): Promise<readonly [Publication, string]> {
+    const publication = await createPublication([pngMedia(1), pngMedia(2), pngMedia(3)]);
+    const outcome = await publish(publication);
+    if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");
+    return [publication, outcome.externalId];
+  }
+
+  test("removes all messages of an album, and says the same when they are gone", async () => {
+    const [publication, externalId] = await publishAlbum();
+    for (let times = 0; times < 2; times += 1)
+      expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("removes the rest of an album of which a person deleted a part", async () => {
+    const [publication, externalId] = await publishAlbum();
+    const [first = ""] = externalId.split(",");
+    await telegram.delete(publication, first, signal);
+    expect(await platform.visible()).toHaveLength(1);
+    expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("is repeated after a lost answer", async () => {
+    const [publication, externalId] = await publishAlbum();
+    await platform.addFault("delete", "drop_before");
+    expect(await telegram.delete(publication, externalId, signal)).toMatchObject({
+      kind: "unknown",
+    });
+    expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+});
+
+describe("what telegram says about media", () => {
+  test.each([
+    ["that is no image", new TestMedia("no", "image/png", Buffer.from("text")), "media_rejected"],
+    ["that is no film", new TestMedia("no", "video/mp4", Buffer.from("text")), "media_rejected"],
+  ])("%s is a refusal of the media", async (_name, media, code) => {
+    expect(await publish(await createPublication([media]))).toMatchObject({
+      kind: "refused",
+      code,
+    });
+    expect(await publish(await createPublication([pngMedia(1), media]))).toMatchObject({
+      kind: "refused",
+      code,
+    });
+  });
+
+  test("that its caption is too long is a refusal of the content", async () => {
+    const publication = await createPublication([pngMedia(1)], "a".repeat(1025));
+    expect(await publish(publication)).toMatchObject({
+      kind: "refused",
+      code: "content_rejected",
+    });
+  });
+
+  test.each([
+    [413, { kind: "refused", code: "media_rejected" }],
+    [403, { kind: "refused", code: "permission_missing" }],
+    [401, { kind: "token_refused" }],
+    [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
+    [500, { kind: "unknown" }],
+    [502, { kind: "unknown" }],
+  ])("with %i means what it means", async (status, outcome) => {
+    await platform.addFault("publish", "status", { status });
+    expect(await publish(await createPublication([pngMedia(1), pngMedia(2)]))).toMatchObject(
+      outcome,
+    );
+  });
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
+    "after %s is not known",
+    async (mode) => {
+      for (const media of [[mp4Media(500_000)], [pngMedia(1), mp4Media(500_000)]]) {
+        await platform.addFault("publish", mode);
+        expect(await publish(await createPublication(media))).toMatchObject({ kind: "unknown" });
+      }
+    },
+  );
+});

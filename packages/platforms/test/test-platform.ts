@@ -1,0 +1,158 @@
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
+import type { PlatformId } from "#src/registry.ts";
+
+export const guard = { mayStillSend: () => true, timeoutMs: 5000 };
+export const signal = new AbortController().signal;
+
+interface SimulatedAccount {
+  readonly externalId: string;
+  readonly username: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** An entry as readers of the platform see it. */
+export interface Visible {
+  readonly id: string;
+  readonly text: string;
+  readonly media: readonly { readonly kind: string; readonly sha256: string }[];
+  readonly createCalls: number;
+}
+
+/** Everything that the steps came to. */
+export interface Ready {
+  readonly handles: Handles;
+  readonly failure?: Failure;
+  /** Every wait of a step that had to be waited for. */
+  readonly waits: readonly number[];
+}
+
+function isFailure(made: StepResult): made is Failure {
+  return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
+}
+
+/** One platform of a simulator, and what tests of its connector ask of it. */
+export class TestPlatform implements AsyncDisposable {
+  readonly url: string;
+  readonly #platform: PlatformId;
+  readonly #simulator: Simulator;
+
+  private constructor(platform: PlatformId, simulator: Simulator) {
+    this.#platform = platform;
+    this.#simulator = simulator;
+    this.url = `${simulator.url}/${platform}`;
+  }
+
+  static async start(platform: PlatformId): Promise<TestPlatform> {
+    return new TestPlatform(platform, await startSimulator({ host: "127.0.0.1", port: 0 }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#simulator[Symbol.asyncDispose]();
+  }
+
+  async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await fetch(`${this.#simulator.url}/_control/${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+    const text = await answer.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  async reset(): Promise<void> {
+    await this.control("POST", "reset");
+    await this.control("POST", "settings", { quotas: false });
+  }
+
+  visible(): Promise<readonly Visible[]> {
+    return this.control("GET", `visible?platform=${this.#platform}`);
+  }
+
+  /** The calls that reached the platform, oldest first. */
+  async calls(): Promise<readonly string[]> {
+    const calls = await this.control<{ method: string; path: string }[]>(
+      "GET",
+      `requests?platform=${this.#platform}`,
+    );
+    return calls.map(({ method, path }) => `${method} ${path.split(/[./]/).at(-1)}`);
+  }
+
+  async addFault(
+    operation: string,
+    mode: string,
+    extra: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const rule = { platform: this.#platform, operation, mode, ...extra };
+    await this.control("POST", "faults", rule);
+  }
+
+  /** A new account of the platform, with the credentials that its owner would enter. */
+  async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
+    const request = { ...given, platform: this.#platform };
+    const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);
+    const [account] = made.accounts;
+    if (account === undefined) throw new Error("the simulator created no account");
+    return account;
+  }
+
+  /** @param getToken Returns the access token for the credentials of the new account. */
+  async createPublication(
+    media: Publication["media"],
+    text: string,
+    getToken: (credentials: SimulatedAccount["credentials"]) => string | Promise<string>,
+  ): Promise<Publication> {
+    const account = await this.createAccount();
+    return {
+      targetId: "01936a5e-0000-7000-8000-000000000000",
+      text,
+      title: undefined,
+      privacy: undefined,
+      tags: [],
+      externalId: account.externalId,
+      username: account.username,
+      accessToken: await getToken(account.credentials),
+      attributes: {},
+      media,
+    };
+  }
+
+  /** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
+  async prepare(
+    connector: PublishingConnector,
+    publication: Publication,
+    { handles: before = {}, maxRuns = 1000 }: { handles?: Handles; maxRuns?: number } = {},
+  ): Promise<Ready> {
+    let handles = before;
+    const waits: number[] = [];
+    let runs = 0;
+    for (const step of connector.steps(publication)) {
+      let isWaiting = !step.isDone(handles);
+      while (isWaiting && runs < maxRuns) {
+        runs += 1;
+        const made = await step.run(publication, handles, signal);
+        if (isFailure(made)) return { handles, failure: made, waits };
+        isWaiting = made.kind === "wait";
+        const added = made.kind === "wait" ? made.handles : made;
+        handles = { ...handles, ...(added as Handles) };
+        if (made.kind === "wait" && Number(made.afterMs) > 0) {
+          waits.push(Number(made.afterMs));
+          await this.control("POST", "clock", { advanceMs: made.afterMs });
+        }
+      }
+    }
+    return { handles, waits };
+  }
+
+  async publish(connector: PublishingConnector, publication: Publication): Promise<Outcome> {
+    const { handles, failure } = await this.prepare(connector, publication);
+    return failure ?? (await connector.publish(publication, handles, guard));
+  }
+}

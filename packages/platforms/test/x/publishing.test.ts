@@ -1,0 +1,376 @@
+import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { StepResult } from "#src/publishing/steps.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+
+const guard = { mayStillSend: () => true, timeoutMs: 2000 };
+const signal = new AbortController().signal;
+let simulator: Simulator;
+let x: PublishingConnector;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
+  x = createXPublishingConnector({ baseUrl: `${simulator.url}/x`, mayResend: true });
+});
+afterAll(() => simulator[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await control("POST", "reset");
+  await control("POST", "settings", { quotas: false });
+});
+
+async function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await fetch(`${simulator.url}/_control/${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+  const text = await answer.text();
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+interface Issued {
+  readonly externalId: string;
+  readonly username: string;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+async function createPublication(
+  media: Publication["media"],
+  text = "with media",
+): Promise<Publication> {
+  const { accounts } = await control<{ accounts: Issued[] }>("POST", "accounts", { platform: "x" });
+  const [account] = accounts;
+  if (account === undefined) throw new Error("the simulator made no account");
+  return {
+    targetId: "01936a5e-0000-7000-8000-000000000000",
+    text,
+    title: undefined,
+    privacy: undefined,
+    tags: [],
+    externalId: account.externalId,
+    username: account.username,
+    accessToken: account.credentials.accessToken ?? "",
+    attributes: {},
+    media,
+  };
+}
+
+interface Ready {
+  readonly handles: Handles;
+  readonly failure?: Failure;
+  /** Every wait of a step that had to be waited for. */
+  readonly waits: readonly number[];
+}
+
+function isFailure(made: StepResult): made is Failure {
+  return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
+}
+
+/** Runs the steps as the core does; instead of waiting it moves the platform's clock. */
+async function prepare(
+  publication: Publication,
+  before: Handles = {},
+  maxRuns = 1000,
+): Promise<Ready> {
+  let handles = before;
+  const waits: number[] = [];
+  let runs = 0;
+  for (const step of x.steps(publication)) {
+    let isWaiting = !step.isDone(handles);
+    while (isWaiting && runs < maxRuns) {
+      runs += 1;
+      const made = await step.run(publication, handles, signal);
+      if (isFailure(made)) return { handles, failure: made, waits };
+      isWaiting = made.kind === "wait";
+      const added = made.kind === "wait" ? made.handles : made;
+      handles = { ...handles, ...(added as Handles) };
+      if (made.kind === "wait" && Number(made.afterMs) > 0) {
+        waits.push(Number(made.afterMs));
+        await control("POST", "clock", { advanceMs: made.afterMs });
+      }
+    }
+  }
+  return { handles, waits };
+}
+
+async function publish(publication: Publication): Promise<Outcome> {
+  const { handles, failure } = await prepare(publication);
+  return failure ?? (await x.publish(publication, handles, guard));
+}
+
+interface Visible {
+  readonly id: string;
+  readonly text: string;
+  readonly media: readonly { readonly kind: string; readonly sha256: string }[];
+}
+
+const visible = () => control<Visible[]>("GET", "visible?platform=x");
+const addFault = (operation: string, mode: string, extra: Record<string, unknown> = {}) =>
+  control("POST", "faults", { platform: "x", operation, mode, ...extra });
+
+/** The upload calls that X got, in order. */
+async function listUploads(): Promise<readonly string[]> {
+  const calls = await control<{ method: string; path: string }[]>("GET", "requests?platform=x");
+  return calls
+    .filter(({ path }) => path.startsWith("/2/media/upload"))
+    .map(({ method, path }) => `${method} ${path.split("/").at(-1)}`);
+}
+
+function toShown(media: TestMedia, kind: string): { kind: string; sha256: string } {
+  return { kind, sha256: media.sha256 };
+}
+
+function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
+  const now = new Date();
+  return {
+    calledAt: new Date(now.getTime() - 1000),
+    callUntil: now,
+    looks: 0,
+    now,
+    timeScale: 0.001,
+    isOwned: () => Promise.resolve(new Set()),
+    ...overrides,
+  };
+}
+
+const MB = 1024 * 1024;
+
+describe("publishing on x", () => {
+  test("four images arrive as they are, in their order", async () => {
+    const images = [1, 2, 3, 4].map(pngMedia);
+    const publication = await createPublication(images);
+    const outcome = await publish(publication);
+    const [entry] = await visible();
+    expect(outcome).toMatchObject({
+      kind: "published",
+      externalId: entry?.id,
+      permalink: `https://x.com/${publication.username}/status/${entry?.id ?? ""}`,
+    });
+    expect(entry?.text).toBe("with media");
+    expect(entry?.media).toEqual(images.map((image) => toShown(image, "image")));
+  });
+
+  test("a post may be its media alone", async () => {
+    expect(await publish(await createPublication([pngMedia(1)], ""))).toMatchObject({
+      kind: "published",
+    });
+  });
+
+  test("a GIF is processed like a film", async () => {
+    const gif = gifMedia();
+    expect(await publish(await createPublication([gif]))).toMatchObject({ kind: "published" });
+    expect((await visible())[0]?.media).toEqual([toShown(gif, "gif")]);
+  });
+
+  test("a film goes up in segments, and its processing is waited for as X asks", async () => {
+    const film = mp4Media(9 * MB);
+    const publication = await createPublication([film]);
+    const { handles, waits } = await prepare(publication);
+    expect(waits).toEqual([1000, 1000]);
+    expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect(await listUploads()).toEqual([
+      "POST initialize",
+      "POST append",
+      "POST append",
+      "POST append",
+      "POST finalize",
+      "GET upload",
+      "GET upload",
+    ]);
+  });
+});
+
+describe("an upload that is interrupted", () => {
+  test.each([1, 2, 3, 4, 5])("after %i answers goes on behind the last of them", async (runs) => {
+    const film = mp4Media(9 * MB);
+    const publication = await createPublication([film]);
+    const { handles } = await prepare(publication, {}, runs);
+    const done = await listUploads();
+    const { handles: ready } = await prepare(publication, handles);
+    expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    expect(done).toHaveLength(runs);
+    expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
+    expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
+  });
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
+    "by %s at any of its calls is tried again, and published once with the right bytes",
+    async (mode) => {
+      for (const operation of [
+        "POST /2/media/upload/initialize",
+        "POST /2/media/upload/*/append",
+        "POST /2/media/upload/*/finalize",
+        "GET /2/media/upload",
+      ]) {
+        await control("POST", "reset");
+        const film = mp4Media(5 * MB);
+        const publication = await createPublication([film]);
+        await addFault(operation, mode);
+        let ready = await prepare(publication);
+        for (let tries = 0; ready.failure !== undefined && tries < 3; tries += 1) {
+          expect(ready.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+          ready = await prepare(publication, ready.handles);
+        }
+        expect(await x.publish(publication, ready.handles, guard)).toMatchObject({
+          kind: "published",
+        });
+        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(film, "video")]]);
+        const begun = (await listUploads()).filter((call) => call === "POST initialize");
+        expect(begun).toHaveLength(operation.endsWith("initialize") ? 2 : 1);
+      }
+    },
+  );
+
+  test("because X has forgotten it begins again, once", async () => {
+    const film = mp4Media(5 * MB);
+    const publication = await createPublication([film]);
+    const { handles } = await prepare(publication, {}, 2);
+    const forgotten = {
+      media0: JSON.stringify({ ...(JSON.parse(handles.media0 ?? "") as object), id: "123" }),
+    };
+    const { handles: ready } = await prepare(publication, forgotten);
+    expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await visible())[0]?.media).toEqual([toShown(film, "video")]);
+    await addFault("POST /2/media/upload/*/append", "status", { status: 400, times: 2 });
+    expect((await prepare(publication)).failure).toMatchObject({
+      kind: "refused",
+      code: "media_rejected",
+    });
+  });
+
+  test("too long begins again before its media would end", async () => {
+    const image = pngMedia(1);
+    const publication = await createPublication([image]);
+    const { handles } = await prepare(publication);
+    expect(x.steps(publication).every((step) => step.isDone(handles))).toBe(true);
+    const state = JSON.parse(handles.media0 ?? "") as { id: string };
+    const old = { media0: JSON.stringify({ ...state, expiresAt: Date.now() + 60_000 }) };
+    expect(x.steps(publication).some((step) => step.isDone(old))).toBe(false);
+    const { handles: fresh } = await prepare(publication, old);
+    expect(JSON.parse(fresh.media0 ?? "")).not.toMatchObject({ id: state.id });
+    expect(await x.publish(publication, fresh, guard)).toMatchObject({ kind: "published" });
+  });
+});
+
+describe("what X says about media", () => {
+  test.each([
+    [401, { kind: "token_refused" }],
+    [402, { kind: "refused", code: "app_configuration" }],
+    [403, { kind: "refused", code: "account_action_needed" }],
+    [413, { kind: "refused", code: "media_rejected" }],
+    [500, { kind: "retryable", code: "platform_unavailable" }],
+    [503, { kind: "retryable", code: "platform_unavailable" }],
+    [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
+  ])("with %i means for image and film what it means", async (status, failure) => {
+    await addFault("upload", "status", { status, times: 2 });
+    for (const media of [pngMedia(1), mp4Media(1000)]) {
+      const publication = await createPublication([media]);
+      expect((await prepare(publication)).failure).toMatchObject(failure);
+    }
+    expect(await visible()).toEqual([]);
+  });
+
+  test("a film that cannot be processed is rejected with X's words", async () => {
+    const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
+    expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
+      kind: "refused",
+      code: "media_rejected",
+      message: "Unsupported media format",
+    });
+  });
+
+  test("an image that X cannot read is rejected", async () => {
+    const nonsense = new TestMedia("nonsense", "image/png", Buffer.alloc(1000, "nonsense"));
+    expect((await prepare(await createPublication([nonsense]))).failure).toMatchObject({
+      kind: "refused",
+      code: "media_rejected",
+    });
+  });
+
+  test("media that ended early refuses the post, which is certainly not there", async () => {
+    const publication = await createPublication([pngMedia(1)]);
+    const { handles } = await prepare(publication);
+    const state = JSON.parse(handles.media0 ?? "") as object;
+    const ended = { media0: JSON.stringify({ ...state, id: "123" }) };
+    expect(await x.publish(publication, ended, guard)).toMatchObject({
+      kind: "refused",
+      code: "media_rejected",
+    });
+  });
+
+  test("that it goes on processing for hours is a failure that is tried again, and costs no upload", async () => {
+    const publication = await createPublication([mp4Media(1000)]);
+    const { handles } = await prepare(publication, {}, 3);
+    const state = JSON.parse(handles.media0 ?? "") as object;
+    const impatient = { media0: JSON.stringify({ ...state, patientUntil: Date.now() - 1 }) };
+    expect((await prepare(publication, impatient)).failure).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    await control("POST", "clock", { advanceMs: 2000 });
+    const { handles: ready } = await prepare(publication, impatient);
+    expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
+  });
+});
+
+describe("an unknown outcome with media on x", () => {
+  async function lose(
+    mode: string,
+    text = "is it there?",
+  ): Promise<readonly [Publication, Handles]> {
+    const publication = await createPublication([pngMedia(1)], text);
+    const { handles } = await prepare(publication);
+    await addFault("publish", mode);
+    expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    return [publication, handles];
+  }
+
+  test.each(["is it there?", ""])("is found by its media when its text is %j", async (text) => {
+    const [publication, handles] = await lose("drop_after_commit", text);
+    const [entry] = await visible();
+    expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+    });
+  });
+
+  test("is not there when nothing is, after three looks", async () => {
+    const [publication, handles] = await lose("drop_before");
+    const callUntil = new Date(Date.now() - 60_000);
+    const look = (looks: number) =>
+      x.reconcile(publication, handles, unknownCall({ looks, callUntil }), signal);
+    expect(await look(0)).toMatchObject({ kind: "look_again" });
+    expect(await look(3)).toEqual({ kind: "absent" });
+  });
+
+  test("is never taken for a post with the same text and other media, nor for one without", async () => {
+    const [publication, handles] = await lose("drop_before");
+    const other = { ...publication, media: [pngMedia(2)] };
+    await publish({ ...publication, media: [] });
+    expect(
+      await x.reconcile(publication, handles, unknownCall({ looks: 0 }), signal),
+    ).toMatchObject({ kind: "look_again" });
+    await publish(other);
+    expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+
+  test("cannot be told when it is not known which media was sent", async () => {
+    const [publication] = await lose("drop_after_commit");
+    expect(await x.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+});

@@ -1,0 +1,570 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
+import { mp4Media, pngMedia, type TestMedia } from "../test-media.ts";
+import { guard, signal, TestPlatform } from "../test-platform.ts";
+
+const KB = 1024;
+const CHUNK_BYTES = 256 * KB;
+
+let platform: TestPlatform;
+let youtube: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("youtube");
+  youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: CHUNK_BYTES });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
+
+async function createPublication(
+  media: readonly TestMedia[] = [mp4Media(1000)],
+  part: Partial<Publication> = {},
+): Promise<Publication> {
+  const made = await platform.createPublication(
+    media,
+    "Ships & sails\n#harbour",
+    ({ accessToken }) => accessToken ?? "",
+  );
+  return { ...made, title: "A film", ...part };
+}
+
+const prepare = (publication: Publication, options: { handles?: Handles; maxRuns?: number } = {}) =>
+  platform.prepare(youtube, publication, options);
+const publish = (publication: Publication) => platform.publish(youtube, publication);
+const shown = (media: TestMedia) => [{ kind: "video", sha256: media.sha256 }];
+
+interface Logged {
+  readonly operation: string;
+}
+
+async function listOperations(): Promise<readonly string[]> {
+  const log = await platform.control<Logged[]>("GET", "requests?platform=youtube");
+  return log.map(({ operation }) => operation);
+}
+
+function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
+  const now = new Date();
+  return {
+    calledAt: new Date(now.getTime() - 1000),
+    callUntil: now,
+    looks: 0,
+    now,
+    timeScale: 0.001,
+    isOwned: () => Promise.resolve(new Set()),
+    ...overrides,
+  };
+}
+
+const reconcile = (
+  publication: Publication,
+  handles: Handles,
+  overrides: Partial<UnknownCall> = {},
+) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
+
+/** The channel's videos as its owner sees them. */
+async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
+  const playlistId = externalId.replace(/^UC/, "UU");
+  const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${accessToken}` } });
+  if (answer.status === 404) return [];
+  const { items } = (await answer.json()) as { items: { contentDetails: { videoId: string } }[] };
+  return items.map(({ contentDetails }) => contentDetails.videoId);
+}
+
+describe("publishing on youtube", () => {
+  test("a small film is one visible call to a session that was begun before", async () => {
+    const film = mp4Media(1000);
+    const publication = await createPublication([film]);
+    const outcome = await publish(publication);
+    const [entry] = await platform.visible();
+    expect(entry).toMatchObject({ text: "Ships & sails\n#harbour", media: shown(film) });
+    expect(outcome).toEqual({
+      kind: "published",
+      externalId: entry?.id,
+      permalink: `https://www.youtube.com/watch?v=${entry?.id ?? ""}`,
+    });
+    expect(await listOperations()).toEqual(["create", "publish"]);
+  });
+
+  test("a large film goes up in parts, and the last of them is the visible call", async () => {
+    const film = mp4Media(600 * KB);
+    const publication = await createPublication([film]);
+    const { handles } = await prepare(publication);
+    expect(await listOperations()).toEqual(["create", "upload", "upload"]);
+    expect(await listVideos(publication)).toEqual([]);
+    expect(youtube.visibleParts?.(publication, handles)).toEqual([
+      { media: film, start: 512 * KB, length: 88 * KB },
+    ]);
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
+    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+  });
+
+  test("a film of whole parts ends with a whole one", async () => {
+    const film = mp4Media(2 * CHUNK_BYTES);
+    expect(await publish(await createPublication([film]))).toMatchObject({ kind: "published" });
+    expect(await listOperations()).toEqual(["create", "upload", "publish"]);
+    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+  });
+
+  test("title, tags and privacy arrive, and what is private or unlisted is never shown", async () => {
+    const tags = ["one", "two words"];
+    for (const privacy of ["private", "unlisted"]) {
+      const publication = await createPublication([mp4Media(1000)], { tags, privacy });
+      const outcome = await publish(publication);
+      const [id = ""] = await listVideos(publication);
+      expect(outcome).toMatchObject({ kind: "published", externalId: id });
+      const url = `${platform.url}/youtube/v3/videos?part=snippet,status&id=${id}`;
+      const headers = { authorization: `Bearer ${publication.accessToken}` };
+      expect(await (await fetch(url, { headers })).json()).toMatchObject({
+        items: [
+          {
+            snippet: {
+              title: "A film",
+              description: "Ships & sails\n#harbour",
+              tags,
+              categoryId: "22",
+            },
+            status: { privacyStatus: privacy, selfDeclaredMadeForKids: false },
+          },
+        ],
+      });
+    }
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test.each([
+    [{ width: 720, height: 1280, durationMs: 180_000 }, "shorts/"],
+    [{ width: 720, height: 720, durationMs: 1000 }, "shorts/"],
+    [{ width: 720, height: 1280, durationMs: 180_001 }, "watch?v="],
+    [{ width: 1280, height: 720, durationMs: 1000 }, "watch?v="],
+    [{ width: null, height: null, durationMs: null }, "watch?v="],
+  ])("of %j the link is %s", async (size, path) => {
+    const publication = await createPublication();
+    const media = publication.media.map((film) => ({ ...film, ...size }));
+    expect(await publish({ ...publication, media })).toMatchObject({
+      permalink: expect.stringContaining(`https://www.youtube.com/${path}`) as string,
+    });
+  });
+
+  test.each<[string, readonly TestMedia[], Partial<Publication>, string]>([
+    ["without a title", [mp4Media(1000)], { title: undefined }, "content_rejected"],
+    ["without a film", [], {}, "media_rejected"],
+    ["with an image", [pngMedia(1)], {}, "media_rejected"],
+    ["with two films", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
+  ])("a post %s is refused before anything is asked", async (_name, media, part, code) => {
+    const publication = await createPublication(media, part);
+    expect(await publish(publication)).toMatchObject({ kind: "refused", code });
+    expect(await listOperations()).toEqual([]);
+  });
+});
+
+describe("an upload that is interrupted", () => {
+  test.each([1, 2, 3])(
+    "after %i answers asks how far it is, and goes on there",
+    async (maxRuns) => {
+      const film = mp4Media(900 * KB);
+      const publication = await createPublication([film]);
+      const { handles } = await prepare(publication, { maxRuns });
+      const { handles: ready } = await prepare(publication, { handles });
+      expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+      expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+      const uploads = Array<string>(maxRuns - 1).fill("upload");
+      const rest = Array<string>(4 - maxRuns).fill("upload");
+      expect(await listOperations()).toEqual(["create", ...uploads, "status", ...rest, "publish"]);
+    },
+  );
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit", "status"])(
+    "by %s at any of its calls is tried again, and published once with the right bytes",
+    async (mode) => {
+      for (const operation of ["create", "upload", "status"]) {
+        await platform.reset();
+        const film = mp4Media(600 * KB);
+        const publication = await createPublication([film]);
+        // A process that ended leaves what it had stored; the next one asks first.
+        const { handles: left } =
+          operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
+        await platform.addFault(operation, mode);
+        let ready = await prepare(publication, { handles: left });
+        expect(ready.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+        ready = await prepare(publication, { handles: ready.handles });
+        expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject({
+          kind: "published",
+        });
+        expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+        expect(await listVideos(publication)).toHaveLength(1);
+      }
+    },
+  );
+
+  test("because YouTube has forgotten it begins again, while no last byte was offered", async () => {
+    const film = mp4Media(600 * KB);
+    const publication = await createPublication([film]);
+    const { handles } = await prepare(publication, { maxRuns: 2 });
+    const forgotten = forget(handles);
+    const { handles: ready } = await prepare(publication, { handles: forgotten });
+    expect(await youtube.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
+    expect((await platform.visible())[0]?.media).toEqual(shown(film));
+  });
+
+  test("and forgotten after its last byte was offered is never begun again", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    expect((await prepare(publication, { handles: forget(handles) })).failure).toMatchObject({
+      kind: "refused",
+      code: "outcome_unknown",
+    });
+    expect(await listVideos(publication)).toEqual([]);
+  });
+
+  test("finds the video that an earlier call has made after all, and sends nothing more", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await youtube.publish(publication, handles, guard);
+    const ready = await prepare(publication, { handles });
+    const [entry] = await platform.visible();
+    expect(await youtube.publish(publication, ready.handles, guard)).toMatchObject({
+      kind: "published",
+      externalId: entry?.id,
+    });
+    expect(youtube.visibleParts?.(publication, ready.handles)).toEqual([]);
+    expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
+  });
+
+  test("by media that breaks off lets that through, and goes on where it was", async () => {
+    const film = mp4Media(600 * KB);
+    const publication = await createPublication([film]);
+    film.failures = ["broken"];
+    await expect(prepare(publication)).rejects.toThrow("media broke off");
+    expect(await publish(publication)).toMatchObject({ kind: "published" });
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+  });
+});
+
+/** As if the session had ended: nobody knows it any more. */
+function forget(handles: Handles): Handles {
+  const state = JSON.parse(handles.upload ?? "") as { uri: string };
+  const uri = state.uri.replace(/upload_id=[^&]+/, "upload_id=forgotten");
+  return { ...handles, upload: JSON.stringify({ ...state, uri }) };
+}
+
+describe("what YouTube says", () => {
+  test.each([
+    [400, { kind: "refused", code: "content_rejected" }],
+    [401, { kind: "token_refused" }],
+    [403, { kind: "refused", code: "permission_missing" }],
+    [413, { kind: "refused", code: "media_rejected" }],
+    [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 2000 }],
+    [500, { kind: "retryable", code: "platform_unavailable" }],
+    [503, { kind: "retryable", code: "platform_unavailable" }],
+  ])("with %i at the steps means what it means", async (status, failure) => {
+    for (const operation of ["create", "upload"]) {
+      await platform.reset();
+      await platform.addFault(operation, "status", { status });
+      const publication = await createPublication([mp4Media(600 * KB)]);
+      expect((await prepare(publication)).failure).toMatchObject(failure);
+      expect(await listVideos(publication)).toEqual([]);
+    }
+  });
+
+  test("about a title it refuses, in its words", async () => {
+    const publication = await createPublication([mp4Media(1000)], { title: "a <b>" });
+    expect(await publish(publication)).toEqual({
+      kind: "refused",
+      code: "content_rejected",
+      message: "The request metadata specifies an invalid or empty video title.",
+    });
+  });
+
+  test("about quotas is a wait until midnight in California, or some hours for a channel", async () => {
+    await platform.control("POST", "settings", { quotas: true });
+    const publication = await createPublication();
+    const failures: unknown[] = [];
+    for (let index = 0; index < 51; index += 1) failures.push((await prepare(publication)).failure);
+    expect(failures.at(49)).toBeUndefined();
+    expect(failures.at(50)).toMatchObject({
+      kind: "retryable",
+      code: "platform_quota",
+      isLimit: true,
+      retryAfterMs: 6 * 3_600_000,
+    });
+    const other = await createPublication();
+    for (let index = 0; index < 49; index += 1) await prepare(other);
+    const { failure } = await prepare(other);
+    expect(failure).toMatchObject({ kind: "retryable", code: "platform_quota", isLimit: true });
+    const waitMs = failure?.kind === "retryable" ? (failure.retryAfterMs ?? 0) : 0;
+    const until = new Intl.DateTimeFormat("en-US", {
+      timeZone: "America/Los_Angeles",
+      hourCycle: "h23",
+      timeStyle: "short",
+    }).format(Date.now() + waitMs);
+    expect(until).toBe("00:01");
+  });
+});
+
+describe("the visible call on youtube", () => {
+  test.each([
+    ["drop_before", {}],
+    ["drop_after_commit", {}],
+    ["garbage_body", {}],
+    ["status_after_commit", { status: 500 }],
+    ["status_after_commit", { status: 429 }],
+    ["status", { status: 503 }],
+    ["status", { status: 429 }],
+    ["status", { status: 404 }],
+  ])("after %s %j has an unknown outcome", async (mode, extra) => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", mode, extra);
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+  });
+
+  test("that is refused is certainly not there", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "refuse");
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject({
+      kind: "refused",
+      code: "permission_missing",
+    });
+    expect(await listVideos(publication)).toEqual([]);
+  });
+
+  test("that breaks before its last byte made no video, so it is simply tried again", async () => {
+    const film = mp4Media(200 * KB);
+    const publication = await createPublication([film]);
+    const { handles } = await prepare(publication);
+    film.failures = ["broken"];
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "retryable" });
+    expect(await listVideos(publication)).toEqual([]);
+    const again = await prepare(publication, { handles });
+    expect(await youtube.publish(publication, again.handles, guard)).toMatchObject({
+      kind: "published",
+    });
+    expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(film)]);
+  });
+
+  test("that is not sent, or finds nobody, leaves no doubt", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    const late = { ...guard, mayStillSend: () => false };
+    expect(await youtube.publish(publication, handles, late)).toEqual({ kind: "not_sent" });
+    const state = JSON.parse(handles.upload ?? "") as object;
+    const elsewhere = { upload: JSON.stringify({ ...state, uri: "http://127.0.0.1:1/session" }) };
+    expect(await youtube.publish(publication, elsewhere, guard)).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    expect(await listVideos(publication)).toEqual([]);
+  });
+
+  test("sent twice to one session makes one video", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    const [one, two] = [
+      await youtube.publish(publication, handles, guard),
+      await youtube.publish(publication, handles, guard),
+    ];
+    expect(two).toEqual(one);
+    expect(await platform.visible()).toMatchObject([{ createCalls: 2 }]);
+  });
+});
+
+describe("an unknown outcome on youtube", () => {
+  async function lose(mode: string): Promise<readonly [Publication, Handles]> {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", mode);
+    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    return [publication, handles];
+  }
+
+  test("is found by its session", async () => {
+    const [publication, handles] = await lose("drop_after_commit");
+    const [entry] = await platform.visible();
+    expect(await reconcile(publication, handles)).toEqual({
+      kind: "present",
+      externalId: entry?.id,
+      permalink: `https://www.youtube.com/watch?v=${entry?.id ?? ""}`,
+    });
+  });
+
+  test("is absent when the session still waits for the rest", async () => {
+    const [publication, handles] = await lose("drop_before");
+    expect(await reconcile(publication, handles)).toEqual({ kind: "absent" });
+  });
+
+  test.each(["drop_before", "garbage_body"])(
+    "is looked at again when %s hides the session",
+    async (mode) => {
+      const [publication, handles] = await lose("drop_after_commit");
+      await platform.addFault("status", mode);
+      expect(await reconcile(publication, handles)).toEqual({
+        kind: "look_again",
+        afterMs: 60,
+        isIncomplete: true,
+      });
+    },
+  );
+
+  test("whose session has ended is found among the uploads, private ones too", async () => {
+    for (const privacy of ["public", "private"]) {
+      const publication = await createPublication([mp4Media(1000)], { privacy });
+      const { handles } = await prepare(publication);
+      await platform.addFault("publish", "drop_after_commit");
+      await youtube.publish(publication, handles, guard);
+      const [id] = await listVideos(publication);
+      expect(await reconcile(publication, forget(handles))).toMatchObject({
+        kind: "present",
+        externalId: id,
+      });
+    }
+  });
+
+  test("whose session has ended is looked for at 5, 30 and 120 minutes, and then nobody can tell", async () => {
+    const [publication, handles] = await lose("drop_before");
+    const lost = forget(handles);
+    const callUntil = new Date();
+    const look = (looks: number, minutes: number) =>
+      reconcile(publication, lost, {
+        looks,
+        callUntil,
+        now: new Date(callUntil.getTime() + minutes * 60_000),
+        timeScale: 1,
+      });
+    expect(await look(0, 0)).toEqual({ kind: "look_again", afterMs: 5 * 60_000 });
+    expect(await look(1, 5)).toEqual({ kind: "look_again", afterMs: 25 * 60_000 });
+    expect(await look(2, 30)).toEqual({ kind: "look_again", afterMs: 90 * 60_000 });
+    expect(await look(3, 120)).toMatchObject({ kind: "cannot_tell" });
+    expect(await listVideos(publication)).toEqual([]);
+  });
+
+  test("is never taken for a video of another target, with other words, or from before the upload", async () => {
+    const [publication, handles] = await lose("drop_after_commit");
+    const lost = forget(handles);
+    const [id = ""] = await listVideos(publication);
+    const isOwned = () => Promise.resolve(new Set([id]));
+    expect(await reconcile(publication, lost, { isOwned })).toMatchObject({ kind: "look_again" });
+    for (const part of [{ title: "Another film" }, { text: "Other words" }])
+      expect(await reconcile({ ...publication, ...part }, lost)).toMatchObject({
+        kind: "look_again",
+      });
+    const state = JSON.parse(lost.upload ?? "") as object;
+    const later = { upload: JSON.stringify({ ...state, startedAt: Date.now() + 120_000 }) };
+    expect(await reconcile(publication, later)).toMatchObject({ kind: "look_again" });
+  });
+
+  test("cannot be told apart from another film with the same words", async () => {
+    const [publication, handles] = await lose("drop_after_commit");
+    await publish({ ...publication, media: [mp4Media(1000, 1)] });
+    expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
+  });
+
+  test("cannot be told where the channel may not be read", async () => {
+    const [publication, handles] = await lose("drop_after_commit");
+    await platform.addFault("account", "refuse");
+    expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
+    await platform.addFault("account", "status", { status: 401 });
+    expect(await reconcile(publication, forget(handles))).toMatchObject({
+      kind: "look_again",
+      isIncomplete: true,
+    });
+  });
+});
+
+describe("a target whose data was restored", () => {
+  const find = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
+    youtube.findMatchingPost?.(publication, handles, unknownCall(overrides), signal);
+
+  test("is found by its words, whatever is known of its upload", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await youtube.publish(publication, handles, guard);
+    const [id] = await listVideos(publication);
+    for (const known of [{}, handles, forget(handles)])
+      expect(await find(publication, known)).toMatchObject({ kind: "present", externalId: id });
+  });
+
+  test("is absent after complete looks, and not while the uploads cannot be read", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("account", "drop_before");
+    expect(await find(publication, {})).toMatchObject({ kind: "look_again", isIncomplete: true });
+    for (const known of [{}, handles]) {
+      expect(await find(publication, known)).toMatchObject({ kind: "look_again" });
+      const callUntil = new Date(Date.now() - 120 * 60_000);
+      const late = { looks: 3, callUntil, timeScale: 1 };
+      expect(await find(publication, known, late)).toEqual({ kind: "absent" });
+    }
+  });
+
+  test("is never taken for a video that another target owns", async () => {
+    const publication = await createPublication();
+    await publish(publication);
+    const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+    expect(await find(publication, {}, { isOwned })).toMatchObject({ kind: "look_again" });
+  });
+});
+
+describe("a project that YouTube has not audited", () => {
+  beforeEach(() => platform.control("POST", "settings", { audited: false }));
+  const locked = {
+    kind: "refused",
+    code: "app_configuration",
+    message: expect.stringContaining("private") as string,
+  };
+
+  test("has its videos locked, and the target says so", async () => {
+    expect(await publish(await createPublication())).toEqual(locked);
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("has it said also when the answer was lost", async () => {
+    const publication = await createPublication();
+    const { handles } = await prepare(publication);
+    await platform.addFault("publish", "drop_after_commit");
+    await youtube.publish(publication, handles, guard);
+    expect(await reconcile(publication, handles)).toEqual(locked);
+    expect(await reconcile(publication, forget(handles))).toEqual(locked);
+  });
+
+  test("publishes private videos as ever", async () => {
+    const publication = await createPublication([mp4Media(1000)], { privacy: "private" });
+    expect(await publish(publication)).toMatchObject({ kind: "published" });
+  });
+});
+
+describe("deleting on youtube", () => {
+  const remove = (publication: Publication, id: string) => youtube.delete(publication, id, signal);
+
+  test("removes the video, and once more makes no difference", async () => {
+    const publication = await createPublication();
+    await publish(publication);
+    const [id = ""] = await listVideos(publication);
+    expect(await remove(publication, id)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+    expect(await remove(publication, id)).toEqual({ kind: "deleted" });
+  });
+
+  test.each([
+    ["drop_before", {}, { kind: "unknown" }],
+    ["drop_after_commit", {}, { kind: "unknown" }],
+    ["garbage_body", {}, { kind: "unknown" }],
+    ["status", { status: 503 }, { kind: "unknown" }],
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", isLimit: true }],
+    ["refuse", {}, { kind: "refused", code: "permission_missing" }],
+  ])("after %s %j is %j, and works when it is done again", async (mode, extra, outcome) => {
+    const publication = await createPublication();
+    await publish(publication);
+    const [id = ""] = await listVideos(publication);
+    await platform.addFault("delete", mode, extra);
+    expect(await remove(publication, id)).toMatchObject(outcome);
+    expect(await remove(publication, id)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+});

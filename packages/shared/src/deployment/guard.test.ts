@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { createLogger } from "#src/telemetry/logger.ts";
+import { createGauge } from "#src/telemetry/metrics.ts";
+import { DeploymentGuard } from "./guard.ts";
+import type { Ownership } from "./ownership.ts";
+
+test("the guard of foreign data says no, sets its gauge and logs one line per change", async () => {
+  const lines: { level: string; msg: string; reason?: string }[] = [];
+  const answers: Ownership[] = [
+    { kind: "own" },
+    { kind: "foreign", reason: "database" },
+    { kind: "foreign", reason: "database" },
+    { kind: "restored" },
+    { kind: "own" },
+  ];
+  const heldGauge = createGauge("test_held", "1 while the data is foreign.");
+  const guard = new DeploymentGuard({
+    activity: "publishing",
+    heldGauge,
+    readOwnership: () => Promise.resolve(answers.shift() ?? { kind: "own" }),
+    logger: createLogger({
+      service: "test",
+      level: "info",
+      destination: { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
+    }),
+  });
+
+  const seen: { isOwn: boolean; held: number | undefined }[] = [];
+  for (let asked = 0; asked < 5; asked += 1) {
+    const isOwn = await guard.isOwn();
+    seen.push({ isOwn, held: (await heldGauge.get()).values[0]?.value });
+  }
+
+  expect(seen).toEqual([
+    { isOwn: true, held: 0 },
+    { isOwn: false, held: 1 },
+    { isOwn: false, held: 1 },
+    { isOwn: false, held: 0 },
+    { isOwn: true, held: 0 },
+  ]);
+  expect(lines.map(({ msg, reason }) => ({ msg, reason }))).toEqual([
+    {
+      msg: "publishing is held: the data belongs to another database or deployment; `postrider recovery adopt` takes it over",
+      reason: "database",
+    },
+    { msg: "publishing resumes: the data belongs to this deployment", reason: undefined },
+  ]);
+});

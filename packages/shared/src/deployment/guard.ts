@@ -1,0 +1,68 @@
+import { startLoop, type Loop } from "#src/process/loop.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import type { createGauge } from "#src/telemetry/metrics.ts";
+import type { ForeignReason, Ownership } from "./ownership.ts";
+
+const WATCH_MS = 5_000;
+
+export interface DeploymentGuardOptions {
+  /** What is held while the data is foreign, as the subject of a log line, for example "publishing". */
+  readonly activity: string;
+  /** 1 while the activity is held. */
+  readonly heldGauge: ReturnType<typeof createGauge>;
+  /** Asks the database. It can be replaced under a running process, so each answer counts for one use. */
+  readonly readOwnership: () => Promise<Ownership>;
+  readonly logger: Logger;
+}
+
+/** Holds what a copy of the data must not do, and reports it: in a gauge, and with one log line per change. */
+export class DeploymentGuard {
+  readonly #options: DeploymentGuardOptions;
+  #reported: ForeignReason | undefined;
+
+  constructor(options: DeploymentGuardOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the process may act on its data now. */
+  async isOwn(): Promise<boolean> {
+    const ownership = await this.#options.readOwnership();
+    this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);
+    return ownership.kind === "own";
+  }
+
+  #report(reason: ForeignReason | undefined): void {
+    const { activity, heldGauge, logger } = this.#options;
+    heldGauge.set(reason === undefined ? 0 : 1);
+    if (reason === this.#reported) return;
+    this.#reported = reason;
+    if (reason === undefined)
+      logger.warn(`${activity} resumes: the data belongs to this deployment`);
+    else
+      logger.error(
+        { reason },
+        `${activity} is held: the data belongs to another database or deployment; \`postrider recovery adopt\` takes it over`,
+      );
+  }
+}
+
+/**
+ * Asks the guard every 5 s until disposed of, so that a copy is reported also while there is nothing to do.
+ *
+ * @param onOwn Called each time the data proves to be the deployment's own.
+ */
+export function startDeploymentWatch(
+  guard: DeploymentGuard,
+  logger: Logger,
+  onOwn: () => Promise<void> = () => Promise.resolve(),
+): Loop {
+  return startLoop({
+    idleMs: WATCH_MS,
+    work: async () => {
+      if (await guard.isOwn()) await onOwn();
+      return false;
+    },
+    onError: (error) =>
+      logger.warn({ err: error }, "the deployment that the data belongs to could not be read"),
+  });
+}

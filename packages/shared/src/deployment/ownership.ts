@@ -1,0 +1,36 @@
+/** Where data lies and under which name it is used: what a copy of the data cannot take along. */
+export interface Deployment {
+  /** Identifier of the Postgres cluster, made by initdb. */
+  readonly systemIdentifier: string;
+  readonly databaseOid: number;
+  /** The setting `DEPLOYMENT_ID`. */
+  readonly deploymentId: string;
+}
+
+/** Which part of the deployment differs from the one that the data belongs to. */
+export type ForeignReason = "system_identifier" | "database" | "deployment";
+
+/** Whether a process may act on its data. */
+export type Ownership =
+  | { readonly kind: "own" }
+  /** The data is a copy: another process may be acting on the original. */
+  | { readonly kind: "foreign"; readonly reason: ForeignReason }
+  /** The data is the deployment's own but was restored; it is usable once the restore is recorded. */
+  | { readonly kind: "restored" };
+
+/**
+ * Compares the deployment that the data belongs to with the one that uses it.
+ *
+ * @returns The first difference, or `own`; never `restored`, which this comparison cannot see.
+ */
+export function compareDeployments(
+  stored: Deployment,
+  current: Deployment,
+): Exclude<Ownership, { readonly kind: "restored" }> {
+  if (stored.systemIdentifier !== current.systemIdentifier)
+    return { kind: "foreign", reason: "system_identifier" };
+  if (stored.databaseOid !== current.databaseOid) return { kind: "foreign", reason: "database" };
+  if (stored.deploymentId !== current.deploymentId)
+    return { kind: "foreign", reason: "deployment" };
+  return { kind: "own" };
+}

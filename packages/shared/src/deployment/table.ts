@@ -1,0 +1,90 @@
+import type { ISql } from "#src/postgres.ts";
+import { compareDeployments, type Deployment } from "./ownership.ts";
+
+type Fragment = ReturnType<ISql>;
+
+/** Columns that a service's `deployment` table has beyond the common three. */
+export interface FurtherColumns {
+  /** Their names, separated by commas. */
+  readonly names: Fragment;
+  /** Their values in the same order, in a query that names the current place `p` (and, on adoption, the table `d`). */
+  readonly values: Fragment;
+}
+
+/** A row with the cluster and the database that the statement runs in. Every role may ask for both. */
+export function currentPlace(sql: ISql): Fragment {
+  return sql`
+    select system_identifier::text as system_identifier,
+      (select oid::bigint from pg_database where datname = current_database()) as database_oid
+    from pg_control_system()`;
+}
+
+/** Whether the data belongs to this deployment, as a condition of a query that names `deployment` as `d`. */
+export function isOwnData(sql: ISql, deploymentId: string): Fragment {
+  return sql`
+    (d.deployment_id = ${deploymentId}
+      and (d.system_identifier, d.database_oid) = (${currentPlace(sql)}))`;
+}
+
+function further(sql: ISql, fragment: Fragment | undefined): Fragment {
+  return fragment === undefined ? sql`` : sql`, ${fragment}`;
+}
+
+/** Records which deployment the data belongs to, unless it is recorded: the first process that starts decides. */
+export async function insertDeployment(
+  sql: ISql,
+  deploymentId: string,
+  more?: FurtherColumns,
+): Promise<void> {
+  await sql`
+    insert into deployment (system_identifier, database_oid, deployment_id${further(sql, more?.names)})
+    select p.system_identifier, p.database_oid, ${deploymentId}${further(sql, more?.values)}
+    from (${currentPlace(sql)}) as p
+    on conflict (only_row) do nothing`;
+}
+
+/**
+ * Whether the data belongs to this deployment. While no process has recorded whose it is, it becomes this deployment's;
+ * so this is for tables without further columns.
+ */
+export async function readOwnership(
+  sql: ISql,
+  deploymentId: string,
+): Promise<ReturnType<typeof compareDeployments>> {
+  const [row] = await sql<{ stored: Deployment; current: Deployment }[]>`
+    select json_build_object(
+        'systemIdentifier', d.system_identifier,
+        'databaseOid', d.database_oid,
+        'deploymentId', d.deployment_id
+      ) as stored,
+      json_build_object(
+        'systemIdentifier', p.system_identifier,
+        'databaseOid', p.database_oid,
+        'deploymentId', ${deploymentId}::text
+      ) as current
+    from deployment d
+    cross join (${currentPlace(sql)}) as p`;
+  if (row !== undefined) return compareDeployments(row.stored, row.current);
+  await insertDeployment(sql, deploymentId);
+  return { kind: "own" };
+}
+
+/**
+ * Makes foreign data the deployment's own. Of several calls at once, one does it.
+ *
+ * @returns False when the data belongs to this deployment already.
+ */
+export async function adoptDeployment(
+  sql: ISql,
+  deploymentId: string,
+  more?: FurtherColumns,
+): Promise<boolean> {
+  const result = await sql`
+    update deployment d
+    set (system_identifier, database_oid, deployment_id${further(sql, more?.names)})
+      = row(p.system_identifier, p.database_oid, ${deploymentId}::text${further(sql, more?.values)})
+    from (${currentPlace(sql)}) as p
+    where (d.system_identifier, d.database_oid, d.deployment_id)
+      <> (p.system_identifier, p.database_oid, ${deploymentId})`;
+  return result.count > 0;
+}

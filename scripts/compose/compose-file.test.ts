@@ -1,0 +1,198 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { EnvReader } from "../../packages/shared/src/config.ts";
+import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
+import { root } from "../check/run-command.ts";
+import { GRACE_MS } from "../services/grace.ts";
+import { READERS, SERVICES, type ServiceName } from "../services/settings.ts";
+import { type ComposeServices, readCompose, readEnvFile, type Variables } from "./compose-file.ts";
+
+const WITH_SCHEMA = SERVICES.filter((name) => name !== "gateway");
+const REAL = ["compose.yaml"];
+const SIMULATED = ["compose.yaml", "deploy/compose/simulator.yaml"];
+
+let folder: string;
+let env: Variables;
+
+function writeEnv(file: string): void {
+  const script = join(root, "scripts/compose-env.mjs");
+  execFileSync(process.execPath, [script, file], { stdio: "pipe" });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "postrider-compose-"));
+  writeEnv(join(folder, ".env"));
+  env = readEnvFile(join(folder, ".env"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function get(services: ComposeServices, name: string) {
+  const service = services[name];
+  if (service === undefined) throw new Error(`there is no service ${name}`);
+  return service;
+}
+
+/** Reads the environment that compose gives to a service with the code of the service. */
+function readAs(name: ServiceName, environment: Variables) {
+  const read = new EnvReader(environment);
+  READERS[name](read);
+  const known = new Set(read.settings.map((setting) => setting.name));
+  return {
+    faults: read.faults,
+    unknown: Object.keys(environment).filter((variable) => !known.has(variable)),
+    secrets: read.settings.filter(({ isSecret }) => isSecret).map((setting) => setting.name),
+  };
+}
+
+describe.each([
+  ["for the real platforms", REAL],
+  ["for the simulated platforms", SIMULATED],
+])("compose.yaml %s", (_title, files) => {
+  const read = () => readCompose(files, env);
+
+  test.each(SERVICES)(
+    "gives %s every setting that it requires, and none that it does not read",
+    (name) => {
+      const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
+      expect({ faults, unknown }).toEqual({ faults: [], unknown: [] });
+    },
+  );
+
+  test("has only addresses of services, with the ports on which they listen", () => {
+    const services = read();
+    const ports = new Map([
+      ["postgres", "5432"],
+      ["kafka", "9092"],
+      ["s3", "7070"],
+    ]);
+    for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
+      if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
+      // A service in the network of another one is reached by the name of that one.
+      if (network !== undefined)
+        ports.set(`${network.replace("service:", "")}:${name}`, environment?.PORT ?? "");
+    }
+    const listening = new Set([...ports].map(([name, port]) => `${name.split(":")[0]}:${port}`));
+    const published = Object.values(services)
+      .flatMap((service) => service.ports ?? [])
+      .map((port) => port.split(":").slice(0, 2).join(":"));
+    const addresses = Object.values(services).flatMap(({ environment = {} }) =>
+      Object.entries(environment)
+        .filter(([name]) => /(_URL|_ENDPOINT|BROKERS)$/.test(name))
+        .map(([, value]) => (value.includes("//") ? new URL(value).host : value)),
+    );
+    expect(addresses.length).toBeGreaterThan(10);
+    for (const address of new Set(addresses))
+      expect([...listening, ...published]).toContain(address);
+  });
+
+  test("publishes ports on the loopback address only", () => {
+    const ports = Object.values(read()).flatMap((service) => service.ports ?? []);
+    expect(ports.length).toBeGreaterThan(0);
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
+  });
+
+  test("names a version of every image", () => {
+    for (const { image } of Object.values(read()))
+      expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
+  });
+
+  test("restricts the rights of every Postrider container", () => {
+    const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
+    expect(ours.length).toBeGreaterThan(10);
+    for (const [, service] of ours) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
+      expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+    }
+  });
+
+  test("writes every command as a list of strings", () => {
+    const commands = Object.values(read()).flatMap(({ entrypoint, command, healthcheck }) => [
+      ...(entrypoint ?? []),
+      ...(command ?? []),
+      ...(healthcheck?.test ?? []),
+    ]);
+    expect(commands.length).toBeGreaterThan(20);
+    for (const part of commands) expect(part).toEqual(expect.any(String));
+  });
+
+  test("has a health check for every service that another one waits for", () => {
+    const services = read();
+    const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>
+      Object.entries(needs).map(([name, { condition }]) => {
+        const { healthcheck } = get(services, name);
+        return { name, condition, hasCheck: healthcheck !== undefined };
+      }),
+    );
+    expect(waits.length).toBeGreaterThan(10);
+    // Only a service that ends by itself has no health check.
+    for (const { name, condition, hasCheck } of waits)
+      expect({ name, condition }).toEqual({
+        name,
+        condition: hasCheck ? "service_healthy" : "service_completed_successfully",
+      });
+  });
+
+  test.each(WITH_SCHEMA)(
+    "starts %s after its migrations, which are given only its database",
+    (name) => {
+      const services = read();
+      const migrations = get(services, `${name}-migrations`);
+      expect(Object.keys(get(services, name).depends_on ?? {})).toContain(`${name}-migrations`);
+      expect(migrations.image).toBe(get(services, name).image);
+      expect(migrations.entrypoint).toEqual(["node", "src/migrate.ts"]);
+      const { DATABASE_URL } = get(services, name).environment ?? {};
+      expect(migrations.environment).toEqual({ DATABASE_URL });
+    },
+  );
+
+  test.each(SERVICES)("gives %s the time that its code needs to stop", (name) => {
+    const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
+    expect(seconds * 1000).toBeGreaterThan(GRACE_MS.get(name) ?? Number.NaN);
+  });
+});
+
+test("compose.yaml has no default for any secret: a missing or empty one is an error", () => {
+  expect(() => readCompose(REAL, {})).toThrow("INTERNAL_SECRET is required");
+  const empty = Object.fromEntries(Object.keys(env).map((name) => [name, ""]));
+  expect(() => readCompose(REAL, empty)).toThrow("is required");
+  for (const name of Object.keys(env).filter((each) => each !== "COMPOSE_FILE")) {
+    const { [name]: _, ...others } = env;
+    expect(() => readCompose(REAL, others), name).toThrow(`${name} is required`);
+  }
+});
+
+test("every secret of a service in compose.yaml comes from .env", () => {
+  const written = new Set(Object.values(env));
+  const services = readCompose(REAL, env);
+  for (const name of SERVICES) {
+    const { environment = {} } = get(services, name);
+    for (const secret of readAs(name, environment).secrets) {
+      const value = environment[secret] ?? "";
+      const parts = value.startsWith("postgres:") ? new URL(value).password : value;
+      expect(parts === "" || written.has(parts), `${name} ${secret}`).toBe(true);
+    }
+  }
+});
+
+test("the simulator can read the settings that compose gives it", () => {
+  const { environment = {} } = get(readCompose(SIMULATED, env), "simulator");
+  const config = loadSimulatorConfig({ ...environment, HOST: "0.0.0.0" });
+  expect(config).toEqual({ host: "0.0.0.0", port: 4100, dataDir: "/data" });
+});
+
+test("compose-env.mjs writes an .env with fresh secrets for its owner only, and never replaces one", () => {
+  const [one, other] = [join(folder, ".env"), join(folder, "other")];
+  writeEnv(other);
+  expect(statSync(one).mode & 0o777).toBe(0o600);
+  const before = readFileSync(one, "utf8");
+  expect(() => writeEnv(one)).toThrow("exists");
+  expect(readFileSync(one, "utf8")).toBe(before);
+  const values = [...Object.entries(env), ...Object.entries(readEnvFile(other))]
+    .filter(([name]) => name !== "COMPOSE_FILE")
+    .map(([, value]) => value);
+  expect(new Set(values).size).toBe(values.length);
+});

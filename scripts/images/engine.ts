@@ -1,0 +1,71 @@
+import { execFile, spawnSync } from "node:child_process";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { interruption } from "../../packages/local/src/interruption.ts";
+import { root } from "../check/run-command.ts";
+
+const PODMAN = "podman";
+
+/** Podman where it is installed, else Docker: both take the same arguments. */
+const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker";
+
+const SHOWN_LINES = 30;
+
+/** Aborts when the user stops the check; containers are removed all the same. */
+export const interrupted: AbortSignal = interruption();
+
+/**
+ * Runs a command of the engine.
+ *
+ * @returns What it wrote to standard output.
+ * @throws Error with the last lines of its output.
+ */
+export async function engine(...args: readonly string[]): Promise<string> {
+  return await run(args, { signal: interrupted });
+}
+
+/** Removes a container and its volumes, whether it runs or not. */
+export async function removeContainer(name: string): Promise<void> {
+  await run(["rm", "--force", "--volumes", name], {});
+}
+
+async function run(args: readonly string[], options: { signal?: AbortSignal }): Promise<string> {
+  try {
+    const settings = { maxBuffer: 256_000_000, ...options };
+    const { stdout } = await promisify(execFile)(ENGINE, args, settings);
+    return stdout.trim();
+  } catch (error) {
+    interrupted.throwIfAborted();
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    const output = `${stdout}\n${stderr}`.trim().split("\n").slice(-SHOWN_LINES).join("\n");
+    throw new Error(`${ENGINE} ${args.slice(0, 2).join(" ")} failed: ${output || String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Builds an image from this checkout. NODE_IMAGE replaces the base image. */
+export async function buildImage(service: string, image: string, npmrc: string): Promise<void> {
+  const { NODE_IMAGE } = process.env;
+  await engine(
+    "build",
+    `--secret=id=npmrc,src=${npmrc}`,
+    `--build-arg=SERVICE=${service}`,
+    ...(NODE_IMAGE === undefined ? [] : [`--build-arg=NODE_IMAGE=${NODE_IMAGE}`]),
+    `--tag=${image}`,
+    root,
+  );
+}
+
+/** Restricts a container as the manifests and compose.yaml do. */
+export const CONFINED: readonly string[] = [
+  "--read-only",
+  "--cap-drop=all",
+  "--security-opt=no-new-privileges",
+  // Unless told otherwise, Podman gives a read-only container folders that it can write to.
+  ...(ENGINE === PODMAN ? ["--read-only-tmpfs=false"] : []),
+];
+
+/** The registry access of the user, if there is any. */
+export const USER_NPMRC: string = join(homedir(), ".npmrc");

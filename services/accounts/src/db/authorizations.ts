@@ -1,0 +1,184 @@
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+
+/**
+ * `issued` = the connect link was not opened yet · `opened` = the browser is at the platform · `exchanging` = the browser
+ * came back, and its code is being exchanged for tokens.
+ */
+export type AuthorizationStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
+
+/** An authorization: a person connects accounts of one platform with a one-time link. Its table is `oauth_tickets`. */
+export interface AuthorizationRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly platform: string;
+  readonly status: AuthorizationStatus;
+  readonly failure: string | null;
+  readonly accountIds: readonly string[];
+  readonly isExpired: boolean;
+}
+
+/**
+ * Inserts an authorization that expires after 10 minutes, and deletes those that expired more than a day ago.
+ *
+ * @returns When it expires; undefined when the workspace does not exist.
+ */
+export async function insertAuthorization(
+  sql: Sql,
+  authorization: {
+    readonly id: string;
+    readonly workspaceId: string;
+    readonly platform: string;
+    readonly linkHash: Uint8Array;
+  },
+): Promise<Date | undefined> {
+  const { id, workspaceId, platform, linkHash } = authorization;
+  const [row] = await sql<{ expiresAt: Date }[]>`
+    with deleted as (
+      delete from oauth_tickets
+      where expires_at < now() - interval '1 day'
+    )
+    insert into oauth_tickets (id, workspace_id, platform, ticket_hash, status, expires_at)
+    select ${id}, id, ${platform}, ${linkHash}, 'issued', now() + interval '10 minutes'
+    from workspaces
+    where id = ${workspaceId}
+    returning expires_at`;
+  return row?.expiresAt;
+}
+
+type KeyColumn = "id" | "ticket_hash" | "state_hash";
+
+async function findAuthorization(
+  sql: ISql,
+  column: KeyColumn,
+  value: string | Uint8Array,
+): Promise<AuthorizationRow | undefined> {
+  const [row] = await sql<AuthorizationRow[]>`
+    select t.id, t.workspace_id, w.name as workspace_name, t.platform, t.status, t.failure, t.account_ids,
+      t.expires_at <= now() as is_expired
+    from oauth_tickets t
+    join workspaces w on w.id = t.workspace_id
+    where ${sql(`t.${column}`)} = ${value}`;
+  return row;
+}
+
+export async function findAuthorizationById(
+  sql: ISql,
+  id: string,
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "id", id);
+}
+
+export async function findAuthorizationByLink(
+  sql: ISql,
+  linkHash: Uint8Array,
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "ticket_hash", linkHash);
+}
+
+export async function findAuthorizationByState(
+  sql: ISql,
+  stateHash: Uint8Array,
+): Promise<AuthorizationRow | undefined> {
+  return await findAuthorization(sql, "state_hash", stateHash);
+}
+
+/** What binds an authorization to the browser that opened its connect link. */
+export interface BrowserBinding {
+  readonly stateHash: Uint8Array;
+  readonly browserHash: Uint8Array;
+  /** Sealed. */
+  readonly codeVerifier: string;
+}
+
+/**
+ * Opens an authorization with its connect link. Returns false when the link is unknown, used or expired; of several
+ * requests at once, one succeeds.
+ */
+export async function openAuthorization(
+  sql: Sql,
+  linkHash: Uint8Array,
+  { stateHash, browserHash, codeVerifier }: BrowserBinding,
+): Promise<boolean> {
+  const rows = await sql`
+    update oauth_tickets
+    set status = 'opened',
+      state_hash = ${stateHash},
+      browser_hash = ${browserHash},
+      code_verifier = ${codeVerifier}
+    where ticket_hash = ${linkHash}
+    and status = 'issued'
+    and expires_at > now()
+    returning id`;
+  return rows.length > 0;
+}
+
+/** An authorization whose code this process may exchange. */
+export interface ClaimedAuthorization {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly platform: string;
+  /** Sealed. */
+  readonly codeVerifier: string;
+}
+
+/**
+ * Claims an authorization for its one exchange. Returns undefined when another browser opened it, when it was claimed
+ * before, or when it expired.
+ */
+export async function claimAuthorization(
+  sql: Sql,
+  stateHash: Uint8Array,
+  browserHash: Uint8Array,
+): Promise<ClaimedAuthorization | undefined> {
+  const [row] = await sql<ClaimedAuthorization[]>`
+    update oauth_tickets
+    set status = 'exchanging'
+    where state_hash = ${stateHash}
+    and browser_hash = ${browserHash}
+    and status = 'opened'
+    and expires_at > now()
+    returning id, workspace_id, platform, code_verifier`;
+  return row;
+}
+
+/** Whether the browser is the one that opened the connect link. */
+export async function isBrowserOfAuthorization(
+  sql: Sql,
+  stateHash: Uint8Array,
+  browserHash: Uint8Array,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from oauth_tickets
+    where state_hash = ${stateHash}
+    and browser_hash = ${browserHash}`;
+  return rows.length > 0;
+}
+
+/** Runs in the transaction that stores the connected accounts. */
+export async function setAuthorizationConnected(
+  tx: TransactionSql,
+  id: string,
+  accountIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update oauth_tickets
+    set status = 'connected',
+      account_ids = ${[...accountIds]}::uuid[],
+      code_verifier = null
+    where id = ${id}`;
+}
+
+export async function setAuthorizationFailed(
+  sql: ISql,
+  id: string,
+  failure: string,
+): Promise<void> {
+  await sql`
+    update oauth_tickets
+    set status = 'failed',
+      failure = ${failure},
+      code_verifier = null
+    where id = ${id}`;
+}

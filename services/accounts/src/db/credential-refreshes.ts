@@ -1,0 +1,103 @@
+import { isOwnData } from "@postrider/shared/deployment/table";
+import type { Sql } from "@postrider/shared/postgres";
+import type { AccountKey } from "#src/db/accounts.ts";
+import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
+
+/** What a process needs that holds the lease to refresh a credential. */
+export interface RefreshClaim {
+  /** Sealed. */
+  readonly refreshToken: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** Database time before the platform is called. Lifetimes count from it, so they never end after the token's own. */
+  readonly claimedAt: Date;
+}
+
+/**
+ * Takes the lease of the row for 30 s. Returns undefined when another process holds it, when the version is outdated, or
+ * when the data is a copy: its refresh tokens belong to the original deployment, and most work only once.
+ */
+export async function claimRefresh(
+  sql: Sql,
+  key: AccountKey,
+  { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
+): Promise<RefreshClaim | undefined> {
+  const [row] = await sql<RefreshClaim[]>`
+    update credentials
+    set refresh_lease_until = now() + interval '30 seconds'
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and version = ${version}
+    and refresh_token is not null
+    and (refresh_lease_until is null or refresh_lease_until < now())
+    and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
+    returning refresh_token, attributes, now() as claimed_at`;
+  return row;
+}
+
+/**
+ * Writes refreshed tokens if the version is still current. Returns false when the account was connected again,
+ * disconnected or needs a reconnect since the claim: such a change always wins.
+ */
+export async function writeRefreshedTokens(
+  sql: Sql,
+  key: AccountKey,
+  version: number,
+  refreshed: SealedCredential & { readonly issuedAt: Date },
+): Promise<boolean> {
+  const rows = await sql`
+    update credentials
+    set access_token = ${refreshed.accessToken},
+      refresh_token = ${refreshed.refreshToken},
+      issued_at = ${refreshed.issuedAt},
+      expires_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.lifetimeMs}::float8 * interval '1 millisecond',
+      renew_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.refreshAfterMs}::float8 * interval '1 millisecond',
+      version = version + 1,
+      refresh_lease_until = null
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and version = ${version}
+    returning version`;
+  return rows.length > 0;
+}
+
+/** Keeps the lease for 5 more seconds after a failed refresh, so that the platform is not called again at once. */
+export async function shortenRefreshLease(
+  sql: Sql,
+  key: AccountKey,
+  version: number,
+): Promise<void> {
+  await sql`
+    update credentials
+    set refresh_lease_until = now() + interval '5 seconds'
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and version = ${version}`;
+}
+
+/** A credential whose refresh token expires if it is not used in time. */
+type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
+
+/** Claims idle credentials that are due for a refresh, and delays the next claim by an hour in case the refresh fails. */
+export async function claimIdleCredentials(
+  sql: Sql,
+  { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
+): Promise<readonly IdleCredential[]> {
+  // `skip locked` gives each replica different rows. The lease of the refresh still allows one call per credential.
+  return await sql<IdleCredential[]>`
+    with due as (
+      select account_id
+      from credentials
+      where renew_at <= now()
+      and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
+      order by renew_at
+      limit ${limit}
+      for update skip locked
+    )
+    update credentials c
+    set renew_at = now() + interval '1 hour'
+    from due, accounts a
+    where c.account_id = due.account_id
+    and a.id = due.account_id
+    and a.status = 'active'
+    returning c.workspace_id, c.account_id, a.platform, c.version`;
+}

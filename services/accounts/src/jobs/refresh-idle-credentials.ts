@@ -1,0 +1,54 @@
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { claimIdleCredentials } from "#src/db/credential-refreshes.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+
+type IdleRefreshDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "deploymentId" | "refreshTokens"
+>;
+
+const BATCH_SIZE = 20;
+const CHECK_INTERVAL_MS = 60_000;
+
+/**
+ * Refreshes one batch of idle credentials that are due. There are weeks left until they expire, so the platform gets one
+ * call at a time.
+ *
+ * @returns Whether more credentials may be due.
+ */
+export async function refreshIdleBatch({
+  sql,
+  logger,
+  deploymentId,
+  refreshTokens,
+}: IdleRefreshDependencies): Promise<boolean> {
+  const claimed = await claimIdleCredentials(sql, { limit: BATCH_SIZE, deploymentId });
+  for (const credential of claimed) {
+    const { accountId, platform } = credential;
+    try {
+      await refreshTokens(credential);
+    } catch (error) {
+      logger.warn(
+        { err: error, accountId, platform },
+        "the tokens of an idle account were not refreshed; the refresh is tried again in an hour",
+      );
+    }
+  }
+  return claimed.length === BATCH_SIZE;
+}
+
+/**
+ * Keeps accounts connected that publish nothing for weeks: unused refresh tokens expire, on instagram after 60 days and on
+ * bluesky after 90. Any number of replicas may run this job.
+ */
+export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop {
+  return startLoop({
+    idleMs: CHECK_INTERVAL_MS,
+    work: () => refreshIdleBatch(deps),
+    onError: (error) =>
+      deps.logger.error(
+        { err: error },
+        "idle accounts could not be looked up for a token refresh; the job tries again",
+      ),
+  });
+}

@@ -1,0 +1,52 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { updateLastUsedAt } from "#src/db/api-keys.ts";
+
+/** Collects which API keys were used and writes it later, so that requests do not wait. Disposing writes the rest. */
+export interface ApiKeyUse extends AsyncDisposable {
+  note(keyId: string): void;
+}
+
+const WRITE_INTERVAL_MS = 1_000;
+
+/** A crash loses at most what was collected in one interval; the next request with the key is recorded again. */
+export function startWriteApiKeyUse({
+  sql,
+  logger,
+}: {
+  readonly sql: Sql;
+  readonly logger: Logger;
+}): ApiKeyUse {
+  const used = new Set<string>();
+  const write = async (): Promise<void> => {
+    if (used.size === 0) return;
+    const ids = [...used];
+    used.clear();
+    try {
+      await updateLastUsedAt(sql, ids);
+    } catch (error) {
+      for (const id of ids) used.add(id);
+      logger.warn(
+        { err: error },
+        "the last use of API keys was not written; the write is tried again",
+      );
+    }
+  };
+  const loop = startLoop({
+    idleMs: WRITE_INTERVAL_MS,
+    work: async () => {
+      await write();
+      return false;
+    },
+    onError: (error) =>
+      logger.error({ err: error }, "the job that writes the last use of API keys failed"),
+  });
+  return {
+    note: (keyId) => void used.add(keyId),
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await write();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { AuthorizationCodeFlow } from "@postrider/platforms/authorization/connector";
+import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { invalidRequest } from "@postrider/shared/errors";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+
+/** @throws ServiceError `invalid_request` when the platform is unknown or its app is not configured. */
+export function getConfiguredPlatform(
+  { connectors }: Pick<Dependencies, "connectors">,
+  platform: string,
+): ConfiguredPlatform {
+  const configured = isPlatformId(platform) ? connectors[platform] : undefined;
+  if (configured === undefined)
+    throw invalidRequest([{ code: "not_configured", path: "/platform" }]);
+  return configured;
+}
+
+/** @throws ServiceError `invalid_request` also when the platform has no authorization page. */
+export function getAuthorizationFlow(
+  deps: Pick<Dependencies, "connectors">,
+  platform: string,
+): AuthorizationCodeFlow {
+  const { codeFlow } = getConfiguredPlatform(deps, platform).connector;
+  if (codeFlow === undefined) throw invalidRequest([{ code: "not_available", path: "/platform" }]);
+  return codeFlow;
+}

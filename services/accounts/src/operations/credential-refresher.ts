@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuthorizationConnector, Tokens } from "@postrider/platforms/authorization/connector";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { isInfrastructureError } from "@postrider/shared/postgres";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
+import type { AccountKey } from "#src/db/accounts.ts";
+import {
+  claimRefresh,
+  shortenRefreshLease,
+  writeRefreshedTokens,
+  type RefreshClaim,
+} from "#src/db/credential-refreshes.ts";
+import { listCredentials, type SealedCredential } from "#src/db/credentials.ts";
+import type {
+  CurrentCredential,
+  Dependencies,
+  RefreshOutcome,
+} from "#src/operations/dependencies.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { revokeTokens } from "#src/operations/revoke-tokens.ts";
+import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
+
+type RefresherDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "nudge"
+>;
+
+const refreshesTotal = createCounter(
+  "credential_refreshes_total",
+  "Token refreshes that a platform was asked for, by how it answered.",
+  ["platform", "outcome"],
+);
+
+const CALL_TIMEOUT_MS = 15_000;
+const MIN_WRITE_PAUSE_MS = 50;
+const MAX_WRITE_PAUSE_MS = 2_000;
+
+/**
+ * Refreshes access tokens. A lease in the row allows one process at a time, and this process runs one refresh per account.
+ * A refresh is finished even if its caller gave up: the new tokens are written until the process ends, because the old
+ * refresh token may not work again. Disposing waits for the refreshes in progress.
+ */
+export class CredentialRefresher implements AsyncDisposable {
+  readonly #deps: RefresherDependencies;
+  readonly #inProgress = new Map<string, Promise<RefreshOutcome>>();
+  #stopping = false;
+
+  constructor(deps: RefresherDependencies) {
+    this.#deps = deps;
+  }
+
+  /** Failures of the platform are returned as the outcome, never thrown. */
+  refresh(current: CurrentCredential): Promise<RefreshOutcome> {
+    const started = this.#inProgress.get(current.accountId);
+    if (started !== undefined) return started;
+    if (this.#stopping) return Promise.resolve("busy");
+    const work = this.#claimAndRefresh(current).finally(() =>
+      this.#inProgress.delete(current.accountId),
+    );
+    this.#inProgress.set(current.accountId, work);
+    return work;
+  }
+
+  async #claimAndRefresh(current: CurrentCredential): Promise<RefreshOutcome> {
+    const { platform, version } = current;
+    const refresh = this.#findRefresh(platform);
+    if (refresh === undefined) return "failed";
+    const { sql, deploymentId } = this.#deps;
+    const claim = await claimRefresh(sql, current, { version, deploymentId });
+    return claim === undefined ? "busy" : await this.#refresh(current, claim, refresh);
+  }
+
+  #findRefresh(platform: string): AuthorizationConnector["refresh"] {
+    return isPlatformId(platform) ? this.#deps.connectors[platform]?.connector.refresh : undefined;
+  }
+
+  async #refresh(
+    current: CurrentCredential,
+    claim: RefreshClaim,
+    refresh: NonNullable<AuthorizationConnector["refresh"]>,
+  ): Promise<RefreshOutcome> {
+    const { sql, logger } = this.#deps;
+    const { accountId, platform, version } = current;
+    const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
+    const { attributes } = claim;
+    const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
+    const result = await refresh({ refreshToken, attributes }, signal);
+    refreshesTotal.inc({ platform, outcome: result.kind });
+    if (result.kind === "renewed") {
+      // A platform that returns no new refresh token keeps accepting the old one.
+      await this.#store(current, claim, { refreshToken, ...result.tokens });
+      return "settled";
+    }
+    const log = { accountId, platform, reason: result.message };
+    if (result.kind === "refused") {
+      logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
+      await requireAccountReconnect(this.#deps, current, version);
+      return "settled";
+    }
+    logger.warn(log, "the platform did not answer a token refresh; it is tried again in 5 s");
+    await shortenRefreshLease(sql, current, version);
+    return "failed";
+  }
+
+  async #store(current: CurrentCredential, claim: RefreshClaim, tokens: Tokens): Promise<void> {
+    const sealed = sealTokens(this.#deps, current.accountId, tokens, claim.attributes);
+    const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
+    if (isWritten) return;
+    const [row] = await listCredentials(this.#deps.sql, [current]);
+    // The disconnect revoked only the old tokens. The new ones are not stored, so they are revoked here.
+    if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
+  }
+
+  /** Tries until the database answers. Returns false when another change of the credential won. */
+  async #write(
+    current: AccountKey & { readonly version: number },
+    refreshed: SealedCredential & { readonly issuedAt: Date },
+  ): Promise<boolean> {
+    const { sql, logger } = this.#deps;
+    const { accountId, version } = current;
+    for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
+      try {
+        return await writeRefreshedTokens(sql, current, version, refreshed);
+      } catch (error) {
+        if (!isInfrastructureError(error)) throw error;
+        logger.warn(
+          { err: error, accountId },
+          "refreshed tokens are not stored yet because the database failed; the write is tried again",
+        );
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  /** Resolves when the refreshes that are in progress now have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#inProgress.values());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    await this.settled();
+  }
+}

@@ -1,0 +1,38 @@
+import type { AuthorizationConnectors } from "@postrider/platforms/authorization/registry";
+import type { Sql } from "@postrider/shared/postgres";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { CredentialRow } from "#src/db/credentials.ts";
+
+/** The credential that a refresh replaces. */
+export type CurrentCredential = Pick<
+  CredentialRow,
+  "workspaceId" | "accountId" | "platform" | "version"
+>;
+
+/**
+ * How a refresh ended: `settled` = the stored credential is final (new tokens, or the account needs a reconnect) · `busy` =
+ * the refresh lease is taken, or the data is a copy · `failed` = the platform gave no definite answer.
+ */
+export type RefreshOutcome = "settled" | "busy" | "failed";
+
+/** What the edges and operations of this service are built from; each takes the part that it needs. */
+export interface Dependencies {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly connectors: AuthorizationConnectors;
+  /** Undefined = simulated accounts cannot be connected. */
+  readonly simulatorUrl: string | undefined;
+  /** Where browsers and platforms reach the gateway, without a trailing slash. */
+  readonly publicUrl: string;
+  /** Newest first: the newest key seals, all keys unseal. */
+  readonly credentialKeys: readonly SealingKey[];
+  /** Name of this deployment; data that belongs to another deployment is a copy. */
+  readonly deploymentId: string;
+  /** Wakes the outbox relay; called after a commit that appended an event. */
+  readonly nudge: () => void;
+  /** Records that an API key was used; a job writes it later. */
+  readonly noteKeyUse: (keyId: string) => void;
+  /** Asks the platform for new tokens and stores them. Failures of the platform are outcomes, never thrown. */
+  readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
+}

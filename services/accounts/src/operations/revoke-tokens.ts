@@ -1,0 +1,73 @@
+import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
+import { reasonNotToRevoke, type Revocation } from "@postrider/platforms/authorization/revocation";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { readOwnership } from "@postrider/shared/deployment/table";
+import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
+import type { DeletedTokens } from "#src/db/credentials.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
+
+type RevokeDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId"
+>;
+
+/** Time limit of the platform's answer. The account is disconnected by then, so a caller should not wait longer. */
+const REVOKE_TIMEOUT_MS = 8_000;
+const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
+const SHARED_GRANT: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
+
+/** Returns undefined when a token cannot be unsealed: the platform cannot be called without it. */
+function unsealDeleted(
+  deps: RevokeDependencies,
+  accountId: string,
+  { accessToken, refreshToken, attributes }: DeletedTokens,
+): RevokedTokens | undefined {
+  if (accessToken === null) return undefined;
+  try {
+    return {
+      accessToken: unsealToken(deps, accountId, "access_token", accessToken),
+      refreshToken:
+        refreshToken === null
+          ? undefined
+          : unsealToken(deps, accountId, "refresh_token", refreshToken),
+      attributes,
+    };
+  } catch (error) {
+    deps.logger.error(
+      { err: error, accountId },
+      "tokens were not revoked at the platform because they cannot be unsealed; add the missing key to CREDENTIAL_KEYS",
+    );
+    return undefined;
+  }
+}
+
+/**
+ * Asks the platform to revoke tokens that are deleted here already. Never throws: the account is disconnected whatever
+ * the platform answers, and the answer goes only to the log.
+ */
+export async function revokeTokens(
+  deps: RevokeDependencies,
+  { accountId, platform }: AccountKey & { readonly platform: string },
+  deleted: DeletedTokens,
+): Promise<Revocation> {
+  if (!isPlatformId(platform)) return NOT_CONFIGURED;
+  const { sql, connectors, logger, deploymentId } = deps;
+  // If the query fails, the grant counts as shared: a wrong guess would end the connection of another workspace.
+  const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
+  const reason = reasonNotToRevoke(platform, isShared);
+  if (reason !== undefined) return { outcome: "not_attempted", reason };
+  const isOwn = await readOwnership(sql, deploymentId).then(
+    ({ kind }) => kind === "own",
+    () => false,
+  );
+  // In a copy of the data these are the tokens of the original deployment, which keeps using them.
+  if (!isOwn) return SHARED_GRANT;
+  const revoke = connectors[platform]?.connector.revoke;
+  const tokens = unsealDeleted(deps, accountId, deleted);
+  if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;
+  const result = await revoke(tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
+  const answer = result.kind === "confirmed" ? "confirmed" : result.message;
+  logger.info({ accountId, platform, answer }, "the platform was asked to revoke tokens");
+  return { outcome: "unconfirmed" };
+}

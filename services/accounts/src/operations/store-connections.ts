@@ -1,0 +1,50 @@
+import type { Connection } from "@postrider/platforms/authorization/connector";
+import { newId } from "@postrider/shared/ids";
+import { appendEvents } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
+import { upsertCredentials } from "#src/db/credentials.ts";
+import { accountConnected } from "#src/events.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { sealTokens } from "#src/operations/token-sealing.ts";
+
+/** External accounts of one platform that a workspace connects. */
+export interface NewConnections {
+  readonly workspaceId: string;
+  readonly platform: string;
+  readonly connections: readonly Connection[];
+}
+
+/**
+ * Stores connected accounts, their credentials and their events in one transaction.
+ *
+ * @param alsoStore Runs in the same transaction, with the ids of the accounts.
+ * @returns The accounts in the order of `connections`, each external account once.
+ */
+export async function storeConnections(
+  deps: Pick<Dependencies, "sql" | "credentialKeys" | "nudge">,
+  { workspaceId, platform, connections }: NewConnections,
+  alsoStore?: (tx: TransactionSql, accountIds: readonly string[]) => Promise<void>,
+): Promise<readonly AccountRow[]> {
+  const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
+  const stored = await deps.sql.begin(async (tx) => {
+    const accounts = [...byExternalId.values()].map((each) => ({ ...each, id: newId() }));
+    const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
+    const credentials = rows.flatMap(({ id, externalId }) => {
+      const connection = byExternalId.get(externalId);
+      if (connection === undefined) return [];
+      return [sealTokens(deps, id, connection.tokens, connection.attributes)];
+    });
+    const expiries = await upsertCredentials(tx, workspaceId, credentials);
+    const events = rows.map(({ id, version, connectedAt }) =>
+      accountConnected({ workspaceId, accountId: id, platform, version, changedAt: connectedAt }),
+    );
+    await appendEvents(tx, events);
+    const accountIds = rows.map(({ id }) => id);
+    await alsoStore?.(tx, accountIds);
+    return rows.map((row) => ({ ...row, tokenExpiresAt: expiries.get(row.id) ?? null }));
+  });
+  deps.nudge();
+  const rowByExternalId = new Map(stored.map((row) => [row.externalId, row]));
+  return [...byExternalId.keys()].flatMap((externalId) => rowByExternalId.get(externalId) ?? []);
+}

@@ -1,0 +1,30 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  GetTicketRequest,
+  GetTicketResponseSchema,
+} from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { listAccountsByKeys } from "#src/db/accounts.ts";
+import { findAuthorizationById, type AuthorizationRow } from "#src/db/authorizations.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { toAccount } from "#src/rpc/to-account.ts";
+
+/** An authorization that expired before it ended has failed, whatever its row says. */
+function toProgress({ status, failure, isExpired }: AuthorizationRow) {
+  if (status === "connected") return { status };
+  if (status === "failed") return { status, failure: failure ?? "refused" };
+  return isExpired ? { status: "failed", failure: "expired" } : { status: "waiting" };
+}
+
+export async function getTicket(
+  { sql }: Pick<Dependencies, "sql">,
+  { id }: GetTicketRequest,
+): Promise<MessageInitShape<typeof GetTicketResponseSchema>> {
+  const authorization = isId(id) ? await findAuthorizationById(sql, id) : undefined;
+  if (authorization === undefined) throw notFound();
+  const { workspaceId, accountIds } = authorization;
+  const keys = accountIds.map((accountId) => ({ workspaceId, accountId }));
+  const rows = keys.length === 0 ? [] : await listAccountsByKeys(sql, keys);
+  return { ...toProgress(authorization), accounts: rows.map(toAccount) };
+}

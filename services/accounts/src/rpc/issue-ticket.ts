@@ -1,0 +1,30 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  IssueTicketRequest,
+  IssueTicketResponseSchema,
+} from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId, newId } from "@postrider/shared/ids";
+import { insertAuthorization } from "#src/db/authorizations.ts";
+import { hashSecret } from "#src/domain/authorization-secrets.ts";
+import { connectLinkOf } from "#src/domain/connect-links.ts";
+import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { newSecret } from "#src/operations/new-secret.ts";
+
+/** The connect link is in this answer only: the hash of its secret is stored. */
+export async function issueTicket(
+  deps: Dependencies,
+  { workspaceId, platform }: IssueTicketRequest,
+): Promise<MessageInitShape<typeof IssueTicketResponseSchema>> {
+  getAuthorizationFlow(deps, platform);
+  if (!isId(workspaceId)) throw notFound();
+  const id = newId();
+  const secret = newSecret();
+  const linkHash = hashSecret(secret);
+  const expiresAt = await insertAuthorization(deps.sql, { id, workspaceId, platform, linkHash });
+  if (expiresAt === undefined) throw notFound();
+  const url = connectLinkOf(deps.publicUrl, secret);
+  return { id, url, expiresAt: timestampFromDate(expiresAt) };
+}

@@ -1,0 +1,39 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  OpenTicketRequest,
+  OpenTicketResponseSchema,
+} from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { openAuthorization } from "#src/db/authorizations.ts";
+import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
+import { redirectUriOf } from "#src/domain/connect-links.ts";
+import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { findConnectLink } from "#src/operations/find-connect-link.ts";
+import { newSecret } from "#src/operations/new-secret.ts";
+import { sealAt } from "#src/operations/token-sealing.ts";
+
+/** Binds the authorization to the browser, to a new state and to a new code verifier. */
+export async function openTicket(
+  deps: Dependencies,
+  { ticket: secret, browser }: OpenTicketRequest,
+): Promise<MessageInitShape<typeof OpenTicketResponseSchema>> {
+  const linkHash = hashSecret(secret);
+  const link = await findConnectLink(deps.sql, linkHash);
+  if (link.kind !== "open") return { outcome: link.kind };
+  const { id, platform } = link.authorization;
+  const flow = getAuthorizationFlow(deps, platform);
+  const [state, codeVerifier] = [newSecret(), newSecret()];
+  const isOpened = await openAuthorization(deps.sql, linkHash, {
+    stateHash: hashSecret(state),
+    browserHash: hashSecret(browser),
+    codeVerifier: sealAt(deps, placeOfCodeVerifier(id), codeVerifier),
+  });
+  if (!isOpened) return { outcome: "used" };
+  const authorizeUrl = flow.authorizeUrl({
+    redirectUri: redirectUriOf(deps.publicUrl),
+    state,
+    codeChallenge: codeChallengeOf(codeVerifier),
+  });
+  return { outcome: "opened", authorizeUrl };
+}

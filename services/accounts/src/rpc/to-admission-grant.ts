@@ -1,0 +1,40 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { AdmissionGrantSchema } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import type { AdmissionRow } from "#src/db/request-budgets.ts";
+import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
+import { emptyForMs } from "#src/domain/share-grant.ts";
+
+/** How long a gateway may reuse an answer, so that a revoked key or a new limit takes effect everywhere within 5 s. */
+const TTL_MS = 3_000;
+
+/**
+ * The answer to one query of an admission batch.
+ *
+ * @param row Undefined when the key is unknown, expired or revoked.
+ * @param granted Requests that the query gets from the bucket of its workspace.
+ */
+export function toAdmissionGrant(
+  row: AdmissionRow | undefined,
+  granted: number,
+): MessageInitShape<typeof AdmissionGrantSchema> {
+  if (row === undefined) return { ttlMs: TTL_MS };
+  const { keyId, scopes, workspaceCount, expiresAt, workspaceId } = row;
+  const key = {
+    id: keyId,
+    scopes: [...scopes],
+    workspaceCount,
+    ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
+  };
+  if (workspaceId === null) return { key, ttlMs: TTL_MS };
+  const requestsPerMinute = row.requestsPerMinute ?? DEFAULT_REQUESTS_PER_MINUTE;
+  const tokens = row.tokens ?? 0;
+  return {
+    key,
+    workspace: { id: workspaceId, verified: row.verified ?? false, requestsPerMinute },
+    granted,
+    remaining: Math.floor(tokens),
+    emptyForMs: emptyForMs(tokens, requestsPerMinute),
+    ttlMs: TTL_MS,
+  };
+}

@@ -1,0 +1,156 @@
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import type { Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import {
+  createApp,
+  createDatabase,
+  createSimulator,
+  type AccountsApp,
+  type AppOptions,
+} from "./accounts-app.ts";
+import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
+
+/** An account of a workspace, as RPCs name it. */
+export interface AccountRef {
+  readonly workspaceId: string;
+  readonly accountId: string;
+}
+
+interface Started {
+  readonly database: TestDatabase;
+  readonly simulator: Simulator;
+  readonly control: SimulatorControl;
+  readonly app: AccountsApp;
+}
+
+/** A database, a simulator and one replica of the service for a test file, with a new workspace for each test. */
+class AccountsFixture {
+  readonly #options: AppOptions;
+  #started: Started | undefined;
+  #workspaceId = "";
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const [database, simulator] = await Promise.all([createDatabase(12), createSimulator()]);
+    const control = createSimulatorControl(simulator.url);
+    const app = createApp(database, { simulatorUrl: simulator.url, ...this.#options });
+    this.#started = { database, simulator, control, app };
+  }
+
+  async reset(): Promise<void> {
+    await this.control.reset();
+    this.#workspaceId = await this.createWorkspace();
+  }
+
+  async stop(): Promise<void> {
+    const { app, database, simulator } = this.#get();
+    await app[Symbol.asyncDispose]();
+    await Promise.all([database[Symbol.asyncDispose](), simulator[Symbol.asyncDispose]()]);
+  }
+
+  #get(): Started {
+    if (this.#started === undefined) throw new Error("the fixture is used before it is started");
+    return this.#started;
+  }
+
+  get sql() {
+    return this.#get().database.sql;
+  }
+
+  get database(): TestDatabase {
+    return this.#get().database;
+  }
+
+  get simulatorUrl(): string {
+    return this.#get().simulator.url;
+  }
+
+  get control(): SimulatorControl {
+    return this.#get().control;
+  }
+
+  get app(): AccountsApp {
+    return this.#get().app;
+  }
+
+  /** The workspace of the current test. */
+  get workspaceId(): string {
+    return this.#workspaceId;
+  }
+
+  /** Another replica of the service on the same database; the test disposes of it. */
+  createReplica(options: AppOptions = {}): AccountsApp {
+    return createApp(this.database, { simulatorUrl: this.simulatorUrl, ...options });
+  }
+
+  async createWorkspace(): Promise<string> {
+    const { workspace } = await this.app.workspaces.createWorkspace({ name: "Test" });
+    return workspace?.id ?? "";
+  }
+
+  /** Connects simulated accounts to the workspace of the test. */
+  async connectMany(platform: string, count: number): Promise<readonly AccountRef[]> {
+    const { workspaceId } = this;
+    const request = { workspaceId, platform, count };
+    const { accounts } = await this.app.accounts.connectSimulatedAccounts(request);
+    return accounts.map(({ id }) => ({ workspaceId, accountId: id }));
+  }
+
+  /** Connects one simulated account. A name that was connected before means the same external account. */
+  async connect(
+    platform: string,
+    username?: string,
+    workspaceId = this.workspaceId,
+  ): Promise<AccountRef> {
+    const { accounts } = await this.app.accounts.connectSimulatedAccounts({
+      workspaceId,
+      platform,
+      count: 1,
+      ...(username === undefined ? {} : { username }),
+    });
+    const [account] = accounts;
+    if (account === undefined) throw new Error(`no account of ${platform} was connected`);
+    return { workspaceId, accountId: account.id };
+  }
+
+  async credentialsOf(refs: readonly AccountRef[], from: AccountsApp = this.app) {
+    const { credentials } = await from.credentials.batchGetCredentials({ refs: [...refs] });
+    return credentials;
+  }
+
+  async credentialOf(ref: AccountRef, from: AccountsApp = this.app) {
+    const [credential] = await this.credentialsOf([ref], from);
+    return credential;
+  }
+
+  /** Makes access tokens with a lifetime of two hours that many minutes old. */
+  async ageTokens(refs: readonly AccountRef[], minutes: number): Promise<void> {
+    const ids = refs.map(({ accountId }) => accountId);
+    await this.sql`
+      update credentials
+      set issued_at = now() - ${minutes}::int * interval '1 minute',
+        expires_at = now() + ${120 - minutes}::int * interval '1 minute'
+      where account_id = any(${ids}::uuid[])`;
+  }
+
+  async expireTokens(refs: readonly AccountRef[]): Promise<void> {
+    await this.ageTokens(refs, 121);
+  }
+
+  async isTokenAcceptedByX(accessToken: string | undefined): Promise<boolean> {
+    const headers = { authorization: `Bearer ${accessToken}` };
+    return (await fetch(`${this.simulatorUrl}/x/2/users/me`, { headers })).status === 200;
+  }
+}
+
+/** Sets the fixture up before the tests of the calling file, and tears it down after them. */
+export function setUpAccounts(options: AppOptions = {}): AccountsFixture {
+  const fixture = new AccountsFixture(options);
+  beforeAll(() => fixture.start());
+  beforeEach(() => fixture.reset());
+  afterAll(() => fixture.stop());
+  return fixture;
+}

@@ -1,0 +1,156 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "@postrider/shared/ids";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
+
+let database: TestDatabase;
+let app: AccountsApp;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  app = createApp(database);
+});
+
+afterAll(async () => {
+  await app[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+async function admitOne(query: { keyHash: Uint8Array; workspaceId?: string; want?: number }) {
+  const { grants } = await app.admission.admit({ queries: [{ want: 1, ...query }] });
+  return grants[0];
+}
+
+async function createWorkspaceId(name = "Another"): Promise<string> {
+  const { workspace } = await app.workspaces.createWorkspace({ name });
+  return workspace?.id ?? "";
+}
+
+test("an API key is returned once and stored as its hash", async () => {
+  const { workspaceId, key, keyId } = await createTenant(app);
+  expect(isApiKey(key)).toBe(true);
+  const rows = await database.sql`select * from api_keys where id = ${keyId}`;
+  expect(JSON.stringify(rows)).not.toContain(key.slice(12));
+  expect(rows[0]).toMatchObject({ prefix: key.slice(0, 12), hash: hashApiKey(key) });
+  const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
+  expect(apiKeys).toHaveLength(1);
+  expect(apiKeys[0]).toMatchObject({ id: keyId, name: "Test", workspaceIds: [workspaceId] });
+});
+
+test("scopes of an API key are stored sorted and without duplicates, and `all` means all scopes", async () => {
+  const { workspaceId } = await createTenant(app);
+  const create = async (scopes: string[]) =>
+    (await app.apiKeys.createApiKey({ name: "K", workspaceIds: [workspaceId], scopes })).apiKey
+      ?.scopes;
+  expect(await create(["posts:write", "accounts:read", "posts:write"])).toEqual([
+    "accounts:read",
+    "posts:write",
+  ]);
+  expect(await create(["all"])).toHaveLength(10);
+});
+
+test("CreateApiKey reports all invalid fields at once, and answers not_found for an unknown workspace", async () => {
+  await expect(
+    app.apiKeys.createApiKey({ name: " ", workspaceIds: [], scopes: ["posts:write", "root"] }),
+  ).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ path: "/name" }, { path: "/scopes" }, { path: "/workspaceIds" }],
+  });
+  const workspaceIds = [await createWorkspaceId()];
+  const past = timestampFromDate(new Date(Date.now() - 1000));
+  await expect(
+    app.apiKeys.createApiKey({ name: "K", workspaceIds, scopes: ["all"], expiresAt: past }),
+  ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ path: "/expiresAt" }] });
+  await expect(
+    app.apiKeys.createApiKey({ name: "K", workspaceIds: [newId()], scopes: ["all"] }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test("Admit answers for an API key with its workspace, limit, granted requests and time to live", async () => {
+  const { workspaceId, keyId, keyHash } = await createTenant(app);
+  expect(await admitOne({ keyHash })).toMatchObject({
+    key: { id: keyId, workspaceCount: 1 },
+    workspace: { id: workspaceId, verified: true, requestsPerMinute: 600 },
+    granted: 8,
+    remaining: 592,
+    emptyForMs: 0,
+    ttlMs: 3000,
+  });
+});
+
+test("Admit answers alike for unknown, revoked and expired API keys, and admits the valid key of the same batch", async () => {
+  const good = await createTenant(app);
+  const revoked = await createTenant(app);
+  await app.apiKeys.revokeApiKey({ id: revoked.keyId });
+  await app.apiKeys.revokeApiKey({ id: revoked.keyId });
+  const expired = await createTenant(app);
+  await database.sql`update api_keys set expires_at = now() - interval '1 ms' where id = ${expired.keyId}`;
+  const keyHashes = [
+    revoked.keyHash,
+    expired.keyHash,
+    hashApiKey("unknown"),
+    new Uint8Array(3),
+    new Uint8Array(),
+    good.keyHash,
+  ];
+  const { grants } = await app.admission.admit({
+    queries: keyHashes.map((keyHash) => ({ keyHash, want: 1 })),
+  });
+  const [first, ...others] = grants.slice(0, 5);
+  expect(first).toMatchObject({ granted: 0, remaining: 0, ttlMs: 3000 });
+  expect(first?.key).toBeUndefined();
+  for (const other of others) expect(other).toEqual(first);
+  expect(grants[5]).toMatchObject({ key: { id: good.keyId }, granted: 8 });
+  const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId: revoked.workspaceId });
+  expect(apiKeys).toEqual([]);
+  await expect(app.apiKeys.revokeApiKey({ id: newId() })).rejects.toMatchObject({
+    reason: "not_found",
+  });
+});
+
+test("Admit grants requests to an API key of two workspaces only when the query names one of them", async () => {
+  const one = await createWorkspaceId();
+  const other = await createWorkspaceId();
+  const foreign = await createWorkspaceId();
+  const { key } = await app.apiKeys.createApiKey({
+    name: "Two",
+    workspaceIds: [one, other],
+    scopes: ["posts:read"],
+  });
+  const keyHash = hashApiKey(key);
+  const unnamed = await admitOne({ keyHash });
+  expect(unnamed?.key?.workspaceCount).toBe(2);
+  expect(unnamed?.workspace).toBeUndefined();
+  expect(unnamed?.granted).toBe(0);
+  expect((await admitOne({ keyHash, workspaceId: other }))?.workspace?.id).toBe(other);
+  for (const workspaceId of [foreign, newId(), "no-uuid", one.toUpperCase()]) {
+    const grant = await admitOne({ keyHash, workspaceId });
+    expect(grant?.key?.scopes).toEqual(["posts:read"]);
+    expect(grant?.workspace).toBeUndefined();
+    expect(grant?.granted).toBe(0);
+  }
+});
+
+test("the last use of an API key is written within seconds, and then at most once a minute", async () => {
+  const { workspaceId, keyHash, keyId } = await createTenant(app);
+  const lastUse = async () => {
+    const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
+    const at = apiKeys[0]?.lastUsedAt;
+    return at === undefined ? undefined : timestampDate(at);
+  };
+  expect(await lastUse()).toBeUndefined();
+  await admitOne({ keyHash });
+  const first = await eventually(async () => (await lastUse()) ?? false);
+  await admitOne({ keyHash });
+  await app.apiKeyUse[Symbol.asyncDispose]();
+  expect(await lastUse()).toEqual(first);
+
+  await using later = createApp(database);
+  await database.sql`update api_keys set last_used_at = now() - interval '61 s' where id = ${keyId}`;
+  await later.admission.admit({ queries: [{ keyHash, want: 1 }] });
+  await later.apiKeyUse[Symbol.asyncDispose]();
+  expect((await lastUse())?.getTime()).toBeGreaterThan(Number(first));
+});

@@ -1,0 +1,111 @@
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import { DEPLOYMENT, type AccountsApp } from "./accounts-app.ts";
+import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
+
+const COPY = "copy";
+const logger = createLogger({ service: "test", level: "silent" });
+
+const fixture = setUpAccounts();
+/** The replica of a deployment that works on a copy of the data. */
+let copy: AccountsApp;
+
+beforeAll(() => {
+  copy = fixture.createReplica({ deploymentId: COPY });
+});
+beforeEach(async () => {
+  await fixture.sql`update deployment set deployment_id = ${DEPLOYMENT}`;
+});
+afterAll(() => copy[Symbol.asyncDispose]());
+
+/** Makes the access token due for a refresh on use, and the refresh token due for a refresh without use. */
+async function makeDue({ accountId }: AccountRef): Promise<void> {
+  await fixture.sql`
+    update credentials
+    set issued_at = now() - interval '1 year',
+      expires_at = now() + interval '1 hour',
+      renew_at = now() - interval '1 second'
+    where account_id = ${accountId}`;
+}
+
+async function refreshIdle(app: AccountsApp, deploymentId: string): Promise<void> {
+  const refreshTokens = app.refresher.refresh.bind(app.refresher);
+  await refreshIdleBatch({ sql: fixture.sql, logger, deploymentId, refreshTokens });
+}
+
+async function credentialOf(from: AccountsApp, ref: AccountRef) {
+  const credential = await fixture.credentialOf(ref, from);
+  await from.refresher.settled();
+  return credential;
+}
+
+test.each(["x", "tiktok", "youtube", "bluesky"])(
+  "a copy of the data does not refresh tokens of %s until the copy is adopted",
+  async (platform) => {
+    const ref = await fixture.connect(platform);
+    await makeDue(ref);
+
+    await refreshIdle(copy, COPY);
+    const held = await credentialOf(copy, ref);
+    expect(held).toMatchObject({ accountStatus: "active", version: 1n });
+    expect(held?.accessToken).not.toBe("");
+    expect(await copy.refresher.refresh({ ...ref, platform, version: 1 })).toBe("busy");
+    expect(await fixture.control.countCalls(platform, "refresh")).toBe(0);
+    // The tokens stay due for the original deployment.
+    await refreshIdle(fixture.app, DEPLOYMENT);
+    expect(await fixture.control.outcomes(platform, "refresh")).toEqual(["done"]);
+    await makeDue(ref);
+
+    expect(await copy.recovery.adoptData({})).toMatchObject({ adopted: true });
+    await refreshIdle(fixture.app, DEPLOYMENT);
+    await refreshIdle(copy, COPY);
+    expect(await fixture.control.outcomes(platform, "refresh")).toEqual(["done", "done"]);
+    expect(await credentialOf(copy, ref)).toMatchObject({ accountStatus: "active", version: 3n });
+  },
+);
+
+test.each(["x", "tiktok", "youtube", "bluesky"])(
+  "disconnecting an account of %s in a copy of the data does not revoke the tokens of the original",
+  async (platform) => {
+    const ref = await fixture.connect(platform);
+    const { revocation, reason } = await copy.accounts.disconnectAccount({ ref });
+    expect([revocation, reason]).toEqual(["not_attempted", "app_wide_grant"]);
+    expect(await fixture.control.countCalls(platform, "revoke")).toBe(0);
+    // In the copy the account is disconnected.
+    expect(await credentialOf(copy, ref)).toMatchObject({ accountStatus: "disconnected" });
+  },
+);
+
+test.each([
+  ["cluster", "system_identifier", { system_identifier: "1" }],
+  ["database", "database", { database_oid: 1 }],
+  ["deployment", "deployment", { deployment_id: "production" }],
+])(
+  "tokens in data from another %s are not refreshed until one of three AdoptData calls adopts the data",
+  async (_name, reason, change) => {
+    await fixture.sql`update deployment set ${fixture.sql(change)}`;
+    const ref = await fixture.connect("x");
+    await makeDue(ref);
+    await credentialOf(fixture.app, ref);
+    expect(await fixture.control.countCalls("x", "refresh")).toBe(0);
+    expect(await fixture.app.recovery.getRecovery({})).toMatchObject({ heldBecause: reason });
+
+    const adoptions = await Promise.all([1, 2, 3].map(() => fixture.app.recovery.adoptData({})));
+    expect(adoptions.filter(({ adopted }) => adopted)).toHaveLength(1);
+    expect(await fixture.app.recovery.getRecovery({})).toMatchObject({ heldBecause: "" });
+    await credentialOf(fixture.app, ref);
+    expect(await fixture.control.countCalls("x", "refresh")).toBe(1);
+  },
+);
+
+test("tokens are not refreshed before it is recorded which deployment the data belongs to", async () => {
+  const ref = await fixture.connect("x");
+  await makeDue(ref);
+  await fixture.sql`delete from deployment`;
+  await credentialOf(fixture.app, ref);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(0);
+  expect(await fixture.app.recovery.getRecovery({})).toMatchObject({ heldBecause: "" });
+  await credentialOf(fixture.app, ref);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(1);
+});

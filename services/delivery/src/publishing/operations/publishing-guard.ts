@@ -1,0 +1,55 @@
+import { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import { compareDeployments, type Ownership } from "@postrider/shared/deployment/ownership";
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
+import { findDeployment, insertDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
+import { findRestore } from "#src/publishing/domain/restore.ts";
+
+const heldGauge = createGauge(
+  "delivery_publishing_held",
+  "1 while nothing is published or deleted because the data belongs to another database or deployment.",
+);
+
+interface GuardOptions {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly deploymentId: string;
+}
+
+/** Says before each claim whether this process may publish from its data. A restore that it notices is recorded first. */
+export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
+  return new DeploymentGuard({
+    activity: "publishing",
+    heldGauge,
+    logger: options.logger,
+    readOwnership: createOwnershipReader(options),
+  });
+}
+
+function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
+  let rememberedAt: Date | undefined;
+  return async (): Promise<Ownership> => {
+    const found = await findDeployment(sql, deploymentId);
+    if (found === undefined) {
+      await insertDeployment(sql, deploymentId);
+      return { kind: "own" };
+    }
+    const { stored, current } = found;
+    const ownership = compareDeployments(stored, current);
+    if (ownership.kind === "foreign") return ownership;
+    const reason = findRestore(stored, current, rememberedAt);
+    if (reason === undefined) {
+      rememberedAt = stored.seenAt;
+      return ownership;
+    }
+    logger.warn(
+      { reason },
+      "the data was restored: each target that was due is looked for on its platform before it is sent",
+    );
+    await recordRestore(sql, deploymentId, rememberedAt);
+    // What is remembered belongs to data that is gone.
+    rememberedAt = undefined;
+    return { kind: "restored" };
+  };
+}

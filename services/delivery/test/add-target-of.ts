@@ -1,0 +1,18 @@
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import type { TestTarget, World } from "./fixture.ts";
+
+/** A target of the account, as posts and accounts would describe it to a worker. */
+export function addTargetOf(
+  world: World,
+  { text, title, privacy, externalId, username, accessToken }: Publication,
+  given: Pick<TestTarget, "platform" | "media">,
+): TestTarget {
+  const target = world.addTarget({
+    ...given,
+    text,
+    ...(title === undefined ? {} : { title }),
+    ...(privacy === undefined ? {} : { privacy }),
+  });
+  Object.assign(world.account(target), { externalId, username, token: accessToken });
+  return target;
+}

@@ -1,0 +1,74 @@
+import { createBlueskyPublishingConnector } from "@postrider/platforms/bluesky/publishing/connector";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { createSession } from "@postrider/platforms/test/bluesky/create-session";
+import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
+import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addTargetOf } from "./add-target-of.ts";
+import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
+
+let platform: TestPlatform;
+let bluesky: PublishingConnector;
+
+beforeAll(async () => {
+  platform = await TestPlatform.start("bluesky");
+  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+});
+afterAll(() => platform[Symbol.asyncDispose]());
+beforeEach(() => platform.reset());
+
+const createPublication = (media: Publication["media"], text: string) =>
+  platform.createPublication(media, text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
+const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
+
+/** The calls that the platform got after the session was created, in order. */
+async function listCalls(): Promise<readonly string[]> {
+  return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
+}
+
+describe("a worker", () => {
+  test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
+    "whose record got %s has it there once, with its media",
+    async (mode) => {
+      await using database = await openDatabase();
+      const world = new World();
+      const media = [pngMedia(1), pngMedia(2)];
+      const publication = await createPublication(media, `once after ${mode}`);
+      const target = addTargetOf(world, publication, { platform: "bluesky", media });
+      await platform.addFault("publish", mode);
+      const settings = { visibleCallMs: 300 };
+      await using _worker = startWorker(database, world, { settings, connectors: { bluesky } });
+      await request(database.sql, target);
+      await eventually(async () => (await readTask(database.sql, target)).status === "published");
+      const { externalId } = await readTask(database.sql, target);
+      expect(await platform.visible()).toMatchObject([
+        { id: externalId, media: media.map((one) => shown(one, "image")) },
+      ]);
+      expect((await listCalls()).filter((call) => call === "uploadBlob")).toHaveLength(2);
+    },
+  );
+
+  test("that dies while a film is processed is followed by one that uploads nothing again", async () => {
+    await using database = await openDatabase();
+    const world = new World();
+    const media = [mp4Media(100_000)];
+    const publication = await createPublication(media, "one film");
+    const target = addTargetOf(world, publication, { platform: "bluesky", media });
+    const settings = { leaseMs: 200, visibleCallMs: 600 };
+    const dying = startWorker(database, world, { settings, connectors: { bluesky } });
+    await request(database.sql, target);
+    await eventually(async () => (await database.sql`select 1 from task_handles`).length === 1);
+    await dying.crash();
+    await platform.control("POST", "clock", { advanceMs: 2000 });
+    await using _next = startWorker(database, world, { settings, connectors: { bluesky } });
+    await eventually(async () => (await readTask(database.sql, target)).status === "published");
+    expect(await platform.visible()).toMatchObject([
+      { media: media.map((one) => shown(one, "video")) },
+    ]);
+    expect((await listCalls()).filter((call) => call === "uploadVideo")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,43 @@
+/** A range of the source file, or inserted bytes. */
+export type ImagePart = { readonly start: number; readonly end: number } | Uint8Array;
+
+/** What the structure of an image file says before any pixel is decoded. */
+export interface ImageLayout {
+  /** Pixels of the canvas as stored, before rotation. */
+  readonly width: number;
+  readonly height: number;
+  /** Number of frames of an animation or pages of a TIFF. */
+  readonly frames: number;
+  /** Pixels of all frames together. */
+  readonly totalPixels: number;
+  /** Bytes that a decoder has to keep in memory; 0 when it decodes row by row. */
+  readonly decodeBytes: number;
+  /** Whether the image is encoded without loss, so that a rotated copy must be, too. */
+  readonly lossless: boolean;
+  /** Whether the file contains data about person, place or device, or bytes after the image. */
+  readonly hasMetadata: boolean;
+  /**
+   * The parts of the same file without metadata and with unchanged image data. An orientation other than 1 is kept as the
+   * only EXIF tag.
+   */
+  readonly withoutMetadata: (orientation: number) => readonly ImagePart[];
+}
+
+/** An EXIF block (TIFF structure) that contains only the orientation. */
+export function orientationExif(orientation: number): Uint8Array {
+  const exif = Buffer.alloc(26);
+  exif.write("MM\0*", 0, "latin1");
+  exif.writeUInt32BE(8, 4);
+  exif.writeUInt16BE(1, 8);
+  exif.writeUInt16BE(0x0112, 10);
+  exif.writeUInt16BE(3, 12);
+  exif.writeUInt32BE(1, 14);
+  exif.writeUInt16BE(orientation, 18);
+  return exif;
+}
+
+/** Whether a byte other than zero follows from `start` on: some cameras pad files with zeros. */
+export function hasTrailingBytes(file: Buffer, start: number): boolean {
+  for (let at = start; at < file.length; at += 1) if (file[at] !== 0) return true;
+  return false;
+}

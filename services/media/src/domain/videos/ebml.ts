@@ -1,0 +1,99 @@
+import { unreadable } from "#src/domain/media-rejected.ts";
+import type { ByteSource } from "./byte-source.ts";
+
+/** An EBML element: its offset and those of its payload and end. One of unknown size ends with its parent. */
+export interface Element {
+  readonly id: number;
+  readonly start: number;
+  readonly payload: number;
+  readonly end: number;
+  readonly isUnknownSize: boolean;
+}
+
+/** Limits the elements of a whole file, so that millions of empty ones cannot use up processor time. */
+export interface ElementBudget {
+  left: number;
+}
+
+/** The element at `start`, which must end by `limit` (RFC 8794, sections 4 to 6). */
+export function readElement(
+  source: ByteSource,
+  start: number,
+  limit: number,
+  budget: ElementBudget,
+): Element {
+  budget.left -= 1;
+  if (budget.left < 0) throw unreadable("The video has too many elements.");
+  const head = source.read(start, 12);
+  const idBytes = Math.clz32(head[0] ?? 0) - 23;
+  const sizeBytes = Math.clz32(head[idBytes] ?? 0) - 23;
+  if (idBytes > 4 || sizeBytes > 8 || idBytes + sizeBytes > head.length) {
+    throw unreadable("An element of the video is truncated or invalid.");
+  }
+  const payload = start + idBytes + sizeBytes;
+  const size = readSize(head, idBytes, sizeBytes);
+  const end = size === undefined ? limit : payload + size;
+  if (end > limit) throw unreadable("An element of the video extends beyond its parent.");
+  return {
+    id: head.readUIntBE(0, idBytes),
+    start,
+    payload,
+    end,
+    isUnknownSize: size === undefined,
+  };
+}
+
+/** A size of all ones means that the writer did not know the size when it started the element. */
+function readSize(head: Buffer, at: number, bytes: number): number | undefined {
+  let value = (head[at] ?? 0) & (0xff >> bytes);
+  let isUnknown = value === 0xff >> bytes;
+  for (let index = 1; index < bytes; index += 1) {
+    const byte = head[at + index] ?? 0;
+    isUnknown &&= byte === 0xff;
+    value = value * 256 + byte;
+  }
+  return isUnknown ? undefined : value;
+}
+
+/** Reads the children of an element; each must have a known size. */
+export function readChildren(
+  source: ByteSource,
+  parent: Pick<Element, "payload" | "end">,
+  budget: ElementBudget,
+): Element[] {
+  const children: Element[] = [];
+  let at = parent.payload;
+  while (at < parent.end) {
+    const child = readElement(source, at, parent.end, budget);
+    if (child.isUnknownSize) throw unreadable("An element of the video has no size.");
+    children.push(child);
+    at = child.end;
+  }
+  return children;
+}
+
+/** An unsigned integer of up to eight bytes; undefined for a missing element. */
+export function readUnsigned(source: ByteSource, element: Element | undefined): number | undefined {
+  if (element === undefined) return undefined;
+  const bytes = element.end - element.payload;
+  if (bytes > 8) throw unreadable("A number of the video is too long.");
+  let value = 0;
+  for (const byte of source.read(element.payload, bytes)) value = value * 256 + byte;
+  return value;
+}
+
+/** A floating-point number of four or eight bytes; undefined for a missing element. */
+export function readFloat(source: ByteSource, element: Element | undefined): number | undefined {
+  if (element === undefined) return undefined;
+  const bytes = source.read(element.payload, element.end - element.payload);
+  if (bytes.length === 8) return bytes.readDoubleBE(0);
+  if (bytes.length === 4) return bytes.readFloatBE(0);
+  throw unreadable("A number of the video has a wrong length.");
+}
+
+/** Reads a text up to its first zero byte, at most 256 bytes. */
+export function readText(source: ByteSource, element: Element | undefined): string {
+  if (element === undefined) return "";
+  const bytes = source.read(element.payload, Math.min(256, element.end - element.payload));
+  return bytes.toString("utf8").split("\0", 1)[0] ?? "";
+}

@@ -1,0 +1,19 @@
+/** A range of a video to overwrite with `bytes`, followed by `zeros` zero bytes. */
+export interface BlankedRange {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  readonly zeros: number;
+}
+
+/** What the structure of a video says without decoding its frames. */
+export interface VideoLayout {
+  /** Pixels, after rotation. */
+  readonly width: number;
+  readonly height: number;
+  readonly durationMs: number;
+  /** The metadata to blank, ordered by offset and without overlaps. */
+  readonly blanks: readonly BlankedRange[];
+}
+
+/** No platform accepts longer videos; a file that claims more is broken or hostile. */
+export const MAX_DURATION_MS = 24 * 60 * 60 * 1000;

@@ -1,0 +1,94 @@
+import sharp, { type Metadata, type SharpOptions } from "sharp";
+import type { ImageLayout } from "#src/domain/images/image-layout.ts";
+import { unreadable } from "#src/domain/media-rejected.ts";
+import type { OpenFile } from "./open-file.ts";
+
+// One thread, no cache between images, and only the loaders of the accepted types: the others are attack surface.
+sharp.concurrency(1);
+sharp.cache(false);
+sharp.block({ operation: ["VipsForeignLoad"] });
+sharp.unblock({
+  operation: [
+    "VipsForeignLoadJpeg",
+    "VipsForeignLoadPng",
+    "VipsForeignLoadNsgif",
+    "VipsForeignLoadWebp",
+    "VipsForeignLoadTiff",
+  ],
+});
+
+/** What the decoder says about an image. */
+export interface DecodedImage {
+  /** EXIF orientation, 1 to 8. */
+  readonly orientation: number;
+  readonly isCmyk: boolean;
+  readonly is16Bit: boolean;
+  /** Bytes per decoded pixel. */
+  readonly pixelBytes: number;
+}
+
+/** The options for sharp; with `failOn: "error"` a truncated or broken image fails. */
+export function imageOptions(options: SharpOptions): SharpOptions {
+  return { failOn: "error", limitInputPixels: false, sequentialRead: true, ...options };
+}
+
+/**
+ * Decodes every pixel of every frame or page row by row, to prove that the image is readable, and discards the pixels. The
+ * caller has checked the dimensions; sharp's own limit is off because it counts an animation as one image.
+ */
+export async function decodeImage(file: OpenFile, layout: ImageLayout): Promise<DecodedImage> {
+  const metadata = await decoding(() => sharp(file.path, imageOptions({})).metadata());
+  checkLayoutAgrees(file, metadata, layout);
+  if (file.contentType === "image/tiff") {
+    for (let page = 0; page < layout.frames; page += 1) await decode(file, { page });
+  } else {
+    await decode(file, { pages: -1 });
+  }
+  const is16Bit = metadata.depth === "ushort";
+  return {
+    orientation: layout.frames === 1 ? orientationOf(metadata) : 1,
+    isCmyk: metadata.space === "cmyk",
+    is16Bit,
+    pixelBytes: metadata.channels * (is16Bit ? 2 : 1),
+  };
+}
+
+async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
+  await decoding(async () => {
+    const image = sharp(file.path, imageOptions(options));
+    if (file.contentType === "image/jpeg") {
+      // Without an extract, libjpeg would use its shrink-on-load and decode an eighth of the pixels only.
+      const { width, height } = await image.metadata();
+      image.extract({ left: 0, top: 0, width, height });
+    }
+    await image.resize(1, 1, { fit: "fill", kernel: "cubic" }).raw().toBuffer();
+  });
+  file.onProgress();
+}
+
+/** Turns an error of the decoder into a rejection of the file. */
+async function decoding<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n", 1)[0] : "";
+    throw unreadable(`The image cannot be decoded: ${reason}`);
+  }
+}
+
+function orientationOf({ orientation = 1 }: Metadata): number {
+  return orientation >= 1 && orientation <= 8 ? orientation : 1;
+}
+
+/** Rejects a file in which sharp and our parser find different images: a platform may show the other one. */
+function checkLayoutAgrees(
+  { contentType }: OpenFile,
+  metadata: Metadata,
+  layout: ImageLayout,
+): void {
+  const isSame =
+    `image/${metadata.format}` === contentType &&
+    metadata.width === layout.width &&
+    (metadata.pageHeight ?? metadata.height) === layout.height;
+  if (!isSame) throw unreadable("The header of the image contradicts its content.");
+}

@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+
+const CHUNK_BYTES = 1024 * 1024;
+const PROGRESS_BYTES = 32 * CHUNK_BYTES;
+
+export interface HashedFile {
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Hashes a file and calls `onProgress` every 32 MiB, so that hashing a large file does not exceed the time limit. */
+export async function hashFile(file: {
+  readonly path: string;
+  readonly onProgress: () => void;
+}): Promise<HashedFile> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  let reportedBytes = 0;
+  for await (const chunk of createReadStream(file.path, { highWaterMark: CHUNK_BYTES })) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    if (bytes - reportedBytes < PROGRESS_BYTES) continue;
+    reportedBytes = bytes;
+    file.onProgress();
+  }
+  return { bytes, sha256: hash.digest("hex") };
+}

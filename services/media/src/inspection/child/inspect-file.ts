@@ -1,0 +1,98 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fileTypeFromBuffer } from "file-type";
+import { foldContentType, kindOf } from "#src/domain/accepted-types.ts";
+import type {
+  DeclaredFile,
+  InspectedMedia,
+  InspectionResult,
+} from "#src/domain/inspected-media.ts";
+import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
+import { realContentType } from "#src/domain/real-content-type.ts";
+import type { InspectionLimits } from "#src/inspection/inspection-protocol.ts";
+import { inspectImage } from "./inspect-image.ts";
+import { inspectVideo } from "./inspect-video.ts";
+import type { OpenFile } from "./open-file.ts";
+
+/** How many bytes `file-type` gets: as many as it needs, because a hostile file could exploit more. */
+const SNIFF_BYTES = 4100;
+
+export interface InspectFileOptions {
+  readonly declared: DeclaredFile | undefined;
+  readonly limits: InspectionLimits;
+  readonly onProgress: () => void;
+}
+
+/** Inspects one whole file. An error that says nothing about the file, such as a failed read, is thrown. */
+export async function inspectFile(
+  path: string,
+  options: InspectFileOptions,
+): Promise<InspectionResult> {
+  const fd = openSync(path, "r");
+  try {
+    return { kind: "accepted", media: await inspect(path, fd, options) };
+  } catch (error) {
+    if (error instanceof MediaRejected) return { kind: "rejected", violation: error.violation };
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function inspect(
+  path: string,
+  fd: number,
+  options: InspectFileOptions,
+): Promise<InspectedMedia> {
+  const { declared, limits, onProgress } = options;
+  const bytes = fstatSync(fd).size;
+  if (declared !== undefined && declared.bytes !== bytes) throw lengthMismatch(declared, bytes);
+  if (bytes === 0) throw unreadable("The file is empty.");
+  const contentType = await sniff(fd);
+  checkType(contentType, declared);
+  const kind = kindOf(contentType);
+  const limit = kind === "image" ? limits.maxImageBytes : limits.maxVideoBytes;
+  if (bytes > limit) throw tooLarge(limit, bytes);
+  const file: OpenFile = { path, fd, bytes, contentType, limits, onProgress };
+  return kind === "image" ? inspectImage(file) : inspectVideo(file);
+}
+
+async function sniff(fd: number): Promise<string> {
+  const buffer = Buffer.alloc(SNIFF_BYTES);
+  const start = buffer.subarray(0, readSync(fd, buffer, 0, SNIFF_BYTES, 0));
+  return realContentType(start, await guessType(start));
+}
+
+/** The type that `file-type` finds; undefined when it fails, as for an unknown type. */
+async function guessType(start: Uint8Array): Promise<string | undefined> {
+  try {
+    return (await fileTypeFromBuffer(start))?.mime;
+  } catch {
+    return undefined;
+  }
+}
+
+function checkType(real: string, declared: DeclaredFile | undefined): void {
+  if (declared !== undefined && foldContentType(declared.contentType) !== real) {
+    const message = `The file is ${real}, not ${declared.contentType} as declared.`;
+    throw new MediaRejected({ code: "media_type_mismatch", message });
+  }
+  if (kindOf(real) === undefined) {
+    const message = `Files of type ${real} are not accepted.`;
+    throw new MediaRejected({ code: "media_type_unsupported", message });
+  }
+}
+
+function lengthMismatch(declared: DeclaredFile, actual: number): MediaRejected {
+  const message = "The length of the file differs from the declared length.";
+  return new MediaRejected({
+    code: "media_length_mismatch",
+    message,
+    limit: declared.bytes,
+    actual,
+  });
+}
+
+function tooLarge(limit: number, actual: number): MediaRejected {
+  const message = `The file is larger than ${limit} bytes.`;
+  return new MediaRejected({ code: "media_too_large", message, limit, actual });
+}

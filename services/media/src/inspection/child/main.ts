@@ -1,0 +1,30 @@
+import type { InspectionReply, InspectionRequest } from "#src/inspection/inspection-protocol.ts";
+import { inspectFile } from "./inspect-file.ts";
+
+/**
+ * The child process that reads untrusted files. It has no secrets and no connection except to its parent, which kills it
+ * when it exceeds a limit. It inspects one file at a time.
+ */
+function reply(message: InspectionReply): void {
+  process.send?.(message);
+}
+
+async function inspect({ path, declared, limits }: InspectionRequest): Promise<void> {
+  try {
+    const result = await inspectFile(path, {
+      declared,
+      limits,
+      onProgress: () => reply({ kind: "progress" }),
+    });
+    reply({ kind: "done", result });
+  } catch (error) {
+    reply({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+process.on("message", (request: InspectionRequest) => void inspect(request));
+process.on("disconnect", () => process.exit(0));
+// Ctrl-C in a terminal signals the whole process group; the parent decides when this process ends.
+process.on("SIGINT", () => undefined);
+// Restarts the time limit, so that loading Node and the libraries does not count against the first file.
+reply({ kind: "progress" });

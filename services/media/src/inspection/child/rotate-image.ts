@@ -1,0 +1,53 @@
+import sharp, { type Sharp } from "sharp";
+import type { ImageLayout } from "#src/domain/images/image-layout.ts";
+import { imageOptions, type DecodedImage } from "./decode-image.ts";
+import type { OpenFile } from "./open-file.ts";
+
+/** Quality of re-encoded JPEG and WebP: the loss is invisible and the file stays about as large as a camera's. */
+const QUALITY = 95;
+/** How many times the decoded image an encoder keeps in memory. Other types are not rotated. */
+const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
+  ["image/jpeg", 1],
+  ["image/png", 1],
+  ["image/tiff", 1],
+  ["image/webp", 4],
+]);
+
+/**
+ * Writes an upright copy without metadata to `target` when the image is not upright and fits into `budgetBytes` of memory.
+ *
+ * @returns false when it wrote nothing. The caller then keeps the orientation as the only EXIF tag, which needs no memory.
+ */
+export async function rotateImage(
+  file: OpenFile,
+  target: string,
+  layout: ImageLayout,
+  decoded: DecodedImage,
+  budgetBytes: number,
+): Promise<boolean> {
+  const factor = ENCODER_FACTORS.get(file.contentType);
+  if (decoded.orientation === 1 || factor === undefined) return false;
+  if (layout.totalPixels * decoded.pixelBytes * factor + layout.decodeBytes > budgetBytes)
+    return false;
+  const image = sharp(file.path, imageOptions({})).autoOrient();
+  if (decoded.is16Bit) image.toColourspace("rgb16");
+  // sharp converts CMYK to sRGB, which the CMYK profile does not describe.
+  if (!decoded.isCmyk) image.keepIccProfile();
+  await encode(image, file.contentType, layout.lossless).toFile(target);
+  file.onProgress();
+  return true;
+}
+
+function encode(image: Sharp, contentType: string, lossless: boolean): Sharp {
+  switch (contentType) {
+    case "image/png":
+      return image.png({ compressionLevel: 6 });
+    case "image/webp":
+      return image.webp(lossless ? { lossless: true } : { quality: QUALITY });
+    case "image/tiff":
+      return image.tiff({ compression: "deflate", predictor: "horizontal" });
+    default:
+      // Optimised Huffman tables would need the coefficients of the whole image in memory.
+      return image.jpeg({ quality: QUALITY, chromaSubsampling: "4:4:4", optimiseCoding: false });
+  }
+}

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+
+/** What a process has used so far. */
+export interface ProcessUsage {
+  /** Processor time of all its threads since its start. */
+  readonly cpuMs: number;
+  /** Resident memory now. */
+  readonly memoryBytes: number;
+}
+
+const MS_PER_TICK = 10;
+const PAGE_BYTES = 4096;
+
+/**
+ * Reads a process's usage from `/proc/<pid>/stat`: fields 14, 15 and 24 (man 5 proc_pid_stat). The second field, the
+ * command's name in parentheses, may contain spaces, so counting starts after the last parenthesis.
+ *
+ * @returns undefined when the process has ended, and on systems without `/proc`.
+ */
+export async function readProcessUsage(pid: number): Promise<ProcessUsage | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const number = (field: number) => Number(fields[field - 3]);
+  return {
+    cpuMs: (number(14) + number(15)) * MS_PER_TICK,
+    memoryBytes: number(24) * PAGE_BYTES,
+  };
+}

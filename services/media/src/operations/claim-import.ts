@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  keyInProgress,
+  type KeyedRequest,
+} from "@postrider/shared/postgres/idempotency";
+import {
+  claimImport,
+  releaseImportClaim,
+  renewImportClaim,
+  type ImportClaim,
+} from "#src/db/import-claims.ts";
+
+const LEASE_MS = 5000;
+/** How long a request waits for another one with the same key. */
+const WAIT_MS = 2000;
+const POLL_INTERVAL_MS = 100;
+
+/** This request carries out the import; disposal releases the claim. */
+export interface HeldImport extends AsyncDisposable {
+  readonly kind: "held";
+}
+
+/** An earlier request with the same key has been answered with `response`. */
+interface Replay {
+  readonly kind: "replay";
+  readonly response: Uint8Array;
+}
+
+/**
+ * Claims the import of an idempotency key for this request, across all replicas, or finds the answer of an earlier request
+ * with the key. A download takes too long for an open transaction, so the claim is a lease. Two requests that both import,
+ * because one lost its lease, still make one media: the final transaction stores the key only once.
+ *
+ * @throws `idempotency_conflict` when another request holds the claim for over 2 seconds, `idempotency_key_reused`.
+ */
+export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<HeldImport | Replay> {
+  const claim = { workspaceId: keyed.workspaceId, key: keyed.key, token: newId() };
+  const endsAt = performance.now() + WAIT_MS;
+  for (;;) {
+    const isClaimed = await claimImport(sql, claim, LEASE_MS);
+    try {
+      // Read after claiming: the previous holder stores its answer before it releases the claim.
+      const response = await findReplay(sql, keyed);
+      if (isClaimed && response === undefined) return holdClaim(sql, claim);
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      if (response !== undefined) return { kind: "replay", response };
+    } catch (error) {
+      if (isClaimed) await releaseImportClaim(sql, claim);
+      throw error;
+    }
+    if (performance.now() >= endsAt) throw keyInProgress();
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
+  const timer = setInterval(() => {
+    // A failed renewal is harmless: the final transaction stores the key only once.
+    renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
+  }, LEASE_MS / 3);
+  return {
+    kind: "held",
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(timer);
+      // The import has succeeded or failed by now; an unreleased claim expires.
+      await releaseImportClaim(sql, claim).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { PostsClient } from "#src/clients/posts.ts";
+import type { SizeLimits } from "#src/domain/accepted-types.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import type { Imports } from "./imports.ts";
+import type { UploadChecks } from "./upload-checks.ts";
+
+/** What the edges of the media service work with; each takes the part that it uses. */
+export interface MediaDependencies {
+  readonly sql: Sql;
+  readonly store: ObjectStore;
+  readonly posts: PostsClient;
+  readonly checks: UploadChecks;
+  readonly imports: Imports;
+  readonly logger: Logger;
+  readonly limits: SizeLimits;
+  /** How long after the grant an upload may begin. */
+  readonly grantMs: number;
+  /** How long CompleteUpload waits for a check. */
+  readonly completeMs: number;
+  /** @throws `unavailable` while the outbox is full. */
+  readonly assertRoom: () => Promise<void>;
+  /** Makes the relay publish at once; called after a commit that appended events. */
+  readonly nudgeRelay: () => void;
+  /** Aborts uploads and downloads that would delay the end of the process. */
+  readonly stopping: AbortSignal;
+}
+
+/** What the RPCs work with. */
+export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
+
+/** What the HTTP routes for bytes work with. */
+export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
+
+/** What the jobs that remove objects work with. */
+export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

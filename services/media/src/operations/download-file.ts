@@ -1,0 +1,94 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
+import type { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { OutboundError } from "@postrider/shared/http/outbound-error";
+import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
+import type { SizeLimits } from "#src/domain/accepted-types.ts";
+import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
+
+const MAX_REDIRECTS = 3;
+
+export interface Download {
+  readonly url: string;
+  /** The file to create; it must not exist. */
+  readonly path: string;
+  readonly limits: SizeLimits;
+  /** Time limit, from the DNS lookup to the last byte. */
+  readonly totalMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Downloads a file from a URL that a customer provided. A file that starts like a video may have the size of a video, any
+ * other the size of an image.
+ *
+ * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, or the signal's reason.
+ */
+export async function downloadFile(client: OutboundClient, download: Download): Promise<void> {
+  const { url, path, limits, totalMs, signal } = download;
+  try {
+    await using answer = await client.send({
+      method: "GET",
+      url,
+      redirects: MAX_REDIRECTS,
+      totalMs,
+      signal,
+    });
+    if (answer.status !== 200 || isEncoded(answer)) throw importFailed();
+    const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
+    await pipeline(limitBytes(answer.body, announcedBytes(answer), limits), file);
+  } catch (error) {
+    throw error instanceof OutboundError ? toServiceError(error) : error;
+  }
+}
+
+function importFailed(cause?: unknown): ServiceError {
+  return new ServiceError("unprocessable", "import_failed", [], { cause });
+}
+
+function toServiceError(error: OutboundError): ServiceError {
+  if (error.failure === "url_invalid") return invalidRequest([{ code: "invalid", path: "/url" }]);
+  if (error.failure === "address_not_allowed")
+    return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
+  return importFailed(error);
+}
+
+/** The client requests unencoded bytes. A server that encodes them nevertheless could send a decompression bomb. */
+function isEncoded({ headers }: OutboundAnswer): boolean {
+  const codings = [headers["content-encoding"], headers["transfer-encoding"]]
+    .flat()
+    .flatMap((value) => value?.split(",") ?? [])
+    .map((coding) => coding.trim().toLowerCase());
+  return codings.some((coding) => !["", "identity", "chunked"].includes(coding));
+}
+
+/** `Content-Length`, or 0. The HTTP client fails a body that is shorter or longer. */
+function announcedBytes({ headers }: OutboundAnswer): number {
+  const length = Number(headers["content-length"] ?? 0);
+  return Number.isSafeInteger(length) ? length : 0;
+}
+
+async function* limitBytes(
+  body: AsyncIterable<Uint8Array>,
+  announced: number,
+  limits: SizeLimits,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  let limit: number | undefined;
+  let start = new Uint8Array();
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (start.length < VIDEO_START_BYTES)
+      start = Buffer.concat([start, chunk.subarray(0, VIDEO_START_BYTES - start.length)]);
+    if (limit === undefined && start.length >= VIDEO_START_BYTES)
+      limit = startsLikeVideo(start) ? limits.maxVideoBytes : limits.maxImageBytes;
+    assertWithin(Math.max(bytes, limit === undefined ? 0 : announced), limit);
+    yield chunk;
+  }
+}
+
+function assertWithin(actual: number, limit = Number.POSITIVE_INFINITY): void {
+  if (actual > limit)
+    throw unprocessable("media_rejected", [{ code: "media_too_large", limit, actual }]);
+}

@@ -1,0 +1,38 @@
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isId, newId } from "@postrider/shared/ids";
+
+/** Marks the folders of this service, because the root may contain other files. */
+const PREFIX = "media-check-";
+
+/** Runs `work` with a new folder below `root` and then deletes the folder with its content. */
+export async function withTempFolder<T>(
+  root: string,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = join(root, PREFIX + newId());
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Deletes the folders below `root` that killed processes left behind, and returns how many.
+ *
+ * @param before Folders created after this time are kept: a running process may still use them.
+ */
+export async function removeAbandonedFolders(root: string, before: Date): Promise<number> {
+  let count = 0;
+  for (const name of await readdir(root).catch(() => [])) {
+    if (!name.startsWith(PREFIX) || !isId(name.slice(PREFIX.length))) continue;
+    const folder = join(root, name);
+    const found = await stat(folder).catch(() => undefined);
+    if (found === undefined || found.birthtimeMs >= before.getTime()) continue;
+    await rm(folder, { recursive: true, force: true });
+    count += 1;
+  }
+  return count;
+}

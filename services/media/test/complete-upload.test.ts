@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload } from "./upload-client.ts";
+
+let service: TestMedia;
+beforeAll(async () => {
+  service = await startMedia();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await service.sql`delete from outbox`;
+});
+
+async function uploaded(body: Buffer) {
+  const grant = await createGrant(service, body.length);
+  await upload(service, grant, body);
+  return grant;
+}
+
+test("CompleteUpload makes media ready, repeats its answer, and publishes MediaReady once", async () => {
+  const body = await png();
+  const grant = await uploaded(body);
+  expect(
+    await service.media.batchGetMedia({ workspaceId: grant.workspaceId, ids: [grant.id] }),
+  ).toMatchObject({
+    media: [{ status: "pending", sha256: "", deliveryBytes: 0n }],
+  });
+
+  const ready = await service.complete(grant);
+
+  const sha256 = createHash("sha256").update(body).digest("hex");
+  expect(ready).toMatchObject({
+    id: grant.id,
+    status: "ready",
+    kind: "image",
+    contentType: "image/png",
+    bytes: BigInt(body.length),
+    sha256,
+    deliverySha256: sha256,
+    deliveryBytes: BigInt(body.length),
+  });
+  expect(await service.complete(grant)).toEqual(ready);
+  expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
+});
+
+test("CompleteUpload rejects bytes of another type for good and deletes their object", async () => {
+  const before = await service.listStored();
+  const grant = await uploaded(noise(50));
+  const rejected = {
+    kind: "unprocessable",
+    reason: "media_rejected",
+    violations: [{ code: "media_type_mismatch" }],
+  };
+
+  await expect(service.complete(grant)).rejects.toMatchObject(rejected);
+  await expect(service.complete(grant)).rejects.toMatchObject(rejected);
+
+  expect(await service.listStored()).toEqual(before);
+  expect(await service.events()).toEqual([]);
+  expect(await upload(service, grant, noise(50))).toMatchObject({
+    reason: "upload_already_received",
+  });
+});
+
+test("CompleteUpload fails before the upload and succeeds after it", async () => {
+  const body = await png();
+  const grant = await createGrant(service, body.length);
+
+  await expect(service.complete(grant)).rejects.toMatchObject({
+    kind: "conflict",
+    reason: "media_not_uploaded",
+  });
+  await upload(service, grant, body);
+  expect(await service.complete(grant)).toMatchObject({ status: "ready" });
+});
+
+test("CompleteUpload does not find media of another workspace, unknown media and deleted media", async () => {
+  const grant = await uploaded(await png());
+
+  for (const ref of [
+    { ...grant, workspaceId: newId() },
+    { ...grant, id: newId() },
+    { ...grant, id: "no-id" },
+  ])
+    await expect(service.complete(ref)).rejects.toMatchObject({ reason: "not_found" });
+  await service.media.deleteMedia({ workspaceId: grant.workspaceId, id: grant.id });
+  await expect(service.complete(grant)).rejects.toMatchObject({ reason: "not_found" });
+});

@@ -1,0 +1,312 @@
+import { createHash } from "node:crypto";
+import {
+  MediaUseService,
+  type BatchGetMediaUsesRequest,
+} from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
+import { startMedia, type TestMedia } from "./media-fixture.ts";
+
+/** An in-memory posts service with the posts that exist, by id. */
+const posts = {
+  known: new Map<string, { uses: boolean; version: bigint }>(),
+  asked: [] as BatchGetMediaUsesRequest[],
+  isUp: true,
+  /** Runs while media waits for the answer of posts. */
+  onAsk: async (): Promise<unknown> => undefined,
+};
+
+let service: TestMedia;
+beforeAll(async () => {
+  service = await startMedia({
+    posts: (router) =>
+      router.service(MediaUseService, {
+        batchGetMediaUses: async (request) => {
+          if (!posts.isUp) throw unavailable();
+          posts.asked.push(request);
+          await posts.onAsk();
+          const uses = request.postIds.flatMap((postId) => {
+            const post = posts.known.get(postId);
+            return post === undefined ? [] : [{ postId, ...post }];
+          });
+          return { uses };
+        },
+      }),
+  });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+beforeEach(() => {
+  posts.asked = [];
+  posts.isUp = true;
+  posts.onAsk = async () => undefined;
+});
+
+/** Creates media in a new workspace, with functions that call the service for them. */
+async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
+  const { sql, media, store } = service;
+  const [id, workspaceId, objectKey] = [newId(), newId(), `objects/${newId()}`];
+  await store.put(
+    objectKey,
+    (async function* () {
+      yield Buffer.from("bytes");
+    })(),
+  );
+  const image = { kind: "image", contentType: "image/png", bytes: 5 } as const;
+  if (status === "ready") {
+    const found = { ...image, sha256: "ab", width: 1, height: 2, durationMs: null };
+    const checked = { ...found, delivery: { kind: "same" } } as const;
+    const keys = { objectKey, deliveryKey: null };
+    await sql.begin((tx) =>
+      insertReadyMedia(tx, { id, workspaceId, fileName: "a.png" }, checked, keys),
+    );
+  } else {
+    await sql.begin((tx) => insertUpload(tx, { id, workspaceId, fileName: "a.png", ...image }));
+    await sql`
+      update media
+      set status = ${status}, object_key = ${objectKey}, rejection = ${status === "rejected" ? "{}" : null}::jsonb
+      where id = ${id}`;
+  }
+  const use = async (change: { postId?: string; postVersion?: bigint; claimId?: string } = {}) => {
+    const request = { postId: newId(), postVersion: 1n, claimId: newId(), ...change };
+    await media.useMedia({ workspaceId, ids: [id], ...request });
+    return request;
+  };
+  return {
+    id,
+    workspaceId,
+    use,
+    /** Makes all usages 10 minutes older. */
+    age: () =>
+      sql`update media_usages set noted_at = noted_at - interval '10 minutes' where media_id = ${id}`,
+    delete: () => media.deleteMedia({ workspaceId, id }),
+    release: (change: { postId: string; postVersion?: bigint; claimId?: string }) =>
+      media.releaseMedia({ uses: [{ workspaceId, mediaId: id, ...change }] }),
+    usages: async () =>
+      (
+        await sql<{ postId: string }[]>`select post_id from media_usages where media_id = ${id}`
+      ).map(({ postId }) => postId),
+    status: async () => {
+      const [row] = await sql<{ status: string }[]>`select status from media where id = ${id}`;
+      return row?.status;
+    },
+    events: async () => (await service.events()).filter(([, mediaId]) => mediaId === id),
+    isStored: async () => (await store.stat(objectKey)) !== undefined,
+  };
+}
+
+const hash = (text: string): Buffer => createHash("md5").update(text).digest();
+
+const inUse = { kind: "conflict", reason: "media_in_use" };
+
+test("DeleteMedia marks unused media as deleting, publishes one event, and a job deletes them", async () => {
+  const media = await someMedia();
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(await media.status()).toBe("deleting");
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(await media.events()).toEqual([["MediaDeleted", media.id, 2n]]);
+  await service.removeObjects();
+  expect(await media.isStored()).toBe(false);
+  await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
+});
+
+test("concurrent DeleteMedia calls publish one event", async () => {
+  const media = await someMedia();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => media.delete()));
+  expect(answers).toMatchObject(answers.map(() => ({ gone: false })));
+  expect(await media.events()).toHaveLength(1);
+});
+
+test.each(["pending", "rejected"] as const)(
+  "DeleteMedia deletes %s media at once",
+  async (status) => {
+    const media = await someMedia(status);
+    await media.use();
+    expect(await media.delete()).toMatchObject({ gone: true });
+    expect(await media.isStored()).toBe(false);
+    expect(await media.usages()).toEqual([]);
+    await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
+    expect(await media.events()).toEqual([]);
+  },
+);
+
+test("DeleteMedia does not find media of another workspace", async () => {
+  const media = await someMedia();
+  const foreign = service.media.deleteMedia({ workspaceId: newId(), id: media.id });
+  await expect(foreign).rejects.toMatchObject({ kind: "not_found" });
+  const nonsense = service.media.deleteMedia({ workspaceId: media.workspaceId, id: "no id" });
+  await expect(nonsense).rejects.toMatchObject({ kind: "not_found" });
+  expect(await media.status()).toBe("ready");
+});
+
+test.each([
+  { post: "uses them", known: { uses: true, version: 3n }, young: true, old: true },
+  {
+    post: "no longer uses them",
+    known: { uses: false, version: 3n },
+    young: false,
+    old: false,
+  },
+  {
+    post: "may still get a version with them",
+    known: { uses: false, version: 2n },
+    young: true,
+    old: false,
+  },
+  { post: "may still be created with them", known: undefined, young: true, old: false },
+])(
+  "a usage of a post that $post blocks DeleteMedia: $young while young, $old after 10 minutes",
+  async ({ known, young, old }) => {
+    const results: boolean[] = [];
+    for (const isOld of [false, true]) {
+      const media = await someMedia();
+      const { postId } = await media.use({ postVersion: 3n });
+      if (known !== undefined) posts.known.set(postId, known);
+      if (isOld) await media.age();
+      const isBlocked = await media.delete().then(
+        () => false,
+        (error: { reason?: string }) => error.reason === "media_in_use",
+      );
+      results.push(isBlocked);
+      expect(await media.usages()).toEqual(isBlocked ? [postId] : []);
+      expect(await media.status()).toBe(isBlocked ? "ready" : "deleting");
+    }
+    expect(results).toEqual([young, old]);
+  },
+);
+
+test("DeleteMedia of used media is unavailable while posts does not answer", async () => {
+  const media = await someMedia();
+  await media.use();
+  await media.age();
+  posts.isUp = false;
+  await expect(media.delete()).rejects.toMatchObject({ kind: "unavailable" });
+  expect(await media.status()).toBe("ready");
+  expect(await media.usages()).toHaveLength(1);
+});
+
+test("DeleteMedia asks posts about 500 usages per call and finds the one that blocks among 1200", async () => {
+  const media = await someMedia();
+  await service.sql`
+      insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
+      select ${media.workspaceId}, ${media.id}, gen_random_uuid(), 1, now() - interval '1 hour'
+      from generate_series(1, 1200)`;
+  const { postId } = await media.use({ postId: "ffffffff-ffff-4fff-bfff-ffffffffffff" });
+  posts.known.set(postId, { uses: true, version: 1n });
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([500, 500, 201]);
+  posts.known.delete(postId);
+  await media.age();
+  posts.asked = [];
+  expect(await media.delete()).toMatchObject({ gone: false });
+  expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
+});
+
+test("DeleteMedia asks posts again about a usage that was recorded during the first question", async () => {
+  const media = await someMedia();
+  await media.use();
+  await media.age();
+  const late = newId();
+  posts.onAsk = async () => {
+    posts.onAsk = async () => undefined;
+    await media.use({ postId: late });
+  };
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
+});
+
+test("DeleteMedia asks posts again about a usage that was recorded again during the first question", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  await media.age();
+  posts.onAsk = () => media.use({ postId });
+  await expect(media.delete()).rejects.toMatchObject(inUse);
+  expect(posts.asked).toHaveLength(2);
+});
+
+test("UseMedia records usages of existing media of the own workspace only", async () => {
+  const [mine, theirs] = [await someMedia(), await someMedia()];
+  const pending = await someMedia("pending");
+  const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+  const { workspaceId } = mine;
+  const ids = [mine.id, theirs.id, newId(), "no id"];
+  const { media } = await service.media.useMedia({ workspaceId, ids, ...use });
+  expect(media).toMatchObject([{ id: mine.id, status: "ready", sha256: "ab" }]);
+  expect(await mine.usages()).toEqual([use.postId]);
+  expect(await theirs.usages()).toEqual([]);
+  // A draft may name pending media: they are used before they are ready.
+  await pending.use(use);
+  expect(await pending.usages()).toEqual([use.postId]);
+});
+
+test("UseMedia records no usage of media that are being deleted", async () => {
+  const media = await someMedia();
+  await media.delete();
+  const use = { postId: newId(), postVersion: 1n, claimId: newId() };
+  const request = { workspaceId: media.workspaceId, ids: [media.id], ...use };
+  expect((await service.media.useMedia(request)).media).toMatchObject([{ status: "deleting" }]);
+  expect(await media.usages()).toEqual([]);
+});
+
+test("200 concurrent UseMedia and ReleaseMedia calls for the same media never deadlock", async () => {
+  const { workspaceId } = await someMedia();
+  const all = await Promise.all(Array.from({ length: 20 }, () => someMedia()));
+  const ids = all.map(({ id }) => id);
+  await service.sql`update media set workspace_id = ${workspaceId} where id = any(${ids}::uuid[])`;
+  const postIds = [newId(), newId()];
+  const shuffled = (turn: number) =>
+    ids.toSorted((a, b) => hash(`${turn} ${a}`).compare(hash(`${turn} ${b}`)));
+  const answers = await Promise.allSettled(
+    Array.from({ length: 200 }, async (_, turn) => {
+      const postId = postIds[turn % 2] ?? "";
+      const claimId = newId();
+      const request = { workspaceId, postId, claimId, postVersion: 1n, ids: shuffled(turn) };
+      if (turn % 3 > 0) return await service.media.useMedia(request);
+      const uses = shuffled(turn).map((mediaId) => ({ workspaceId, postId, mediaId }));
+      return await service.media.releaseMedia({ uses });
+    }),
+  );
+  expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
+test("ReleaseMedia deletes a usage and can be repeated", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  await media.release({ postId });
+  await media.release({ postId });
+  expect(await media.usages()).toEqual([]);
+});
+
+test("a late ReleaseMedia of a version keeps the usage of a newer version", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use({ postVersion: 3n });
+  await media.use({ postId, postVersion: 4n });
+  await media.use({ postId, postVersion: 3n });
+  await media.release({ postId, postVersion: 3n });
+  expect(await media.usages()).toEqual([postId]);
+  await media.release({ postId, postVersion: 4n });
+  expect(await media.usages()).toEqual([]);
+});
+
+test("ReleaseMedia of one request keeps a usage that another request recorded, before or after it", async () => {
+  const media = await someMedia();
+  const first = await media.use();
+  const { postId } = first;
+  const second = await media.use({ postId });
+  await media.release(second);
+  await media.release(first);
+  expect(await media.usages()).toEqual([postId]);
+  const alone = await media.use();
+  await media.use(alone);
+  await media.release(alone);
+  expect(await media.usages()).toEqual([postId]);
+});
+
+test("ReleaseMedia does not affect another workspace", async () => {
+  const media = await someMedia();
+  const { postId } = await media.use();
+  const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];
+  await service.media.releaseMedia({ uses });
+  expect(await media.usages()).toEqual([postId]);
+});

@@ -1,0 +1,317 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { fromJsonString } from "@bufbuild/protobuf";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
+import { ServiceError } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { eventually } from "@postrider/shared/testing/poll";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
+import { createFileInspector } from "#src/inspection/file-inspector.ts";
+import { inspectFake } from "./fake-inspection.ts";
+import { startHost, startImporter, startRawHost, type Importer } from "./import-fixture.ts";
+
+const PNG = Buffer.from("PNG and more bytes");
+const NOTHING = { rows: 0, objects: 0, files: 0 };
+
+let importer: Importer;
+beforeAll(async () => {
+  importer = await startImporter();
+});
+afterAll(() => importer[Symbol.asyncDispose]());
+
+/** Runs an import that must fail and leave nothing behind, and returns its error. */
+async function failure(url: string, replica = importer.startReplica()) {
+  const workspaceId = newId();
+  const before = await importer.remains(workspaceId);
+  const error: unknown = await replica.media.importMedia({ workspaceId, url }).then(
+    () => new Error("the import succeeded"),
+    (reason: unknown) => reason,
+  );
+  expect(await importer.remains(workspaceId)).toEqual(before);
+  if (!(error instanceof ServiceError)) throw error;
+  return { reason: error.reason, violations: error.violations };
+}
+
+const importFailed = { reason: "import_failed", violations: [] };
+
+test("ImportMedia stores a file as ready media, publishes an event, and leaves no temporary file", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const workspaceId = newId();
+  const url = `${host.url}/pictures/%EA%B3%A0%EC%96%91%EC%9D%B4.png?size=large`;
+  const { media, replayed } = await importer.media.importMedia({ workspaceId, url });
+  const sha256 = createHash("sha256").update(PNG).digest("hex");
+  expect(replayed).toBe(false);
+  expect(media).toMatchObject({
+    workspaceId,
+    status: "ready",
+    kind: "image",
+    contentType: "image/png",
+    bytes: BigInt(PNG.length),
+    width: 2,
+    height: 1,
+    sha256,
+    deliverySha256: sha256,
+    fileName: "고양이.png",
+  });
+  const [row] = await importer.sql<{ objectKey: string }[]>`
+      select object_key from media where id = ${media?.id ?? ""}`;
+  const stored = await importer.store.open(row?.objectKey ?? "");
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stored?.content ?? []) chunks.push(chunk);
+  expect(Buffer.concat(chunks)).toEqual(PNG);
+  const [event] = await importer.sql<{ payload: string }[]>`
+      select payload from outbox where key = ${media?.id ?? ""}`;
+  expect(fromJsonString(MediaReadySchema, event?.payload ?? "{}")).toMatchObject({
+    workspaceId,
+    mediaId: media?.id,
+    version: 1n,
+  });
+  expect(await importer.remains(workspaceId)).toMatchObject({ rows: 1, files: 0 });
+});
+
+test("ImportMedia stores a second object when platforms receive another file", async () => {
+  const rewriting: InspectFile = async (path, declared) => {
+    const result = await inspectFake(path, declared);
+    if (result.kind !== "accepted") return result;
+    const delivery = {
+      kind: "rewritten",
+      path,
+      bytes: PNG.length,
+      sha256: "ab",
+      contentType: "image/jpeg",
+    } as const;
+    return { ...result, media: { ...result.media, delivery } };
+  };
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const workspaceId = newId();
+  const { objects } = await importer.remains(workspaceId);
+  const replica = importer.startReplica({ inspect: rewriting });
+  const { media } = await replica.media.importMedia({ workspaceId, url: host.url });
+  expect(media).toMatchObject({ deliveryContentType: "image/jpeg", deliverySha256: "ab" });
+  expect(await importer.remains(workspaceId)).toMatchObject({ objects: objects + 2 });
+});
+
+test("ImportMedia follows three redirects and fails at the fourth", async () => {
+  await using host = await startHost((request, response) => {
+    const left = Number(request.url?.slice(1));
+    if (left === 0) response.end(PNG);
+    else response.writeHead(302, { location: `/${left - 1}` }).end();
+  });
+  const workspaceId = newId();
+  const { media } = await importer.media.importMedia({ workspaceId, url: `${host.url}/3` });
+  expect(media).toMatchObject({ status: "ready" });
+  expect(await failure(`${host.url}/4`)).toEqual(importFailed);
+});
+
+test("ImportMedia inspects a file like an upload", async () => {
+  const limits = { maxImageBytes: 1000, maxVideoBytes: 5000 };
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using inspector = createFileInspector({ limits, logger });
+  const replica = importer.startReplica({ inspect: inspector.inspect });
+  const picture = await sharp({
+    create: { width: 3, height: 2, channels: 3, background: "red" },
+  })
+    .png()
+    .toBuffer();
+  await using host = await startHost((request, response) =>
+    response.end(request.url === "/red.png" ? picture : "<html>"),
+  );
+  const workspaceId = newId();
+  const { media } = await replica.media.importMedia({ workspaceId, url: `${host.url}/red.png` });
+  expect(media).toMatchObject({ kind: "image", contentType: "image/png", width: 3, height: 2 });
+  expect(await failure(`${host.url}/page.png`, replica)).toMatchObject({
+    reason: "media_rejected",
+  });
+  await using silent = await startHost((_request, response) => response.end());
+  expect(await failure(silent.url, replica)).toMatchObject({ reason: "media_rejected" });
+});
+
+test("imported media belong to the workspace of the request only", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const [mine, theirs] = [newId(), newId()];
+  await importer.media.importMedia({ workspaceId: mine, url: host.url });
+  expect(await importer.remains(theirs)).toMatchObject({ rows: 0 });
+});
+
+test.each([
+  "http://127.0.0.2/cat.png",
+  "http://localhost/cat.png",
+  "http://169.254.169.254/latest/meta-data/",
+  "http://[::1]/cat.png",
+  "http://private.example.com/cat.png",
+  "http://mixed.example.com/cat.png",
+  "http://db.internal/cat.png",
+])("ImportMedia refuses the non-public address %s", async (url) => {
+  expect(await failure(url)).toMatchObject({ reason: "address_not_allowed" });
+});
+
+test("ImportMedia refuses a redirect to a non-public address", async () => {
+  for (const location of ["http://127.0.0.2/", "http://private.example.com/"]) {
+    await using host = await startHost((_request, response) =>
+      response.writeHead(302, { location }).end(),
+    );
+    expect(await failure(host.url)).toMatchObject({ reason: "address_not_allowed" });
+  }
+});
+
+test.each(["ftp://example.com/a.png", "cat.png", "http://user:secret@example.com/a.png"])(
+  "ImportMedia refuses the invalid URL %s",
+  async (url) => {
+    expect(await failure(url)).toEqual({
+      reason: "invalid_request",
+      violations: [expect.objectContaining({ code: "invalid", path: "/url" })],
+    });
+  },
+);
+
+test("ImportMedia fails when the host name does not exist", async () => {
+  expect(await failure("http://gone.example.com/cat.png")).toEqual(importFailed);
+});
+
+test("ImportMedia fails when the connection is refused", async () => {
+  const host = await startHost(() => undefined);
+  await host[Symbol.asyncDispose]();
+  expect(await failure(host.url)).toEqual(importFailed);
+});
+
+test("ImportMedia fails when the TLS handshake fails", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  expect(await failure(host.url.replace("http:", "https:"))).toEqual(importFailed);
+});
+
+test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
+  "ImportMedia fails when the host answers %d",
+  async (status) => {
+    await using host = await startHost((_request, response) => {
+      response.writeHead(status).end(status === 204 || status === 304 ? undefined : PNG);
+    });
+    expect(await failure(host.url)).toEqual(importFailed);
+  },
+);
+
+test.each(["gzip", "br", "deflate", "GZIP", "identity, gzip", "aes128gcm"])(
+  "ImportMedia fails when the response is encoded as %s",
+  async (encoding) => {
+    await using host = await startHost((_request, response) =>
+      response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(PNG)),
+    );
+    expect(await failure(host.url)).toEqual(importFailed);
+  },
+);
+
+test.each([
+  ["is truncated", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nPNG"],
+  [
+    "is truncated between chunks",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nPNG\r\n",
+  ],
+  ["is not HTTP", "SSH-2.0-OpenSSH_9.9\r\n"],
+  ["has endless headers", `HTTP/1.1 200 OK\r\nX-Huge: ${"x".repeat(20_000)}`],
+  ["is empty", ""],
+])("ImportMedia fails when the response %s", async (_name, text) => {
+  await using host = await startRawHost((socket) => socket.end(text));
+  expect(await failure(host.url)).toEqual(importFailed);
+});
+
+test("ImportMedia fails when the connection is reset", async () => {
+  await using host = await startRawHost((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nPNG", () =>
+      socket.resetAndDestroy(),
+    );
+  });
+  expect(await failure(host.url)).toEqual(importFailed);
+});
+
+test("ImportMedia fails when a slow download exceeds its time limit", async () => {
+  await using host = await startRawHost((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nPNG");
+    const drip = setInterval(() => socket.write("x"), 10);
+    socket.on("close", () => clearInterval(drip));
+  });
+  expect(await failure(host.url, importer.startReplica({ totalMs: 200 }))).toEqual(importFailed);
+});
+
+test("ImportMedia is unavailable when the process stops", async () => {
+  await using host = await startHost((_request, response) => response.write("PNG"));
+  const replica = importer.startReplica();
+  const failed = failure(host.url, replica);
+  await eventually(() => host.requests.length > 0);
+  await replica.imports[Symbol.asyncDispose]();
+  expect(await failed).toMatchObject({ reason: "unavailable" });
+});
+
+const video = (bytes: number) =>
+  Buffer.concat([Buffer.from("\0\0\0\u0018ftypmp42"), Buffer.alloc(bytes - 12)]);
+const tooLarge = (limit: number, actual: number) => ({
+  reason: "media_rejected",
+  violations: [expect.objectContaining({ code: "media_too_large", limit, actual })],
+});
+
+test("ImportMedia rejects an image with one byte too many, with and without Content-Length", async () => {
+  const bytes = Buffer.concat([PNG, Buffer.alloc(1001 - PNG.length)]);
+  await using host = await startHost((request, response) => {
+    if (request.url === "/chunked") response.write(bytes.subarray(0, 500));
+    response.end(request.url === "/chunked" ? bytes.subarray(500) : bytes);
+  });
+  expect(await failure(`${host.url}/announced`)).toEqual(tooLarge(1000, 1001));
+  expect(await failure(`${host.url}/chunked`)).toEqual(tooLarge(1000, 1001));
+  await using exact = await startHost((_request, response) => response.end(bytes.subarray(1)));
+  // The file has the maximum size and is inspected; without its first byte it is not a PNG.
+  expect(await failure(exact.url)).toMatchObject({
+    reason: "media_rejected",
+    violations: [{ code: "media_type_unsupported" }],
+  });
+});
+
+test("ImportMedia accepts the maximum size of a video for a file that starts like a video", async () => {
+  await using host = await startHost((request, response) =>
+    response.end(video(Number(request.url?.slice(1)))),
+  );
+  expect(await failure(`${host.url}/5001`)).toEqual(tooLarge(5000, 5001));
+  expect(await failure(`${host.url}/5000`)).toMatchObject({
+    violations: [{ code: "media_type_unsupported" }],
+  });
+});
+
+test("ImportMedia rejects an endless response without waiting for its end", async () => {
+  await using host = await startHost((_request, response) => {
+    const flood = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(1000, "x")));
+    };
+    response.on("drain", flood).on("error", () => undefined);
+    flood();
+  });
+  expect(await failure(host.url)).toMatchObject({
+    reason: "media_rejected",
+    violations: [{ code: "media_too_large", limit: 1000 }],
+  });
+});
+
+test("ImportMedia returns the violation that the inspection found, with its limit and actual value", async () => {
+  const violation = { code: "media_dimensions", message: "", limit: 100, actual: 101 } as const;
+  const replica = importer.startReplica({
+    inspect: () => Promise.resolve({ kind: "rejected", violation }),
+  });
+  await using host = await startHost((_request, response) => response.end(PNG));
+  expect(await failure(host.url, replica)).toEqual({
+    reason: "media_rejected",
+    violations: [expect.objectContaining({ code: "media_dimensions", limit: 100, actual: 101 })],
+  });
+});
+
+test("ImportMedia is unavailable when the inspection is unavailable", async () => {
+  const replica = importer.startReplica({
+    inspect: () => Promise.resolve({ kind: "unavailable" }),
+  });
+  await using host = await startHost((_request, response) => response.end(PNG));
+  expect(await failure(host.url, replica)).toMatchObject({ reason: "unavailable" });
+});
+
+test("failed imports leave no object and no temporary file", async () => {
+  const named = await importer.sql<{ count: number }[]>`
+    select count(object_key)::int + count(delivery_key)::int as count from media`;
+  expect(await importer.remains(newId())).toEqual({ ...NOTHING, objects: named[0]?.count });
+});

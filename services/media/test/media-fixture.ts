@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromJsonString } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import {
+  MediaDeletedSchema,
+  MediaReadySchema,
+} from "@postrider/contracts/media/v1/media_events_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
+import { createServiceServer } from "@postrider/shared/connect/server";
+import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
+import type { Sql } from "@postrider/shared/postgres";
+import { disposeInOrder } from "@postrider/shared/process/lifecycle";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import sharp from "sharp";
+import { MIGRATIONS } from "#src/config.ts";
+import type { InspectFile } from "#src/domain/inspected-media.ts";
+import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
+import { createFileInspector } from "#src/inspection/file-inspector.ts";
+import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
+import { removeObjects } from "#src/jobs/remove-objects.ts";
+import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { Imports } from "#src/operations/imports.ts";
+import { UploadChecks } from "#src/operations/upload-checks.ts";
+import { createPlainRoutes } from "#src/routes/plain-routes.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+import { openDiskStore } from "#src/storage/disk.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+
+export const SECRET = "s".repeat(32);
+const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
+const logger = createLogger({ service: "test", level: "silent" });
+
+export interface ReplicaOptions {
+  readonly maxOutboxRows?: number;
+  /** Wraps the real inspection. */
+  readonly inspect?: (real: InspectFile) => InspectFile;
+  readonly store?: ObjectStore;
+  readonly grantMs?: number;
+  readonly completeMs?: number;
+  /** The routes of the posts service. */
+  readonly posts?: (router: ConnectRouter) => void;
+}
+
+/** Starts the media service with its own database and folder, and a real HTTP server for bytes. */
+export async function startMedia(options: ReplicaOptions = {}) {
+  const database = await createTestDatabase({
+    service: "media",
+    migrationsFolder: MIGRATIONS,
+    poolSize: 10,
+  });
+  const folder = await mkdtemp(join(tmpdir(), "media-test-"));
+  const store = options.store ?? (await openDiskStore(join(folder, "objects")));
+  const tempDir = join(folder, "temp");
+  const { sql } = database;
+  const startOne = async (change: Partial<ReplicaOptions> = {}) =>
+    await startReplica({ sql, store, tempDir, ...options, ...change });
+  const first = await startOne();
+  return {
+    ...first,
+    database,
+    sql,
+    store,
+    folder,
+    /** Starts another replica on the same database and objects. */
+    startReplica: startOne,
+    removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
+    removeForgottenUploads: (pendingMs: number) =>
+      removeForgottenUploads({ sql, store, logger, pendingMs }),
+    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
+    /** Lists all keys of the store and all temporary files. */
+    listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
+    events: () => readEvents(sql),
+    [Symbol.asyncDispose]: async () => {
+      await disposeInOrder([first, database]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export type TestMedia = Awaited<ReturnType<typeof startMedia>>;
+
+async function startReplica(
+  options: ReplicaOptions & {
+    readonly sql: Sql;
+    readonly store: ObjectStore;
+    readonly tempDir: string;
+  },
+) {
+  const { sql, store, tempDir } = options;
+  const nudgeRelay = (): void => {};
+  const inspector = createFileInspector({ limits: LIMITS, logger });
+  const inspect = options.inspect?.(inspector.inspect) ?? inspector.inspect;
+  const checks = new UploadChecks({
+    sql,
+    store,
+    inspect,
+    tempDir,
+    leaseMs: 30_000,
+    logger,
+    nudgeRelay,
+  });
+  const client = new OutboundClient({ allow: [] });
+  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, tempDir });
+  const routes = createRoutes({
+    sql,
+    store,
+    checks,
+    imports,
+    posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
+    limits: LIMITS,
+    grantMs: options.grantMs ?? 900_000,
+    completeMs: options.completeMs ?? 20_000,
+    assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
+    nudgeRelay,
+  });
+  const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+  const stopping = new AbortController();
+  await addPlainRoutes(server, {
+    routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
+    internalSecret: SECRET,
+    logger,
+  });
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  const media = createTestPeer(routes).client(MediaService);
+  return {
+    media,
+    /** Completes an upload and returns the ready media. */
+    complete: async ({
+      workspaceId,
+      id,
+    }: {
+      readonly workspaceId: string;
+      readonly id: string;
+    }) => {
+      const answer = await media.completeUpload({ workspaceId, id });
+      if (answer.media === undefined) throw new Error("the response contains no media");
+      return answer.media;
+    },
+    url,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort();
+      await disposeInOrder([checks, inspector, { [Symbol.asyncDispose]: () => server.close() }]);
+    },
+  };
+}
+
+async function listKeys(store: ObjectStore): Promise<string[]> {
+  const found: string[] = [];
+  const before = new Date(Date.now() + 60_000);
+  for (const prefix of OBJECT_PREFIXES)
+    for await (const key of store.list(prefix, before)) found.push(key);
+  return found;
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  return await readdir(folder, { recursive: true }).catch(() => []);
+}
+
+const EVENTS = [MediaReadySchema, MediaDeletedSchema];
+
+/** Returns the events in the outbox, oldest first, as `[name, media id, version]`. */
+async function readEvents(sql: Sql): Promise<[string, string, bigint][]> {
+  const rows = await sql<{ type: string; payload: string }[]>`
+    select type, payload from outbox order by id`;
+  return rows.map(({ type, payload }) => {
+    const schema = EVENTS.find(({ typeName }) => typeName === type);
+    if (schema === undefined) throw new Error(`unexpected event ${type}`);
+    const { mediaId, version } = fromJsonString(schema, payload);
+    return [schema.name, mediaId, version];
+  });
+}
+
+/** Creates an image of one colour; the same colour gives the same bytes. */
+export async function png(red = 0, size = 8): Promise<Buffer> {
+  const background = { r: red, g: 1, b: 2 };
+  return await sharp({ create: { width: size, height: size, channels: 3, background } })
+    .png()
+    .toBuffer();
+}
+
+/** Random bytes of no known type. */
+export const noise = (length: number): Buffer => randomBytes(length);

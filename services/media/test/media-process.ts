@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { connectPeer } from "@postrider/shared/connect/client";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { MIGRATIONS } from "#src/config.ts";
+import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
+import { removeObjects } from "#src/jobs/remove-objects.ts";
+import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { openDiskStore } from "#src/storage/disk.ts";
+import { SECRET } from "./media-fixture.ts";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const logger = createLogger({ service: "test", level: "silent" });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Runs media as a real process that tests kill and restart on one database and one folder. */
+export async function startStage(settings: Readonly<Record<string, string>> = {}) {
+  const database = await createTestDatabase({ service: "media", migrationsFolder: MIGRATIONS });
+  const folder = await mkdtemp(join(tmpdir(), "media-process-"));
+  const [failpoints, tempDir] = [join(folder, "failpoints"), join(folder, "temp")];
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const peer = connectPeer({ baseUrl: url, internalSecret: SECRET, timeoutMs: 60_000 });
+  const media = peer.client(MediaService);
+  const store = await openDiskStore(join(folder, "objects"));
+  const { sql } = database;
+  let child: ChildProcess | undefined;
+
+  const launch = (): void => {
+    child = spawn(process.execPath, ["--max-semi-space-size=2", MAIN], {
+      stdio: "ignore",
+      env: {
+        PORT: String(port),
+        METRICS_PORT: "0",
+        BUS: "postgres",
+        LOG_LEVEL: "silent",
+        INTERNAL_SECRET: SECRET,
+        DATABASE_URL: database.url,
+        POSTS_URL: "http://127.0.0.1:9",
+        MEDIA_KEY: "k".repeat(32),
+        MEDIA_DIR: join(folder, "objects"),
+        MEDIA_TEMP_DIR: tempDir,
+        FAILPOINTS_DIR: failpoints,
+        ...settings,
+      },
+    });
+  };
+  const start = async (): Promise<void> => {
+    launch();
+    await eventually(async () => (await fetch(`${url}/readyz`)).ok, { timeoutMs: 20_000 });
+  };
+  const ended = async (): Promise<void> => {
+    if (child?.exitCode === null && child.signalCode === null) await once(child, "exit");
+  };
+  return {
+    media,
+    url,
+    sql,
+    store,
+    /** Starts the process without waiting until it is ready. */
+    launch,
+    start,
+    pid: () => child?.pid ?? 0,
+    /** Kills the process when it reaches this failpoint. */
+    killAt: async (name: string) => {
+      await mkdir(failpoints, { recursive: true });
+      await writeFile(join(failpoints, name), "kill");
+    },
+    /** Waits until the process is killed and restarts it. */
+    revive: async () => {
+      await ended();
+      await start();
+    },
+    kill: async () => {
+      child?.kill("SIGKILL");
+      await ended();
+    },
+    /** Runs every job once and treats every object as old enough. */
+    runJobs: async (pendingMs = 86_400_000) => {
+      await removeForgottenUploads({ sql, store, logger, pendingMs });
+      await removeObjects({ sql, store, logger, leaseMs: 0 });
+      await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
+    },
+    /** Lists every file of the store and of inspections. */
+    listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),
+    [Symbol.asyncDispose]: async () => {
+      child?.kill("SIGKILL");
+      await ended();
+      await peer[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+async function listFiles(folders: readonly string[]): Promise<string[]> {
+  const lists = await Promise.all(
+    folders.map((folder) =>
+      readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []),
+    ),
+  );
+  return lists
+    .flat()
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted();
+}

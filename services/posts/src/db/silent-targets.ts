@@ -1,0 +1,148 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import type { LockedPost, PostRef } from "#src/db/posts.ts";
+import { toRecords, type TargetKey } from "#src/db/target-contents.ts";
+
+/**
+ * Takes up to `limit` targets whose outcome is open and which delivery has not reported for `silentMs`. Taking a target
+ * restarts its silence: other replicas take others, and a crash before the answer only delays the next question. A failure
+ * with an unknown outcome may still be corrected for a day after the last moment at which it could have been published.
+ */
+export async function takeSilentTargets(
+  sql: ISql,
+  options: { readonly silentMs: number; readonly limit: number },
+): Promise<readonly TargetKey[]> {
+  return await sql<TargetKey[]>`
+    with silent as materialized (
+      select id
+      from targets
+      where publish_before is not null
+      and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'))
+      and last_news_at < now() - ${options.silentMs}::float8 * interval '1 millisecond'
+      and (status <> 'failed' or publish_before > now() - interval '1 day')
+      order by last_news_at
+      limit ${options.limit}
+      for update skip locked
+    )
+    update targets
+    set last_news_at = now()
+    from silent
+    where targets.id = silent.id
+    returning targets.workspace_id, targets.id as target_id, targets.generation`;
+}
+
+/** A target whose publishing was requested, and what the request said. */
+export interface RequestedTargetRow extends PostRef, TargetKey {
+  readonly accountId: string;
+  readonly platform: string;
+  readonly dueAt: Date;
+  readonly publishBefore: Date;
+  readonly version: number;
+  /** The request that created or changed the post last. */
+  readonly cause: Cause | null;
+}
+
+/** Those of the targets that are still to be published at that generation. Locks their posts in id order. */
+export async function lockRequestedTargets(
+  tx: TransactionSql,
+  keys: readonly TargetKey[],
+): Promise<readonly RequestedTargetRow[]> {
+  return await tx<RequestedTargetRow[]>`
+    select target.workspace_id, target.id as target_id, target.generation, target.account_id, target.platform,
+      target.due_at, target.publish_before, post.id as post_id, post.version, post.cause
+    from targets as target
+    join posts as post on post.id = target.post_id
+      and post.workspace_id = target.workspace_id
+    where (target.workspace_id, target.id, target.generation) in (
+      select workspace_id, id, generation
+      from jsonb_to_recordset(${tx.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int)
+    )
+    and target.status in ('pending', 'publishing')
+    and target.publish_before is not null
+    and post.status = 'publishing'
+    order by post.id, target.ordinal
+    for update of post`;
+}
+
+/** Locks the posts of targets, in id order. */
+export async function lockPostsOfTargets(
+  tx: TransactionSql,
+  keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
+): Promise<readonly LockedPost[]> {
+  const rows = keys.map((key) => ({ workspace_id: key.workspaceId, id: key.targetId }));
+  return await tx<LockedPost[]>`
+    select workspace_id, id as post_id, status
+    from posts
+    where (workspace_id, id) in (
+      select targets.workspace_id, targets.post_id
+      from jsonb_to_recordset(${tx.json(rows)}) as key (workspace_id uuid, id uuid)
+      join targets on targets.workspace_id = key.workspace_id
+        and targets.id = key.id
+    )
+    order by id
+    for update`;
+}
+
+/** A request to delete a target on its platform. */
+export interface DeletionKey {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly deletion: number;
+}
+
+/** As `takeSilentTargets`, for targets that are being deleted. */
+export async function takeSilentDeletions(
+  sql: ISql,
+  options: { readonly silentMs: number; readonly limit: number },
+): Promise<readonly DeletionKey[]> {
+  return await sql<DeletionKey[]>`
+    with silent as materialized (
+      select id
+      from targets
+      where status = 'deleting'
+      and last_news_at < now() - ${options.silentMs}::float8 * interval '1 millisecond'
+      order by last_news_at
+      limit ${options.limit}
+      for update skip locked
+    )
+    update targets
+    set last_news_at = now()
+    from silent
+    where targets.id = silent.id
+    returning targets.workspace_id, targets.id as target_id, targets.deletion`;
+}
+
+/** A target whose deletion was requested, and what the request said. */
+export interface RequestedDeletion extends PostRef, DeletionKey {
+  readonly accountId: string;
+  readonly platform: string;
+  readonly externalId: string | null;
+  readonly requestedAt: Date;
+  readonly version: number;
+}
+
+/** Those of the deletions that are still under way. Locks their posts in id order. */
+export async function lockRequestedDeletions(
+  tx: TransactionSql,
+  keys: readonly DeletionKey[],
+): Promise<readonly RequestedDeletion[]> {
+  const rows = keys.map((key) => ({
+    workspace_id: key.workspaceId,
+    id: key.targetId,
+    deletion: key.deletion,
+  }));
+  return await tx<RequestedDeletion[]>`
+    select target.workspace_id, target.id as target_id, target.deletion, target.account_id, target.platform,
+      target.external_id, target.deletion_requested_at as requested_at, post.id as post_id, post.version
+    from targets as target
+    join posts as post on post.id = target.post_id
+      and post.workspace_id = target.workspace_id
+    where (target.workspace_id, target.id, target.deletion) in (
+      select workspace_id, id, deletion
+      from jsonb_to_recordset(${tx.json(rows)}) as key (workspace_id uuid, id uuid, deletion int)
+    )
+    and target.status = 'deleting'
+    and target.deletion_requested_at is not null
+    order by post.id, target.ordinal
+    for update of post`;
+}

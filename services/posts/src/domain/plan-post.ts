@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import type { Violation } from "@postrider/shared/errors";
+import { effectiveContent } from "./effective-content.ts";
+import type { PostAccount, PostContent } from "./post.ts";
+import { dayOf } from "./quota.ts";
+
+/** When a client wants a new post to be published. A draft may name a time, which is only kept. */
+export type PostTiming =
+  | { readonly kind: "draft"; readonly scheduledAt: Date | null }
+  | { readonly kind: "now" }
+  | { readonly kind: "scheduled"; readonly scheduledAt: Date }
+  | { readonly kind: "queue_slot" };
+
+/** When targets are due, and the last moment at which they may still be published. */
+export interface Due {
+  readonly dueAt: Date;
+  readonly publishBefore: Date;
+}
+
+/** The status and the times that a post is stored with; `due` is null for a draft. */
+export interface Placement {
+  readonly status: "draft" | "scheduled" | "publishing";
+  readonly scheduledAt: Date | null;
+  readonly queueSlotRuleId: string | null;
+  readonly due: Due | null;
+}
+
+/** A target as it is stored before anything was sent. */
+export interface PlannedTarget {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly username: string;
+  /** The UTC day, and by it the month, whose quota it counts in; null for a draft, which counts in none. */
+  readonly dueDay: string | null;
+  /** What the duplicate guard compares, in hex; null for a draft. */
+  readonly contentHash: string | null;
+}
+
+/** How far in the past a time still means now: clocks differ, and requests take a while. */
+const GRACE_MS = 60_000;
+const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
+
+/** Every reason why a post cannot be due at an instant. */
+export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
+  const aheadMs = scheduledAt.getTime() - now.getTime();
+  const path = "/scheduledAt";
+  if (aheadMs < -GRACE_MS) return [{ code: "schedule_in_past", path }];
+  return aheadMs > MAX_AHEAD_MS ? [{ code: "schedule_too_far", path }] : [];
+}
+
+/** The present, and how late a post may still be published. */
+interface PlacementTimes {
+  readonly now: Date;
+  readonly missedAfterMs: number;
+}
+
+/** The times of targets that are due at an instant. */
+export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
+  return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
+}
+
+/** Places a new post that needs no queue slot. A time that has just passed becomes the present. */
+export function placeNewPost(
+  timing: Exclude<PostTiming, { kind: "queue_slot" }>,
+  { now, missedAfterMs }: PlacementTimes,
+): Placement {
+  const queueSlotRuleId = null;
+  if (timing.kind === "draft") {
+    return { status: "draft", scheduledAt: timing.scheduledAt, queueSlotRuleId, due: null };
+  }
+  const due = dueFrom(now, missedAfterMs);
+  if (timing.kind === "now") {
+    return { status: "publishing", scheduledAt: null, queueSlotRuleId, due };
+  }
+  const { scheduledAt } = timing;
+  return scheduledAt <= now
+    ? { status: "publishing", scheduledAt: now, queueSlotRuleId, due }
+    : placeAt(scheduledAt, queueSlotRuleId, missedAfterMs);
+}
+
+/** What a command says about the time of a draft or scheduled post. */
+export type RewriteTiming =
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "now" }
+  | { readonly kind: "scheduled"; readonly scheduledAt: Date };
+
+/** Places a draft or scheduled post again. It keeps its queue slot as long as it keeps its time. */
+export function placeRewrittenPost(
+  post: Pick<Placement, "scheduledAt" | "queueSlotRuleId"> & { readonly status: string },
+  timing: RewriteTiming,
+  { now, missedAfterMs }: PlacementTimes,
+): Placement {
+  if (timing.kind === "now") {
+    const scheduledAt = post.scheduledAt === null ? null : now;
+    const due = dueFrom(now, missedAfterMs);
+    return { status: "publishing", scheduledAt, queueSlotRuleId: null, due };
+  }
+  if (timing.kind === "unchanged") {
+    return post.status === "scheduled" && post.scheduledAt !== null
+      ? placeAt(post.scheduledAt, post.queueSlotRuleId, missedAfterMs)
+      : { status: "draft", scheduledAt: post.scheduledAt, queueSlotRuleId: null, due: null };
+  }
+  const at = new Date(Math.max(timing.scheduledAt.getTime(), now.getTime()));
+  const keepsTime = at.getTime() === post.scheduledAt?.getTime();
+  return placeAt(at, keepsTime ? post.queueSlotRuleId : null, missedAfterMs);
+}
+
+function placeAt(
+  scheduledAt: Date,
+  queueSlotRuleId: string | null,
+  missedAfterMs: number,
+): Placement {
+  const due = dueFrom(scheduledAt, missedAfterMs);
+  return { status: "scheduled", scheduledAt, queueSlotRuleId, due };
+}
+
+/**
+ * The targets of a checked post, in the order of its accounts.
+ *
+ * @param options.idOf The id of an account's target: a new one, or that of the row which the account already has.
+ */
+export function planTargets(
+  post: PostContent,
+  accounts: ReadonlyMap<string, PostAccount>,
+  { due, idOf }: { readonly due: Due | null; readonly idOf: (accountId: string) => string },
+): readonly PlannedTarget[] {
+  return post.accountIds.flatMap((accountId): PlannedTarget[] => {
+    const account = accounts.get(accountId);
+    if (account === undefined) return [];
+    const { platform, username } = account;
+    const target = { id: idOf(accountId), accountId, platform, username };
+    if (due === null) return [{ ...target, dueDay: null, contentHash: null }];
+    const { text } = effectiveContent(post.content, post.options, target);
+    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: contentHash(text, post.mediaIds) }];
+  });
+}
+
+/**
+ * SHA-256, in hex, of what a target publishes, as far as readers tell posts apart: the text in NFC with white space
+ * trimmed and folded, and the media in their order.
+ */
+export function contentHash(text: string, mediaIds: readonly string[]): string {
+  const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+  return createHash("sha256")
+    .update(JSON.stringify([folded, mediaIds]))
+    .digest("hex");
+}

@@ -1,0 +1,157 @@
+import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type {
+  DeletionUpdated,
+  TargetUpdated,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Cause } from "@postrider/shared/telemetry/cause";
+import { lockPosts, type PostRef } from "#src/db/posts.ts";
+import { lockTargetsOf, upsertAttempts, type AttemptRow, type TargetRow } from "#src/db/targets.ts";
+import { applyDeletionUpdate, requestDeletion, type DeletionUpdate } from "#src/domain/deletion.ts";
+import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
+import { changeTargets, type TargetChange } from "./change-targets.ts";
+
+/**
+ * Brings targets and their posts up to date with what delivery reports, in the caller's transaction, for events and for
+ * the sweep's answers alike. Any order, repetition or gap of the updates before the newest gives the same result. Posts are
+ * locked first, then their targets, both in id order. Updates of posts that are gone change nothing.
+ *
+ * @param causes The request that caused an update, by post; by default the current one.
+ */
+export async function applyTargetUpdates(
+  tx: TransactionSql,
+  updates: readonly TargetUpdated[],
+  causes?: ReadonlyMap<string, Cause>,
+): Promise<void> {
+  const posts = await lockPosts(tx, updates);
+  if (posts.length === 0) return;
+  const targets = await lockTargetsOf(tx, posts);
+  const known = new Set(targets.map((target) => keyOf({ ...target, targetId: target.id })));
+  const attempted = await upsertAttempts(
+    tx,
+    newestAttempts(updates.filter((update) => known.has(keyOf(update)))),
+  );
+  const cancelled = new Set(
+    posts.flatMap(({ status, postId }) => (status === "cancelled" ? [postId] : [])),
+  );
+  const pairs = applyAll(targets, updates, (target, update) =>
+    cancelled.has(target.postId)
+      ? applyToCancelled(target, parseTargetUpdate(update))
+      : applyTargetUpdate(target, parseTargetUpdate(update)),
+  );
+  await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
+}
+
+/** As `applyTargetUpdates`, for the deletions of targets. */
+export async function applyDeletionUpdates(
+  tx: TransactionSql,
+  updates: readonly DeletionUpdated[],
+  causes?: ReadonlyMap<string, Cause>,
+): Promise<void> {
+  const posts = await lockPosts(tx, updates);
+  if (posts.length === 0) return;
+  const targets = await lockTargetsOf(tx, posts);
+  const pairs = applyAll(targets, updates, (target, update) =>
+    applyDeletionUpdate(target, parseDeletionUpdate(update)),
+  );
+  await changeTargets(tx, { posts, pairs, ...(causes === undefined ? {} : { causes }) });
+}
+
+/** An update counts only where its workspace, post and target belong together. */
+function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
+  return `${workspaceId} ${postId} ${targetId}`;
+}
+
+function applyAll<T extends PostRef & { readonly targetId: string }>(
+  targets: readonly TargetRow[],
+  updates: readonly T[],
+  apply: (target: TargetRow, update: T) => TargetRow,
+): readonly TargetChange[] {
+  const byTarget = Map.groupBy(updates, keyOf);
+  return targets.map((before) => {
+    const own = byTarget.get(keyOf({ ...before, targetId: before.id })) ?? [];
+    return { before, after: own.reduce(apply, before) };
+  });
+}
+
+/**
+ * A target of a deleted post. Nothing of it is open, so only outcomes count: a publication is deleted at once (delivery
+ * finds out whether its account still exists), and a failure that has become certain gives back the target's quota.
+ */
+function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
+  if (update.status === "publishing") return target;
+  return requestDeletion(applyTargetUpdate(target, update), { isConnected: true, again: false });
+}
+
+function toDate(instant: Timestamp | undefined): Date | null {
+  return instant === undefined ? null : timestampDate(instant);
+}
+
+function parseStatus(status: string): TargetUpdate["status"] {
+  if (status === "publishing" || status === "published" || status === "failed") return status;
+  throw new Error(`delivery reports an unknown status of a target: ${JSON.stringify(status)}`);
+}
+
+/** An update as a value of the domain. An unknown status throws, so that its event is parked. */
+function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
+  const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
+  return {
+    generation: message.generation,
+    version: Number(message.version),
+    status: parseStatus(message.status),
+    externalId: message.externalId ?? null,
+    permalink: message.permalink ?? null,
+    publishedAt: toDate(message.publishedAt),
+    error: code === undefined ? null : { code, message: errorMessage, retryable },
+    attemptCount: message.attemptCount,
+    nextAttemptAt: toDate(message.nextAttemptAt),
+  };
+}
+
+function parseDeletionStatus(status: string): DeletionUpdate["status"] {
+  if (status === "deleting" || status === "deleted" || status === "delete_failed") return status;
+  throw new Error(`delivery reports an unknown status of a deletion: ${JSON.stringify(status)}`);
+}
+
+/** As `parseTargetUpdate`, for the deletion of a target. */
+function parseDeletionUpdate(message: DeletionUpdated): DeletionUpdate {
+  const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
+  return {
+    deletion: message.deletion,
+    version: Number(message.version),
+    status: parseDeletionStatus(message.status),
+    error: code === undefined ? null : { code, message: errorMessage, retryable },
+  };
+}
+
+function parseAttempt(message: TargetUpdated): AttemptRow | undefined {
+  const { attempt } = message;
+  if (attempt?.startedAt === undefined) return undefined;
+  return {
+    workspaceId: message.workspaceId,
+    targetId: message.targetId,
+    number: attempt.number,
+    generation: message.generation,
+    version: Number(message.version),
+    startedAt: timestampDate(attempt.startedAt),
+    finishedAt: toDate(attempt.finishedAt),
+    outcome: attempt.outcome,
+    code: attempt.code,
+    message: attempt.message,
+  };
+}
+
+/** The newest record of each attempt, because one insert must not write the same row twice. */
+function newestAttempts(updates: readonly TargetUpdated[]): AttemptRow[] {
+  const newest = new Map<string, AttemptRow>();
+  for (const attempt of updates.flatMap((message) => parseAttempt(message) ?? [])) {
+    const key = `${attempt.targetId} ${attempt.number}`;
+    const known = newest.get(key);
+    const age =
+      known === undefined
+        ? 1
+        : attempt.generation - known.generation || attempt.version - known.version;
+    if (age > 0) newest.set(key, attempt);
+  }
+  return [...newest.values()];
+}

@@ -1,0 +1,34 @@
+import type { Client } from "@connectrpc/connect";
+import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import type { Sql } from "@postrider/shared/postgres";
+import type {
+  AccountDirectory,
+  PlatformDirectory,
+  WorkspaceDirectory,
+} from "#src/clients/accounts.ts";
+import type { MediaClient } from "#src/clients/media.ts";
+import type { DatabaseClock } from "#src/db/clock.ts";
+import type { CursorKeys } from "#src/domain/cursor.ts";
+
+/** What the operations of this service work with; each takes the part that it needs. */
+export interface PostsDeps {
+  readonly sql: Sql;
+  readonly clock: DatabaseClock;
+  readonly accounts: AccountDirectory;
+  readonly platforms: PlatformDirectory;
+  readonly workspaces: WorkspaceDirectory;
+  readonly accountService: Client<typeof AccountService>;
+  readonly media: MediaClient;
+  readonly tasks: Client<typeof TaskService>;
+  /** Throws while too many events wait for the bus. */
+  readonly assertRoom: () => Promise<void>;
+  /** Called after a commit that appended events. */
+  readonly nudgeRelay: () => void;
+  /** Called after a commit that scheduled a post. */
+  readonly nudgeScheduler: (scheduledAt: Date) => void;
+  /** From the due time to the last moment at which a target may still be published. */
+  readonly missedAfterMs: number;
+  /** The keys that cursors are signed with. */
+  readonly cursorKeys: CursorKeys;
+}

@@ -1,0 +1,82 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  conflict,
+  ServiceError,
+  unavailable,
+  unprocessable,
+  type Violation,
+} from "@postrider/shared/errors";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
+import { listQuotaUsage, reserveQuota } from "#src/db/quota-usage.ts";
+import { findShortage, type QuotaDemand, type QuotaShortage } from "#src/domain/quota.ts";
+
+/** A command that was refused: nothing of it was committed. */
+export interface Refused {
+  readonly kind: "refused";
+  readonly error: ServiceError;
+}
+
+/** The command was refused with a typed error, which is only thrown before a commit. Any other error is thrown again. */
+export function toRefused(error: unknown): Refused {
+  if (error instanceof ServiceError) return { kind: "refused", error };
+  throw error;
+}
+
+/** The error that names the posts which guard the same content; undefined when there is none any more. */
+export async function findDuplicateError(
+  sql: ISql,
+  guards: readonly Guard[],
+): Promise<ServiceError | undefined> {
+  const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
+  if (clashes.length === 0) return undefined;
+  const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
+  // In the order of the request's accounts.
+  const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
+  return conflict(
+    "duplicate_content",
+    found.map((clash) => ({ code: "duplicate_content", ...clash })),
+  );
+}
+
+/** The error that names the limits which have no room for these demands; undefined when all have room by now. */
+export async function findShortageError(
+  sql: ISql,
+  workspaceId: string,
+  demands: readonly QuotaDemand[],
+): Promise<ServiceError | undefined> {
+  const rows = await listQuotaUsage(sql, workspaceId, demands);
+  const usages = new Map(rows.map((row) => [`${row.period}/${row.subject}`, row]));
+  const usageOf = ({ period, subject }: QuotaDemand) =>
+    usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };
+  const shortages = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
+  if (shortages.length === 0) return undefined;
+  // The month comes first, because it concerns the whole post.
+  const ordered = shortages.toSorted(
+    (a, b) => Number(a.code === "daily") - Number(b.code === "daily"),
+  );
+  return unprocessable("quota_exceeded", ordered.map(toViolation));
+}
+
+/** @throws `quota_exceeded` when a limit has no room; the caller's transaction then gives back what it has reserved. */
+export async function reserveQuotaOrThrow(
+  tx: TransactionSql,
+  workspaceId: string,
+  demands: readonly QuotaDemand[],
+): Promise<void> {
+  const short = await reserveQuota(tx, workspaceId, demands);
+  if (short.length > 0) throw (await findShortageError(tx, workspaceId, short)) ?? unavailable();
+}
+
+function toViolation({ code, limit, platform, accountId, ...shortage }: QuotaShortage): Violation {
+  return {
+    code,
+    limit,
+    used: BigInt(shortage.used),
+    reserved: BigInt(shortage.reserved),
+    requested: BigInt(shortage.requested),
+    resetsAt: timestampFromDate(shortage.resetsAt),
+    ...(platform === null ? {} : { platform }),
+    ...(accountId === null ? {} : { accountId }),
+  };
+}

@@ -1,0 +1,116 @@
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { appendEvents } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { replacePostRow } from "#src/db/command-posts.ts";
+import { freeGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
+import type { PostRow } from "#src/db/posts.ts";
+import { replaceTargets } from "#src/db/replace-targets.ts";
+import { freeSlot } from "#src/db/slot-assignments.ts";
+import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
+import { planTargets, type Placement, type PlannedTarget } from "#src/domain/plan-post.ts";
+import type { PostContent } from "#src/domain/post.ts";
+import {
+  changeOfDemands,
+  quotaDemands,
+  type QuotaDemand,
+  type QuotaLimits,
+} from "#src/domain/quota.ts";
+import { postPlaced } from "#src/events.ts";
+import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
+import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
+
+/** What a draft or scheduled post becomes. */
+interface Replacement {
+  readonly content: PostContent;
+  readonly placement: Placement;
+  readonly known: PostDependencies;
+  readonly limits: QuotaLimits;
+  readonly force: boolean;
+  /** The transaction's time. */
+  readonly now: Date;
+}
+
+/**
+ * Replaces a locked draft or scheduled post, its targets and everything that they hold. Locks are taken in the order
+ * targets, guards, slot, counters.
+ *
+ * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction then undoes everything.
+ */
+export async function replacePost(
+  tx: TransactionSql,
+  post: PostRow,
+  replacement: Replacement,
+): Promise<void> {
+  const { content, placement, known, limits } = replacement;
+  const { workspaceId, id: postId } = post;
+  const ref = { workspaceId, postId };
+  const before = await lockTargetsOf(tx, [ref]);
+  const ids = new Map(before.map(({ accountId, id }) => [accountId, id]));
+  const idOf = (accountId: string) => ids.get(accountId) ?? newId();
+  const targets = planTargets(content, known.accounts, { due: placement.due, idOf });
+  await moveTargets(tx, before, { post, targets, ...replacement });
+  if (post.queueSlotRuleId !== null && placement.queueSlotRuleId === null) await freeSlot(tx, ref);
+  const demands = changeOfDemands(
+    demandsOf(workspaceId, before, limits),
+    demandsOf(workspaceId, targets, limits),
+  );
+  await reserveQuotaOrThrow(tx, workspaceId, demands);
+  await writePost(tx, post, { targets, ...replacement });
+}
+
+/** A target whose content stays keeps its guard: what was forced once is not compared again when its time changes. */
+async function moveTargets(
+  tx: TransactionSql,
+  before: readonly TargetRow[],
+  change: Replacement & { readonly post: PostRow; readonly targets: readonly PlannedTarget[] },
+): Promise<void> {
+  const { post, targets, placement, force } = change;
+  const { workspaceId, id: postId } = post;
+  const hashes = new Map(before.map(({ id, contentHash }) => [id, contentHash]));
+  const changed = targets.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
+  await freeGuards(
+    tx,
+    changed.map(({ id: targetId }) => ({ workspaceId, targetId })),
+  );
+  await replaceTargets(tx, { workspaceId, postId }, { targets, due: placement.due });
+  const clashing = await takeGuards(tx, toGuards(workspaceId, changed), force);
+  if (clashing.length > 0) throw (await findDuplicateError(tx, clashing)) ?? unavailable();
+}
+
+async function writePost(
+  tx: TransactionSql,
+  post: PostRow,
+  change: Replacement & { readonly targets: readonly PlannedTarget[] },
+): Promise<void> {
+  const { content, placement, known, targets, now } = change;
+  const { workspaceId, id: postId } = post;
+  const { status, scheduledAt, queueSlotRuleId } = placement;
+  await replacePostRow(tx, {
+    workspaceId,
+    postId,
+    status,
+    scheduledAt,
+    queueSlotRuleId,
+    content: content.content,
+    options: content.options,
+    mediaIds: content.mediaIds,
+    media: toStoredMedia(content.mediaIds, known),
+    platforms: [...new Set(targets.map(({ platform }) => platform))].toSorted(),
+    startedAt: status === "publishing" ? now : null,
+    notedAfter: known.now,
+  });
+  const isMoved = status !== post.status || scheduledAt?.getTime() !== post.scheduledAt?.getTime();
+  const placed = { ...placement, workspaceId, postId, version: post.version + 1, occurredAt: now };
+  if (isMoved) await appendEvents(tx, postPlaced(placed, targets));
+}
+
+/** The targets of a post are due on one day. */
+function demandsOf(
+  workspaceId: string,
+  targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],
+  limits: QuotaLimits,
+): QuotaDemand[] {
+  const dueDay = targets[0]?.dueDay ?? null;
+  return dueDay === null ? [] : quotaDemands(workspaceId, targets, new Date(dueDay), limits);
+}

@@ -1,0 +1,187 @@
+import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
+import { lockPost } from "#src/db/command-posts.ts";
+import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
+import { findRefusalReason, isDeadlock } from "#src/db/refusal.ts";
+import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/domain/plan-post.ts";
+import { findRefusal } from "#src/domain/post-status.ts";
+import type { PostContent } from "#src/domain/post.ts";
+import type { QuotaLimits } from "#src/domain/quota.ts";
+import type { PostsDeps } from "./dependencies.ts";
+import { toRefused, type Refused } from "./explain-refusal.ts";
+import {
+  accountIdsOf,
+  judgePost,
+  loadPostDependencies,
+  type PostDependencies,
+} from "./judge-post.ts";
+import { replacePost } from "./replace-post.ts";
+
+type Deps = Pick<
+  PostsDeps,
+  | "sql"
+  | "accounts"
+  | "platforms"
+  | "media"
+  | "clock"
+  | "workspaces"
+  | "assertRoom"
+  | "missedAfterMs"
+>;
+
+/** The fields of a post that a command replaces; an absent one stays as it is. */
+export type ContentChanges = { readonly [K in keyof PostContent]?: PostContent[K] | undefined };
+
+/** A command that changes a draft or scheduled post. */
+export interface RewriteCommand {
+  readonly operation: "update" | "publish";
+  /** The only version that the command may change; undefined for any. */
+  readonly ifVersion: bigint | undefined;
+  /** Whether the post may have the same content as another one. */
+  readonly force: boolean;
+  readonly changes: ContentChanges;
+  readonly timing: RewriteTiming;
+}
+
+/** The post before and after the command. */
+export interface Rewritten {
+  readonly kind: "rewritten";
+  readonly before: PostRow;
+  readonly after: PostRow;
+}
+
+/** Nothing was written: what is known of other services does not cover the post as it is now. */
+interface Outdated {
+  readonly kind: "outdated";
+}
+
+/** What a command was prepared with: the post as it was read, and what other services know of the changed one. */
+interface Prepared {
+  readonly command: RewriteCommand;
+  readonly seen: PostRow;
+  readonly known: PostDependencies;
+  readonly limits: QuotaLimits;
+  readonly missedAfterMs: number;
+}
+
+/**
+ * How often a command is prepared. It is prepared again only if, since the last time, another command has given the post
+ * accounts that were not looked up, or has come between a claim on new media and the lock.
+ */
+const MAX_ROUNDS = 20;
+
+/**
+ * Changes a draft or scheduled post. Other services are asked before the post is locked; the command is then applied and
+ * judged under the lock, on the version that is there. So concurrent commands come one after the other, and each succeeds.
+ */
+export async function rewritePost(
+  deps: Deps,
+  ref: PostRef,
+  command: RewriteCommand,
+): Promise<Rewritten | Refused> {
+  const claim = { workspaceId: ref.workspaceId, postId: ref.postId, claimId: newId() };
+  const outcome = await rewriteInRounds(deps, claim, command).catch(toRefused);
+  if (outcome.kind === "refused")
+    await releaseClaim(deps.media, claim, command.changes.mediaIds ?? []);
+  return outcome;
+}
+
+async function rewriteInRounds(
+  deps: Deps,
+  claim: Omit<MediaClaim, "postVersion">,
+  command: RewriteCommand,
+): Promise<Rewritten> {
+  const { workspaceId, postId } = claim;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const seen = await findPost(deps.sql, workspaceId, postId);
+    if (seen === undefined) throw notFound();
+    assertAllowed(seen, command);
+    const content = { ...applyChanges(seen, command.changes), workspaceId };
+    const [known, limits] = await Promise.all([
+      loadPostDependencies(deps, content, { ...claim, postVersion: seen.version + 1 }),
+      deps.workspaces.findLimits(workspaceId),
+      deps.assertRoom(),
+    ]);
+    const { missedAfterMs } = deps;
+    const outcome = await tryRewrite(deps.sql, { command, seen, known, limits, missedAfterMs });
+    if (outcome.kind === "rewritten") return outcome;
+  }
+  throw unavailable();
+}
+
+/** Two posts that take over each other's content may deadlock; the one that the database ends tries again. */
+async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
+  try {
+    return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
+  } catch (error) {
+    if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
+      return { kind: "outdated" };
+    throw error;
+  }
+}
+
+/** @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then. */
+async function rewriteUnderLock(
+  tx: TransactionSql,
+  prepared: Prepared,
+): Promise<Rewritten | Outdated> {
+  const { command, seen, known, limits, missedAfterMs } = prepared;
+  const lock = await lockPost(tx, { workspaceId: seen.workspaceId, postId: seen.id });
+  if (lock === undefined) throw notFound();
+  const before = lock.version === seen.version ? seen : await getPost(tx, seen);
+  assertAllowed(before, command);
+  const content = applyChanges(before, command.changes);
+  if (!isCovered(content, before, prepared)) return { kind: "outdated" };
+  const violations = judgePost(content, known, judgedTiming(before, command.timing));
+  if (violations.length > 0) throw unprocessable("validation_failed", violations);
+  const { now } = lock;
+  const placement = placeRewrittenPost(before, command.timing, { now, missedAfterMs });
+  const { force } = command;
+  await replacePost(tx, before, { content, placement, known, limits, force, now });
+  return { kind: "rewritten", before, after: await getPost(tx, before) };
+}
+
+async function getPost(tx: TransactionSql, { workspaceId, id }: PostRow): Promise<PostRow> {
+  const post = await findPost(tx, workspaceId, id);
+  if (post === undefined) throw notFound();
+  return post;
+}
+
+function assertAllowed(post: PostRow, { operation, ifVersion }: RewriteCommand): void {
+  if (ifVersion !== undefined && ifVersion !== BigInt(post.version))
+    throw conflict("precondition_failed");
+  const refusal = findRefusal(post.status, operation);
+  if (refusal !== undefined) throw conflict(refusal);
+}
+
+function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
+  return {
+    content: changes.content ?? post.content,
+    accountIds: changes.accountIds ?? post.targets.map(({ accountId }) => accountId),
+    mediaIds: changes.mediaIds ?? post.mediaIds,
+    options: changes.options ?? post.options,
+  };
+}
+
+/**
+ * Whether the post can be judged by what was looked up for the version that was seen. Media of a newer version must be its
+ * own already: the claim on others was noted for a version that the post has passed, so media may have forgotten it.
+ */
+function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
+  if (post.version === seen.version) return true;
+  const lookedUp = new Set(accountIdsOf(applyChanges(seen, command.changes)));
+  return (
+    accountIdsOf(content).every((id) => lookedUp.has(id)) &&
+    content.mediaIds.every((id) => known.media.has(id) && post.mediaIds.includes(id))
+  );
+}
+
+/** A time that stays is not judged again: a scheduled post may be changed when it is about to begin. */
+function judgedTiming(post: PostRow, timing: RewriteTiming): PostTiming {
+  if (timing.kind !== "unchanged") return timing;
+  return post.status === "draft"
+    ? { kind: "draft", scheduledAt: post.scheduledAt }
+    : { kind: "now" };
+}

@@ -1,0 +1,110 @@
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startPosts, type Posts } from "./fixture.ts";
+import { workspaceOf } from "./workspace.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+interface Update {
+  readonly content?: string;
+  readonly accountIds?: { readonly values: string[] };
+  readonly mediaIds?: { readonly values: string[] };
+}
+
+const values = (...ids: string[]) => ({ values: ids });
+
+/** The fields of a post that an update replaces. */
+const fieldsOf = ({ content, targets, mediaIds, options }: Post) => ({
+  content,
+  accountIds: targets.map(({ accountId }) => accountId),
+  mediaIds,
+  options,
+});
+
+/** What an update leaves of the fields of a post. */
+function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnType<typeof fieldsOf> {
+  return {
+    content: update.content ?? fields.content,
+    accountIds: update.accountIds?.values ?? fields.accountIds,
+    mediaIds: update.mediaIds?.values ?? fields.mediaIds,
+    options: fields.options,
+  };
+}
+
+/** Sends all updates of one post at once and checks that each is applied to the version before its own. */
+async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Post> {
+  const { workspaceId, id } = post;
+  const answers = await Promise.all(
+    updates.map(async (update) => {
+      const { post: answer } = await posts.posts.updatePost({ workspaceId, id, ...update });
+      if (answer === undefined) throw new Error("the answer to an update has no post");
+      return { update, answer };
+    }),
+  );
+  const ordered = answers.toSorted((a, b) => Number(a.answer.version - b.answer.version));
+  let fields = fieldsOf(post);
+  for (const [index, { update, answer }] of ordered.entries()) {
+    fields = applyTo(fields, update);
+    expect(answer.version).toBe(post.version + BigInt(index + 1));
+    expect(fieldsOf(answer)).toEqual(fields);
+  }
+  const last = await posts.getPost(workspaceId, id);
+  expect(fieldsOf(last)).toEqual(fields);
+  return last;
+}
+
+test("ten updates of the content of one draft at the same time all succeed, one after the other", async () => {
+  const workspace = workspaceOf(posts);
+  const updates = Array.from({ length: 10 }, (_, index) => ({ content: `content ${index}` }));
+
+  const last = await updateAtOnce(await workspace.draft(), updates);
+
+  expect(last.version).toBe(11n);
+});
+
+test("ten updates of different fields of one draft at the same time all succeed, and none undoes another", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
+  const updates = Array.from({ length: 10 }, (_, index): Update => {
+    if (index % 3 === 0) return { content: `content ${index}` };
+    if (index % 3 === 1) return { accountIds: values(workspace.connect(), workspace.connect()) };
+    return { mediaIds: values(posts.peers.addMedia(workspace.workspaceId)) };
+  });
+
+  await updateAtOnce(post, updates);
+});
+
+test("ten updates of the media of one scheduled post at the same time leave one use of media at the last version", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.scheduled();
+  const updates = Array.from({ length: 10 }, () => ({
+    mediaIds: values(posts.peers.addMedia(workspace.workspaceId)),
+  }));
+
+  const last = await updateAtOnce(post, updates);
+
+  const claims = posts.peers.used.filter(({ postId }) => postId === post.id);
+  const [mediaId = ""] = last.mediaIds;
+  expect(claims.filter(({ ids }) => ids.includes(mediaId)).at(-1)?.postVersion).toBe(last.version);
+  await workspace.assertQuotaIsTrue();
+});
+
+test("ten updates of one post that all expect its version change it once", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
+  const updates = Array.from({ length: 10 }, (_, index) =>
+    posts.posts.updatePost({ ...workspace.ref(post), ifVersion: 1n, content: `content ${index}` }),
+  );
+
+  const results = await Promise.allSettled(updates);
+
+  const refused = results.flatMap((result) =>
+    result.status === "rejected" ? [String(result.reason.reason)] : [],
+  );
+  expect(refused).toEqual(Array(9).fill("precondition_failed"));
+  expect((await workspace.reread(post)).version).toBe(2n);
+});
