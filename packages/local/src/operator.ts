@@ -1,4 +1,4 @@
-import { shownSecret } from "@postrider/shared/connect/shown-secret";
+import { secretToSend } from "@postrider/shared/connect/sent-secret";
 import { loadSecrets } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
 import { runCommand } from "../../cli/src/run.ts";
@@ -63,7 +63,7 @@ async function run(
       media: services.media[0]?.url,
       delivery: services.delivery[0]?.url,
     },
-    internalSecret: shownSecret(loadSecrets(stack.layout.secretsFile).internalSecret),
+    internalSecret: secretToSend(loadSecrets(stack.layout.secretsFile).internalSecret),
   };
   let printed = "";
   const errors: string[] = [];

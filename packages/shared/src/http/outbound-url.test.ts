@@ -264,6 +264,6 @@ test.each([
   const reader = new EnvReader({ OUTBOUND_ALLOW: entry });
   readOutboundAllow(reader);
   expect(reader.faults).toEqual([
-    `OUTBOUND_ALLOW must list ip:port or ip:port-port, not: ${entry}`,
+    `OUTBOUND_ALLOW is not ip:port or ip:port-port: ${entry}`,
   ]);
 });
