@@ -263,7 +263,5 @@ test.each([
   expect(parseAllowedAddress(entry)).toBeUndefined();
   const reader = new EnvReader({ OUTBOUND_ALLOW: entry });
   readOutboundAllow(reader);
-  expect(reader.faults).toEqual([
-    `OUTBOUND_ALLOW is not ip:port or ip:port-port: ${entry}`,
-  ]);
+  expect(reader.faults).toEqual([`OUTBOUND_ALLOW is not ip:port or ip:port-port: ${entry}`]);
 });
