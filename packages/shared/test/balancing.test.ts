@@ -34,7 +34,7 @@ async function startReplica(): Promise<{ readonly port: number; calls: number }>
   return replica;
 }
 
-/** What a ClusterIP is: each connection goes to one of the replicas that are there when it is opened, and stays there. */
+/** Works like a ClusterIP: each connection is assigned to one of the replicas that exist when it is opened. */
 async function startClusterIp(replicas: readonly { readonly port: number }[]): Promise<string> {
   let connections = 0;
   const server = createServer({ noDelay: true }, (client) => {
@@ -51,7 +51,7 @@ async function startClusterIp(replicas: readonly { readonly port: number }[]): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Answers a function that makes so many calls, `inFlight` of them at once, and fails if one of them does. */
+/** Returns a function that makes `count` calls, `inFlight` of them at the same time, and throws if one fails. */
 async function startCaller(baseUrl: string, timing: { readonly connectionMs?: number } = {}) {
   const peer = connectPeer({ baseUrl, internalSecret, ...timing });
   opened.push(peer);
@@ -67,7 +67,7 @@ async function startCaller(baseUrl: string, timing: { readonly connectionMs?: nu
 
 test("a replica that joins under load receives its share of the calls, and no call fails", async () => {
   const replicas = [await startReplica()];
-  // Connections that never grow old: the server ends each of them with its thousandth call.
+  // Connections that do not expire: the server closes each of them after 1,000 calls.
   const never = { connectionMs: 3_600_000 };
   const call = await startCaller(await startClusterIp(replicas), never);
   await call(50, 2);

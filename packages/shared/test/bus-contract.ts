@@ -317,7 +317,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
   });
 }
 
-/** Records 0 to count - 1, dealt to so many keys in turn. */
+/** The records 0 to count - 1, whose keys alternate. */
 function plainRecords(count: number, keys: number): readonly BusRecord[] {
   const run = newId();
   return Array.from({ length: count }, (_, index) => ({

@@ -6,7 +6,7 @@ import { describeBus } from "./bus-contract.ts";
 import { startTestKafka } from "./test-kafka.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-// On a real broker: a missing Java or Maven fails the run, for a skipped suite would prove nothing.
+// Uses a real broker. Without Java or Maven the tests fail instead of being skipped.
 describeBus("the Kafka bus", async () => {
   const [database, broker] = await Promise.all([createDatabase(12), startTestKafka()]);
   const { sql } = database;

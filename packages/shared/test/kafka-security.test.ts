@@ -51,7 +51,7 @@ beforeAll(async () => {
       "ssl.keystore.type": "PEM",
       "ssl.keystore.certificate.chain": inOneLine(certificate),
       "ssl.keystore.key": inOneLine(key),
-      // The broker talks to itself once before it starts.
+      // The broker connects to itself when it starts.
       "ssl.truststore.type": "PEM",
       "ssl.truststore.certificates": inOneLine(certificate),
     }),

@@ -42,7 +42,7 @@ async function write(append: Append, topic: string): Promise<readonly string[]> 
   return (await Promise.all(writers)).flat();
 }
 
-/** Runs the writers while a consumer of the real bus reads along; returns what it never saw. */
+/** Runs the writers while a consumer of the real bus reads; returns the events that it did not receive. */
 async function findLost(append: Append, topic: string): Promise<readonly string[]> {
   const { sql, url } = database;
   const seen: string[] = [];
@@ -56,7 +56,7 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
     },
   });
   const written = await write(append, topic);
-  // The last record of all, appended when no other transaction is open: once it is seen, nothing else is to come.
+  // The last record, appended when no other transaction is open: once it is received, no further record follows.
   await sql.begin((tx) => append(tx, topic, "last"));
   await eventually(() => seen.includes("last"));
   const lost = new Set(written).difference(new Set(seen));
@@ -67,7 +67,7 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
 const appendToOutbox: Append = (tx, _topic, key) =>
   appendEvent(tx, AccountConnectedSchema, { accountId: key }, key);
 
-/** What the relay spares us: business transactions that write to the log themselves, without the lock on the topic. */
+/** The naive alternative to the relay: transactions that write to the log themselves, without the lock on the topic. */
 const appendUnserialised: Append = async (tx, topic, key) => {
   await tx`insert into bus.records (topic, key, headers, value) values (${topic}, ${key}, '{}', '{}')`;
 };
@@ -111,7 +111,7 @@ describe("a relay process that is stopped in the middle of its pass", () => {
 
   beforeAll(async () => {
     failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
-    // The role has 10 s; this database alone gets 1 s, so that the test need not wait for 10.
+    // The role's timeout is 10 s; this database sets 1 s, to shorten the test.
     const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
     await database.ownerSql.unsafe(
       `alter role postrider_sample in database ${row?.name} set idle_in_transaction_session_timeout = '1s'`,

@@ -100,5 +100,5 @@ test("an event of more than 64 KiB is refused when it is appended", async () => 
   const { sql } = database;
   const accountId = "x".repeat(70_000);
   const work = sql.begin((tx) => appendEvent(tx, AccountConnectedSchema, { accountId }, "big"));
-  await expect(work).rejects.toThrow("at most 65536");
+  await expect(work).rejects.toThrow("more than the maximum of 65536");
 });

@@ -16,7 +16,7 @@ import { createDatabase, logger } from "./test-service.ts";
 const topic = "accounts.events.v1";
 
 let database: TestDatabase;
-/** What the handler throws; nothing when it is well. */
+/** The error that the handler throws; undefined when it succeeds. */
 let trouble: Error | undefined;
 
 beforeAll(async () => {

@@ -71,7 +71,7 @@ test("statements on a lost connection fail as infrastructure errors, and the poo
     const work = victim.begin(async (tx) => {
       await insert(tx, "round");
       await isBroken.promise;
-      // Without a pause: the loss of the connection is noticed before, while or after this is written.
+      // Without a pause, so that the driver notices the loss before, during or after sending the statement.
       for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
     });
     const failure = work.catch((error: unknown) => error);

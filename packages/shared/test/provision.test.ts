@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { provisionDatabase, serviceDatabaseUrl } from "#src/postgres/provision.ts";
 
-// Roles belong to the cluster, which other tests use: these are this test's own.
+// Roles belong to the cluster, which tests share, so this test has roles of its own.
 const name = `provision_${randomBytes(4).toString("hex")}`;
 const services = [`${name}_one`, `${name}_two`];
 const roles = services.map((service) => ({ service, password: "secret" }));
@@ -11,7 +11,7 @@ const roles = services.map((service) => ({ service, password: "secret" }));
 let cluster: Sql;
 let ownerUrl: string;
 
-/** What managed databases give their users: not a superuser, but somebody who may make roles. */
+/** An owner as on managed databases: not a superuser, but allowed to create roles. */
 beforeAll(async () => {
   const clusterUrl = inject("postgresUrl");
   cluster = openSql({ url: clusterUrl, poolSize: 1, applicationName: "test" });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A broker in memory that does what a real one does at its worst. */
+/** An in-memory broker that can fail like a real one. */
 function createBroker(
   accept: (records: readonly BusRecord[]) => Promise<void>,
 ): Bus & { readonly taken: string[] } {
@@ -47,6 +47,9 @@ const append = (keys: readonly string[]) =>
     ),
   );
 
+const relayTo = (bus: ReturnType<typeof createBroker>, pollMs: number) =>
+  startRelay({ sql: database.sql, bus, topic, source, logger, pollMs });
+
 const countOutbox = async (): Promise<number> => (await database.sql`select 1 from outbox`).length;
 
 test("an event that the broker refuses permanently is parked, and all others are published in order", async () => {
@@ -57,14 +60,7 @@ test("an event that the broker refuses permanently is parked, and all others are
   );
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
   await append(keys);
-  await using _relay = startRelay({
-    sql: database.sql,
-    bus: broker,
-    topic,
-    source,
-    logger,
-    pollMs: 5,
-  });
+  await using _relay = relayTo(broker, 5);
   await eventually(async () => expect(await countOutbox()).toBe(0));
   expect(broker.taken).toEqual(keys.filter((key) => key !== "k3" && key !== "k8"));
   const parked = await database.sql`
@@ -87,14 +83,7 @@ test("while the broker is unavailable events stay in the outbox, and are publish
     calls += 1;
     return calls < 4 ? Promise.reject(new Error("connect ECONNREFUSED")) : Promise.resolve();
   });
-  await using relay = startRelay({
-    sql: database.sql,
-    bus: broker,
-    topic,
-    source,
-    logger,
-    pollMs: 5,
-  });
+  await using relay = relayTo(broker, 5);
   await append(["a", "b"]);
   relay.nudge();
   await eventually(() => calls >= 2);
@@ -111,14 +100,7 @@ test("nudges do not shorten the pause of a relay while the broker is unavailable
     return Promise.reject(new Error("connect ECONNREFUSED"));
   });
   await append(["a"]);
-  await using relay = startRelay({
-    sql: database.sql,
-    bus: broker,
-    topic,
-    source,
-    logger,
-    pollMs: 5,
-  });
+  await using relay = relayTo(broker, 5);
   const end = performance.now() + 600;
   await eventually(() => {
     relay.nudge();
@@ -132,14 +114,7 @@ test("a backlog larger than one pass is published completely and in order", asyn
   const broker = createBroker(() => Promise.resolve());
   const keys = Array.from({ length: 1_700 }, (_, index) => `k${index}`);
   await append(keys);
-  await using _relay = startRelay({
-    sql: database.sql,
-    bus: broker,
-    topic,
-    source,
-    logger,
-    pollMs: 60_000,
-  });
+  await using _relay = relayTo(broker, 60_000);
   await eventually(async () => expect(await countOutbox()).toBe(0));
   expect(broker.taken).toEqual(keys);
 });

@@ -6,15 +6,15 @@ import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
-/** A client is stopped for good right after it sent something that contains this. */
-const LAST_WORDS = "/* the last statement */";
+/** The client is stopped permanently after it has sent data that contains this text. */
+const LAST_TEXT = "/* the last statement */";
 
 let database: TestDatabase;
 let way: Server;
 let victim: Sql;
 const sockets = new Set<Socket>();
 
-/** A way to Postgres on which nothing follows `LAST_WORDS`: what the server sees of a process that gets SIGSTOP. */
+/** A proxy to Postgres that forwards nothing after `LAST_TEXT`, as if the client received SIGSTOP. */
 async function openWay(databaseUrl: string): Promise<Server> {
   const { hostname, port } = new URL(databaseUrl);
   const server = createServer((client) => {
@@ -26,7 +26,7 @@ async function openWay(databaseUrl: string): Promise<Server> {
     backend.pipe(client);
     client.on("data", (bytes) => {
       backend.write(bytes);
-      if (bytes.includes(LAST_WORDS)) client.pause();
+      if (bytes.includes(LAST_TEXT)) client.pause();
     });
   });
   server.listen({ host: "127.0.0.1", port: 0 });
@@ -36,7 +36,7 @@ async function openWay(databaseUrl: string): Promise<Server> {
 
 beforeAll(async () => {
   database = await createDatabase(1);
-  // The role has 15 s; this database alone gets 3 s, so that the test need not wait for 15.
+  // The role's timeout is 15 s; this database sets 3 s, to shorten the test.
   const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
   await database.ownerSql.unsafe(
     `alter role postrider_sample in database ${row?.name} set transaction_timeout = '3s'`,
@@ -61,17 +61,18 @@ test("a client that stops between parsing and binding a statement loses its lock
   const stopped = victim
     .begin(async (tx) => {
       await tx`update effects set value = 'w' where group_name = 'stopped'`;
-      await tx`select count(*) ${tx.unsafe(LAST_WORDS)} from effects where key = ${"k"}`;
+      await tx`select count(*) ${tx.unsafe(LAST_TEXT)} from effects where key = ${"k"}`;
     })
     .catch(() => {});
-  // Postgres calls this neither idle nor waiting for a lock: no other time-out of ours is for it.
+  // For Postgres the client is neither idle nor waiting for a lock, so no other timeout applies.
   await eventually(async () => {
     const [row] = await ownerSql`
       select state, wait_event from pg_stat_activity
-      where application_name = 'victim' and query like ${`%${LAST_WORDS}%`}`;
+      where application_name = 'victim' and query like ${`%${LAST_TEXT}%`}`;
     expect(row).toEqual({ state: "active", waitEvent: "ClientRead" });
   });
-  await sql`update effects set value = 'x' where group_name = 'stopped'`;
+  // As the owner, whose own statement has no timeout while it waits for the lock.
+  await ownerSql`update sample.effects set value = 'x' where group_name = 'stopped'`;
   expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
     { value: "x" },
   ]);

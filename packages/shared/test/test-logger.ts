@@ -1,4 +1,4 @@
 import { createLogger } from "#src/telemetry/logger.ts";
 
-/** Failures that tests provoke would only hide real ones. */
+/** Silent, because failures that tests provoke would hide real ones. */
 export const logger = createLogger({ service: "test", level: "silent" });

@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts"
 
 export { logger } from "./test-logger.ts";
 
-/** A service that exists in these tests only: an outbox, parked events, and a table that handlers write to. */
+/** A service for these tests: an outbox, parked events, and a table that handlers write to. */
 const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 
 /** A database for one test file. */

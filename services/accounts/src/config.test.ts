@@ -20,10 +20,10 @@ test("an empty CREDENTIAL_KEYS is rejected", () => {
 });
 
 test.each([
-  ["k1:short", "has no kid:base64 of 32 bytes at place 1"],
-  [`k1:${SECRET},${SECRET}`, "has no kid:base64 of 32 bytes at place 2"],
-  [`k.1:${SECRET}`, "has no kid:base64 of 32 bytes at place 1"],
-  [`k1:${SECRET},k1:${SECRET}`, "names two keys alike"],
+  ["k1:short", "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
+  [`k1:${SECRET},${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 2 is invalid"],
+  [`k.1:${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
+  [`k1:${SECRET},k1:${SECRET}`, "contains the same key id twice"],
 ])(
   "CREDENTIAL_KEYS with the value %j is rejected with an error that does not contain the key",
   (keys, message) => {

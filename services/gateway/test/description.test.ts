@@ -82,7 +82,7 @@ test("every operation has an id, describes its errors and refers to named schema
   }
 });
 
-/** Every route as "GET /path", from the tree that fastify prints: a level is four characters deep. */
+/** Every route as "GET /path", from fastify's printed tree, in which a level is indented by four characters. */
 function servedRoutes(): readonly string[] {
   const parents: string[] = [];
   return app

@@ -6,25 +6,18 @@ import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEBIBYTE = 1024 * 1024;
 
-interface ErrorAnswer {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly details?: readonly { readonly code: string; readonly path?: string }[];
-  };
-}
-
 let app: FastifyInstance;
-/** What the peers do with the request at hand. */
+/** The handlers of the peers for the current request. */
 let peers: NonNullable<Peers["posts"]> = {};
 let admission: AdmissionResult = admitted();
 
-// One server for all: it keeps nothing between requests.
+// All tests share one server, which keeps no state between requests.
 beforeAll(async () => {
   app = await createTestServer(
     {
@@ -51,12 +44,8 @@ async function ask(
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-function summary(answer: Answer) {
-  return [answer.statusCode, errorOf(answer).code];
-}
-
-function errorOf(answer: Answer): ErrorAnswer["error"] {
-  return answer.json<ErrorAnswer>().error;
+function errorOf(answer: Answer): ErrorBody["error"] {
+  return answer.json<ErrorBody>().error;
 }
 
 const limit = {
@@ -602,7 +591,7 @@ test("a body is refused together with the faults of query and headers", async ()
     ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
     url: "/api/v1/posts?y=1",
   });
-  const { details = [] } = answer.json<ErrorAnswer>().error;
+  const { details = [] } = answer.json<ErrorBody>().error;
   expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
     "additional_property /y",
     "invalid_header /idempotency-key",
@@ -656,7 +645,7 @@ test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
 
 beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
 
-/** Sends a head as it is, with a body, and reads until the gateway closes the connection. */
+/** Sends raw headers and a body, and reads until the gateway closes the connection. */
 async function send(lines: readonly string[], body = ""): Promise<string> {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Failures a minute; two more come back every second that the test takes. */
+/** Failures per minute; while the test runs, two more become available per second. */
 const FAILURES = 120;
 const MEDIA = {
   id: MEDIA_ID,
@@ -55,7 +55,7 @@ const acceptAll = () =>
     request.resume().once("end", () => response.writeHead(204).end());
   });
 
-/** Repeats until it is refused for the limit; how often it was answered in another way before. */
+/** Repeats a request until it is rate-limited; returns how many were answered otherwise before. */
 async function untilLimited(ask: () => Promise<Response>) {
   for (let before = 0; before < FAILURES * 3; before++) {
     const answer = await ask();
@@ -101,7 +101,7 @@ test("concurrent uploads with unknown tokens are all counted, and delay the next
   );
   const refused = await uploadFrom("192.0.2.4");
   await expectRefusal(refused);
-  // 80 too many come back at two a second.
+  // The debt of 80 failures is repaid at two per second.
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 

@@ -125,7 +125,7 @@ export interface SharedServer {
   use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
 }
 
-type PeerName = "posts" | "accounts" | "authorizations";
+type PeerName = "posts" | "accounts" | "authorizations" | "platforms";
 
 export async function createSharedServer(logger?: Logger): Promise<SharedServer> {
   let current: Pick<Peers, PeerName> = {};
@@ -146,6 +146,7 @@ export async function createSharedServer(logger?: Logger): Promise<SharedServer>
   const peers = {
     posts: delegate("posts"),
     accounts: delegate("accounts"),
+    platforms: delegate("platforms"),
     authorizations: delegate("authorizations"),
   };
   const app = await createTestServer(peers, (request) => currentAdmit(request), logger);

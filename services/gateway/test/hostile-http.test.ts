@@ -10,13 +10,13 @@ import type { Admission } from "#src/operations/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Times that a test can wait for; a byte comes far more often than any of them ends. */
+/** Limits short enough for a test, and much longer than the pause between two bytes. */
 const PATIENCE = { headersMs: 800, requestMs: 1_000, stallMs: 600, minBytesPerSecond: 1_000 };
 const DRIP_MS = 20;
 
 let media: MediaStandIn;
 let app: FastifyInstance;
-/** What posts was asked to create. */
+/** The requests that reached the posts service. */
 const created: unknown[] = [];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ async function dial(server: FastifyInstance = app): Promise<Socket> {
   return socket;
 }
 
-/** Writes one byte after the other until the other side ends it; answers what it said. */
+/** Writes byte by byte until the server closes the connection; returns the server's answer. */
 async function drip(socket: Socket, bytes = "x"): Promise<string> {
   const said = text(socket).catch(() => "");
   let index = 0;
@@ -60,19 +60,19 @@ async function send(lines: readonly string[], body = ""): Promise<string> {
   return await said;
 }
 
-test("a client that sends its request line byte by byte is cut off", async () => {
+test.concurrent("a client that sends its request line byte by byte is cut off", async () => {
   const socket = await dial();
   socket.write("GET /");
   expect(await drip(socket)).toMatch(/^HTTP\/1\.1 408 .*"invalid_request"/s);
 });
 
-test("a client that sends headers without end is cut off", async () => {
+test.concurrent("a client that sends headers without end is cut off", async () => {
   const socket = await dial();
   socket.write("GET /api/v1/posts HTTP/1.1\r\nHost: a\r\n");
   expect(await drip(socket, "X-A: b\r\n")).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test("a client that sends a body byte by byte is cut off", async () => {
+test.concurrent("a client that sends a body byte by byte is cut off", async () => {
   const socket = await dial();
   socket.write(
     "POST /api/v1/posts HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n",
@@ -81,7 +81,7 @@ test("a client that sends a body byte by byte is cut off", async () => {
   expect(created).toEqual([]);
 });
 
-test("an upload below the minimum rate is cut off and releases its permit, even if it is never silent", async () => {
+test.concurrent("an upload below the minimum rate is cut off and releases its permit, even if it is never silent", async () => {
   const { promise: isCut, resolve } = Promise.withResolvers<boolean>();
   media.handle((request) => {
     request.resume();
@@ -95,7 +95,7 @@ test("an upload below the minimum rate is cut off and releases its permit, even 
   expect(await isCut).toBe(true);
 });
 
-test("a client that does not read the answer is disconnected", async () => {
+test.concurrent("a client that does not read the answer is disconnected", async () => {
   await using server = await createTestServer({ patience: { silenceMs: 300 } });
   await server.listen({ host: "127.0.0.1", port: 0 });
   const closed = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ test("a client that does not read the answer is disconnected", async () => {
   });
   const patient = await dial(server);
   patient.pause();
-  // Larger than what the kernel keeps of it.
+  // Larger than the kernel's socket buffers.
   const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
   patient.write(ask.repeat(5));
   await closed;
@@ -152,7 +152,7 @@ test("an upload is not cut off while media does not read", async () => {
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several stretches of which nothing is read.
+  // Several intervals during which media reads nothing.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
   read();
@@ -254,7 +254,7 @@ test.each([
 test("of a repeated key in a body the last one is both checked and used", async () => {
   created.length = 0;
   await post(
-    `{"content":7,"accountIds":["nobody"],"content":"the last","accountIds":["${POST_ID}"]}`,
+    `{"content":7,"accountIds":["unknown"],"content":"the last","accountIds":["${POST_ID}"]}`,
   );
   expect(created).toMatchObject([{ content: "the last", accountIds: [POST_ID] }]);
 });
@@ -272,7 +272,7 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
   headers,
 });
 
-/** Asks until it is too much; what is given back meanwhile is used up too. */
+/** Sends requests until they are rate-limited, including those that become available meanwhile. */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
     const answer = await server.inject(from(address, url));
@@ -284,7 +284,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** How many were answered before it was too much. */
+/** The numbers of requests that were answered before the rate limit. */
 const answered: number[] = [];
 
 test("requests to all open pages together are limited per address, with the time to wait", async () => {
@@ -334,7 +334,7 @@ test("X-Forwarded-For is ignored unless a trusted proxy sent it", async () => {
   await using alone = await open({}, admit);
   expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
   await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
-  // The last one is what our proxy saw; what stands before it is what its client claimed.
+  // The last address was added by our proxy; the ones before it are claims of the client.
   expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
   expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
 });

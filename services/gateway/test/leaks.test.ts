@@ -10,8 +10,8 @@ import {
   type SharedServer,
 } from "./fixture.ts";
 
-const KEY = "pr_live_canary-key-nobody-may-log";
-const TEXT = "canary-text-nobody-may-log";
+const KEY = "pr_live_canary-key-that-must-not-be-logged";
+const TEXT = "canary-text-that-must-not-be-logged";
 
 const logged: string[] = [];
 let shared: SharedServer;

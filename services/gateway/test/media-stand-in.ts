@@ -7,12 +7,12 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server in place of the media service's byte paths, on a port of its own. */
+/** A server that replaces the upload and download routes of the media service. */
 export interface MediaStandIn extends AsyncDisposable {
   readonly url: string;
-  /** What it does with the next requests. */
+  /** Sets the handler of the next requests. */
   handle(handler: Handler): void;
-  /** Every request since the last `handle`, as it came. */
+  /** Every request since the last call of `handle`. */
   readonly seen: readonly IncomingMessage[];
 }
 
@@ -45,7 +45,7 @@ export async function startMediaStandIn(): Promise<MediaStandIn> {
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** Refuses as our services do on their byte paths. */
+/** Answers with an error like the plain routes of our services. */
 export function refuse(response: ServerResponse, error: ServiceError): void {
   const mapped = mapServerError(error, "test", logger);
   response.writeHead(codeToHttpStatus(mapped.code), { "content-type": "application/json" });

@@ -3,6 +3,7 @@ import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { summary, type ErrorBody } from "./error-body.ts";
 import {
   admitted,
   createTestServer,
@@ -17,7 +18,7 @@ import {
 type MediaPeer = NonNullable<Peers["media"]>;
 
 let app: FastifyInstance;
-/** What the peer does with the request at hand. */
+/** The handlers of the media service for the current request. */
 let peer: MediaPeer = {};
 let admission: AdmissionResult = admitted();
 let calls: unknown[] = [];
@@ -57,7 +58,7 @@ const RECORD = {
   createdAt: "2026-11-18T11:06:40.000Z",
 };
 
-// One server for all: it keeps nothing between requests.
+// All tests share one server, which keeps no state between requests.
 beforeAll(async () => {
   const note = (request: unknown): true => calls.push(request) > 0 || true;
   const media: MediaPeer = {
@@ -80,17 +81,7 @@ async function ask(request: InjectOptions, media: MediaPeer = {}, result = admit
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly details?: readonly Readonly<Record<string, unknown>>[];
-  };
-}
-
 const errorOf = (answer: Answer) => answer.json<ErrorBody>().error;
-const summary = (answer: Answer) => [answer.statusCode, errorOf(answer).code];
-
 const presign = (payload: object = {}, headers = {}): InjectOptions => ({
   method: "POST",
   url: "/api/v1/media/presign",

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What the event loop does while somebody's work is in its way. */
+/** Blocks the event loop. */
 function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -20,7 +20,7 @@ function block(ms: number): void {
 
 const get = (path: string) => fetch(url + path);
 
-/** Makes every turn of the event loop late until it is disposed. */
+/** Delays every turn of the event loop until it is disposed of. */
 function hog(): AsyncDisposable {
   const stop = new AbortController();
   const work = async () => {

@@ -2,6 +2,7 @@ import { notFound, unprocessable, type ServiceError } from "@postrider/shared/er
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { faults, summary, type ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
 
 const RULE_ID = "01936a5e-7d2b-7000-8000-00000000000c";
@@ -40,7 +41,7 @@ const body = {
 
 let app: FastifyInstance;
 let admission: AdmissionResult = admitted();
-/** What the peer was asked, and what it refuses. */
+/** The requests that reached the posts service, and the error with which it answers. */
 let seen: object[] = [];
 let refusal: ServiceError | undefined;
 
@@ -98,24 +99,6 @@ async function ask(
   refusal = options.refused;
   admission = options.admission ?? admitted();
   return await app.inject(request);
-}
-
-type Answer = Awaited<ReturnType<typeof ask>>;
-
-interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly details?: readonly { readonly code: string; readonly path?: string }[];
-  };
-}
-
-function summary(answer: Answer) {
-  return [answer.statusCode, answer.json<ErrorBody>().error.code];
-}
-
-function faults(answer: Answer) {
-  const { details = [] } = answer.json<ErrorBody>().error;
-  return details.map(({ code, path }) => `${code} ${path}`).toSorted((a, b) => a.localeCompare(b));
 }
 
 const create = (payload: object = body, headers = {}): InjectOptions => ({
@@ -325,9 +308,12 @@ test("reading rules requires posts:read, changing them posts:write and a verifie
   const reader = admitted({ scopes: new Set(["posts:read"]), verified: false });
   for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
     expect((await ask({ url }, { admission: reader })).statusCode).toBe(200);
-  const nobody = admitted({ scopes: new Set() });
+  const withoutScopes = admitted({ scopes: new Set() });
   for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
-    expect(summary(await ask({ url }, { admission: nobody }))).toEqual([403, "insufficient_scope"]);
+    expect(summary(await ask({ url }, { admission: withoutScopes }))).toEqual([
+      403,
+      "insufficient_scope",
+    ]);
   for (const request of [create({}), patch({}), { method: "DELETE", url: PATH } as const]) {
     expect(summary(await ask(request, { admission: reader }))).toEqual([403, "insufficient_scope"]);
     const unverified = admitted({ verified: false });

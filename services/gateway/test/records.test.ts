@@ -1,20 +1,23 @@
-import type { FastifyInstance } from "fastify";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   ACCOUNT_ID,
-  createTestServer,
+  createSharedServer,
   POST,
   POST_ID,
   POST_RECORD,
   WORKSPACE_ID,
+  type SharedServer,
 } from "./fixture.ts";
 
-let app: FastifyInstance | undefined;
-afterEach(() => app?.close());
+let shared: SharedServer;
+beforeAll(async () => {
+  shared = await createSharedServer();
+});
+afterAll(() => shared.app.close());
 
 test("GET /posts/{id} shows the whole post with nulls for absent values, its ETag and the rate limit", async () => {
-  app = await createTestServer({ posts: { batchGetPosts: () => ({ posts: [POST] }) } });
-  const answer = await app.inject({
+  shared.use({ posts: { batchGetPosts: () => ({ posts: [POST] }) } });
+  const answer = await shared.app.inject({
     url: `/api/v1/posts/${POST_ID}`,
     headers: { "x-request-id": "mine" },
   });
@@ -30,7 +33,7 @@ test("GET /posts/{id} shows the whole post with nulls for absent values, its ETa
 
 test("POST /posts answers 202 with the path of the post and passes on what the client sent", async () => {
   const seen: unknown[] = [];
-  app = await createTestServer({
+  shared.use({
     posts: {
       createPost: (request) => {
         seen.push(request);
@@ -50,7 +53,7 @@ test("POST /posts answers 202 with the path of the post and passes on what the c
       },
     },
   });
-  const answer = await app.inject({
+  const answer = await shared.app.inject({
     method: "POST",
     url: "/api/v1/posts",
     headers: { "idempotency-key": "k-1" },
@@ -81,7 +84,7 @@ test("POST /posts answers 202 with the path of the post and passes on what the c
 });
 
 test("GET /posts lists short posts and the next cursor", async () => {
-  app = await createTestServer({
+  shared.use({
     posts: {
       listPosts: ({ limit, cursor }) => ({
         posts: [POST],
@@ -89,7 +92,7 @@ test("GET /posts lists short posts and the next cursor", async () => {
       }),
     },
   });
-  expect((await app.inject({ url: "/api/v1/posts" })).json()).toMatchObject({
+  expect((await shared.app.inject({ url: "/api/v1/posts" })).json()).toMatchObject({
     posts: [
       {
         id: POST_ID,
@@ -106,16 +109,18 @@ test("GET /posts lists short posts and the next cursor", async () => {
     ],
     nextCursor: "first-20",
   });
-  expect((await app.inject({ url: "/api/v1/posts?limit=100&cursor=abc" })).json()).toMatchObject({
+  expect(
+    (await shared.app.inject({ url: "/api/v1/posts?limit=100&cursor=abc" })).json(),
+  ).toMatchObject({
     nextCursor: "abc-100",
   });
 });
 
 test("GET /platforms lists all seven platforms in order, with their rules", async () => {
-  app = await createTestServer({
+  shared.use({
     platforms: { listPlatforms: () => ({ platforms: [{ platform: "x", available: true }] }) },
   });
-  const { platforms } = (await app.inject({ url: "/api/v1/platforms" })).json<{
+  const { platforms } = (await shared.app.inject({ url: "/api/v1/platforms" })).json<{
     platforms: { id: string }[];
   }>();
   expect(platforms.map(({ id }) => id)).toEqual([
@@ -149,8 +154,8 @@ test("GET /accounts lists accounts without internal fields", async () => {
     connectedAt: { seconds: 1_795_000_000n, nanos: 0 },
     version: 4n,
   };
-  app = await createTestServer({ accounts: { listAccounts: () => ({ accounts: [account] }) } });
-  expect((await app.inject({ url: "/api/v1/accounts" })).json()).toEqual({
+  shared.use({ accounts: { listAccounts: () => ({ accounts: [account] }) } });
+  expect((await shared.app.inject({ url: "/api/v1/accounts" })).json()).toEqual({
     accounts: [
       {
         id: ACCOUNT_ID,

@@ -36,7 +36,7 @@ test.each([
   "with the sampling ratio %d, a client's trace flag %s is replaced by %s within the same trace",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
-    // Nobody takes the spans.
+    // An endpoint that does not receive the spans.
     const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
     await using _tracing = startTracing(config, { service: "gateway", logger });
     await eventually(() => isTracing());

@@ -18,7 +18,7 @@ import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.t
 
 const ORIGIN = "https://app.example.com";
 const MEBIBYTE = 1024 * 1024;
-/** Larger than what any buffer on the way holds. Made once: the server shares this process, and sheds load when it is late. */
+/** Larger than all buffers on the way. Created once, because the server shares the event loop and sheds load. */
 const BIG = Buffer.alloc(8 * MEBIBYTE);
 
 let media: MediaStandIn;
@@ -52,7 +52,7 @@ async function summary(answer: Response) {
   return [answer.status, body.error.code];
 }
 
-/** Media that takes everything; what it got. */
+/** Makes media accept every upload; returns what it received. */
 function accept(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   media.handle((request, response) => {

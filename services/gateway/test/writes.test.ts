@@ -2,6 +2,7 @@ import { conflict, notFound, ServiceError, unprocessable } from "@postrider/shar
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { faults, summary } from "./error-body.ts";
 import {
   ACCOUNT_ID,
   admitted,
@@ -20,12 +21,12 @@ const PATH = `/api/v1/posts/${POST_ID}`;
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 
 let app: FastifyInstance;
-/** What the peers do with the request at hand. */
+/** The handlers of the peers for the current request. */
 let peers: Posts = {};
 let admission: AdmissionResult = admitted();
 let calls: string[] = [];
 
-// One server for all: it keeps nothing between requests.
+// All tests share one server, which keeps no state between requests.
 beforeAll(async () => {
   const note = (name: keyof Posts): true => calls.push(name) > 0 || true;
   const posts: Posts = {
@@ -48,24 +49,6 @@ async function ask(request: InjectOptions, posts: Posts = {}, result = admitted(
   admission = result;
   calls = [];
   return await app.inject(request);
-}
-
-type Answer = Awaited<ReturnType<typeof ask>>;
-
-interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly details?: readonly { readonly code: string; readonly path?: string }[];
-  };
-}
-
-function summary(answer: Answer) {
-  return [answer.statusCode, answer.json<ErrorBody>().error.code];
-}
-
-function faults(answer: Answer) {
-  const { details = [] } = answer.json<ErrorBody>().error;
-  return details.map(({ code, path }) => `${code} ${path}`).toSorted((a, b) => a.localeCompare(b));
 }
 
 const create = (extra: object = {}): InjectOptions => ({
@@ -96,7 +79,7 @@ const retry = (payload?: object): InjectOptions => ({
   ...(payload === undefined ? {} : { payload }),
 });
 
-/** The same post, scheduled: nothing is published. */
+/** A scheduled post of which nothing is published. */
 const SCHEDULED = {
   id: POST_ID,
   workspaceId: WORKSPACE_ID,
@@ -644,7 +627,7 @@ const posts: Posts = {
   deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
 };
 
-/** As posts does: the post is at version 3. */
+/** Checks the version like the posts service, for a post of version 3. */
 function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
   if (ifVersion === undefined || ifVersion === 3n) return answer;
   throw new ServiceError("conflict", "precondition_failed");

@@ -9,7 +9,7 @@ export type SettingLevel = (typeof SETTING_LEVELS)[number];
 /** One variable that a process reads, as the reference for operators shows it. */
 export interface Setting {
   readonly name: string;
-  /** What a value may be, with its unit. */
+  /** The allowed values, with their unit. */
   readonly type: string;
   /** As Markdown; empty = the setting is optional and has no default, `required` = it must be set. */
   readonly default: string;

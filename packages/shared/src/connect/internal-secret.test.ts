@@ -13,7 +13,7 @@ const OLD = "o".repeat(32);
 const NEW = "n".repeat(32);
 const logger = pino({ level: "silent" });
 
-/** A process with this value of INTERNAL_SECRET: which of the calls it takes that another one makes. */
+/** Starts a process with this value of INTERNAL_SECRET. */
 async function startProcess(value: string) {
   const { internalSecret, acceptedSecrets } = loadConfig({ INTERNAL_SECRET: value }, (read) =>
     readProcessConfig(read, "sample", 0),
@@ -34,7 +34,7 @@ async function startProcess(value: string) {
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
-/** Our own client, any other Connect client, and plain HTTP. */
+/** Whether `to` accepts calls of `from`: by our own client, by Connect's client, and by plain HTTP. */
 async function answers(from: Process, to: Process): Promise<readonly boolean[]> {
   const { baseUrl } = to;
   const headers = { authorization: `Bearer ${from.internalSecret}` };
@@ -53,12 +53,12 @@ async function answers(from: Process, to: Process): Promise<readonly boolean[]> 
 test("the internal secret can be rotated in three steps, and services one step apart accept each other's calls", async () => {
   await using before = await startProcess(OLD);
   await using accepting = await startProcess(`${OLD},${NEW}`);
-  await using showing = await startProcess(`${NEW},${OLD}`);
+  await using sending = await startProcess(`${NEW},${OLD}`);
   await using after = await startProcess(NEW);
   for (const [one, next] of [
     [before, accepting],
-    [accepting, showing],
-    [showing, after],
+    [accepting, sending],
+    [sending, after],
   ] as const) {
     expect(await answers(one, next)).toEqual([true, true, true]);
     expect(await answers(next, one)).toEqual([true, true, true]);

@@ -110,7 +110,7 @@ test("the lean transport fails like Connect's client for an RPC that the server 
   expect(await code(lean)).toBe(await code(stock));
 });
 
-// JSON does not take the lean path.
+// A call in JSON does not take the lean path.
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   "the lean server answers like Connect's plugin for the post %s",
   async (id) => {
@@ -174,7 +174,7 @@ test("a call to an unreachable service fails as unavailable, and an earlier dead
   ).rejects.toMatchObject({ kind: "timeout" });
 });
 
-/** Fails the first time; then it is the real one. */
+/** A dispatcher that fails the first call, then works. */
 function breaking(code: string): Dispatcher {
   let failures = 0;
   return agent.compose((dispatch) => (options, handler) => {
@@ -208,7 +208,7 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have it, and says so: that is an answer.
+    // The server of these tests does not have this RPC; it counts as an answer.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends a head that announces sixteen megabytes, and a few of them; answers what is said until the other side ends it. */
+/** Sends headers that announce 16 MB, and a few of them; returns the answer until the server closes the connection. */
 async function announce(headers: readonly string[]): Promise<string> {
   const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
   socket.on("error", () => undefined);

@@ -48,7 +48,7 @@ async function serve(listener: RequestListener, host = PUBLIC, port = 0) {
   return { port: await listen(server, host, port), requests };
 }
 
-/** A server that says what no decent one does. */
+/** A server that sends exactly the given bytes. */
 async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -65,7 +65,7 @@ async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
   return await listen(server);
 }
 
-/** A name server that gives each name its answers one after the other, and the last one again and again. */
+/** A resolver that returns the answers for a name one after the other, and then repeats the last one. */
 function fakeDns(names: Record<string, readonly (readonly string[])[]>) {
   const asked: string[] = [];
   const resolve = async (hostname: string) => {
@@ -83,7 +83,7 @@ const dns = (names: Record<string, readonly string[]>) =>
 
 type Options = Partial<OutboundClientOptions>;
 
-/** The whole answer, or why there is none. */
+/** The whole answer, or why the request failed. */
 async function get(url: string, request: Partial<OutboundRequest> = {}, options: Options = {}) {
   const client = new OutboundClient({ allow, ...options });
   try {
@@ -233,7 +233,7 @@ test("a socket that is connected to a forbidden address sends no byte", async ()
   expect(received).toBe(0);
 });
 
-/** /3 leads over /2 and /1 to /0. */
+/** A server on which /3 redirects to /2, /2 to /1, and /1 to /0. */
 const countdown: RequestListener = (request, response) => {
   const left = Number(request.url?.slice(1));
   if (left === 0) response.end("there");

@@ -19,13 +19,13 @@ export type OutboundFailure =
  * A name that leads to a private address has the same message as one that does not answer: customers read these messages
  * and must not learn what exists in our network.
  */
-const WORDS = {
-  url_invalid: "this is no http or https address",
+const MESSAGES = {
+  url_invalid: "this is not an http or https URL",
   address_not_allowed: "the address cannot be reached",
   unreachable: "the address cannot be reached",
   broken: "the connection broke before the answer was complete",
   timed_out: "the answer was not complete in time",
-  redirect_refused: "the address redirects too often or to where we do not follow",
+  redirect_refused: "the address redirects too often, or to a target that is not followed",
   too_large: "the answer is too long",
 } satisfies Record<OutboundFailure, string>;
 
@@ -35,7 +35,7 @@ export class OutboundError extends Error {
   readonly failure: OutboundFailure;
 
   constructor(failure: OutboundFailure, options: { readonly cause?: unknown } = {}) {
-    super(WORDS[failure], options);
+    super(MESSAGES[failure], options);
     this.failure = failure;
   }
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AllowedAddress } from "./allowed-addresses.ts";
 import { createPublicConnector } from "./public-connector.ts";
 
-/** A server of our own network, to which nobody may be led. */
+/** A server in our own network, which must not be reachable. */
 let inside: Server;
 let connections = 0;
 beforeAll(async () => {

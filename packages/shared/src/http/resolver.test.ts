@@ -7,7 +7,7 @@ const A = 1;
 const AAAA = 28;
 const NXDOMAIN = 3;
 
-/** What the name server knows: per name the records by type; names that begin with `silent` get no answer. */
+/** The records of the name server by name and type; names that begin with `silent` get no answer. */
 const RECORDS: Readonly<Record<string, Readonly<Record<number, readonly (readonly number[])[]>>>> =
   {
     "both.example.com": {

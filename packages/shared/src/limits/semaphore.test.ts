@@ -111,7 +111,7 @@ test("releasing a permit twice frees it once", async () => {
   expect(semaphore.tryAcquire()).toBeUndefined();
 });
 
-/** A request, the end of the n-th granted one, or the abortion of the n-th that waits. */
+/** Requests permits, releases the n-th granted request, or aborts the n-th waiting one. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant("request" as const),

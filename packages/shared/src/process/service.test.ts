@@ -15,7 +15,7 @@ test.each(["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"])(
   (name) => {
     const env = { [name]: "10.0.0.1:80" };
     expect(() => read({ ...env, POSTRIDER_ENV: "production" })).toThrow(
-      `${name} is refused with POSTRIDER_ENV=production`,
+      `${name} must not be set with POSTRIDER_ENV=production`,
     );
     expect(read(env).service).toBe("sample");
     expect(read({ [name]: "", POSTRIDER_ENV: "production" }).service).toBe("sample");

@@ -63,7 +63,7 @@ function refuseInProduction(read: EnvReader): void {
     .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
   if (environment !== "production") return;
   for (const name of NOT_IN_PRODUCTION) {
-    if (read.has(name)) read.fail(name, "is refused with POSTRIDER_ENV=production");
+    if (read.has(name)) read.fail(name, "must not be set with POSTRIDER_ENV=production");
   }
 }
 

@@ -13,11 +13,11 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
     const [, id, secret] = KEY_ENTRY.exec(entry) ?? [];
     if (id !== undefined && secret !== undefined)
       return [{ id, secret: Buffer.from(secret, "base64") }];
-    read.fail(name, `has no kid:base64 of 32 bytes at place ${index + 1}`);
+    read.fail(name, `must list <key id>:<base64 of 32 bytes>; entry ${index + 1} is invalid`);
     return [];
   });
   if (new Set(keys.map((key) => key.id)).size < keys.length)
-    read.fail(name, "names two keys alike");
+    read.fail(name, "contains the same key id twice");
   return keys;
 }
 

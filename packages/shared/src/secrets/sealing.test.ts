@@ -40,7 +40,7 @@ test("any text can be sealed and unsealed, and any change of a character is dete
       const sealed = seal([newer], place, text, nonce());
       expect(unseal([newer], place, sealed)).toBe(text);
       const [version, id, ...parts] = sealed.split(".");
-      // A whole byte of nonce, ciphertext or tag: the last base64 digit of a part has bits that mean nothing.
+      // Changes a whole byte, because the last base64 digit of a part contains unused bits.
       const bytes = parts.map((part) => Buffer.from(part, "base64url"));
       const part = bytes[at % bytes.length] ?? Buffer.alloc(0);
       if (part.length === 0) return;

@@ -12,7 +12,7 @@ function openLog() {
 
 const SECRET = "canary-of-a-secret";
 
-/** What an error of a library may carry along. */
+/** Properties that libraries attach to errors. */
 class HttpError extends Error {
   override name = "HttpError";
   readonly code = "ECONNRESET";

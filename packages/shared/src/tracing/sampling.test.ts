@@ -16,14 +16,14 @@ afterEach(async () => {
   recording = undefined;
 });
 
-/** Nobody takes the spans. */
+/** An endpoint that does not receive the spans. */
 function record(ratio: number): void {
   const logger = createLogger({ service: "test", level: "silent" });
   const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
   recording = startExport({ ...config, service: "test", logger });
 }
 
-/** What goes on from the span of a request that came with the header. */
+/** The trace context that a request with this header passes on. */
 function passOn(header: string) {
   const { traceparent = "" } = openSpan("GET /", { kind: "server", parent: sampleAnew(header) });
   return toSpanReference(traceparent);

@@ -27,8 +27,8 @@ test.each([
   ["timeout", 504, "upstream_timeout"],
   ["internal", 500, "internal"],
 ] as const)("an unknown reason of the kind %s is answered with %i %s", (kind, status, code) => {
-  expect(httpStatusOf("nobody_knows", kind)).toBe(status);
-  expect(errorCodeOf("nobody_knows", kind)).toBe(code);
+  expect(httpStatusOf("unknown_code", kind)).toBe(status);
+  expect(errorCodeOf("unknown_code", kind)).toBe(code);
   expect(httpStatusOf("toString", kind)).toBe(status);
 });
 

@@ -57,7 +57,7 @@ test("a message shows a limit of zero", () => {
   expect(messageFor("en", "too_many_hashtags", { limit: 0, actual: 1 })).toContain("at most 0");
 });
 
-test.each(["", "nobody_knows", "__proto__", "toString", "constructor"])(
+test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   "the unknown code %j has a general message",
   (code) => {
     expect(messageFor("en", code)).toBe("This value is not valid.");

@@ -8,7 +8,7 @@ interface Request {
   readonly query?: string;
 }
 
-/** What fastify's own ajv finds, so that these tests break when its words change. */
+/** The faults that fastify's own ajv finds, so that these tests fail when its output changes. */
 async function faultsOf(schema: object, { body, query = "" }: Request): Promise<Violation[]> {
   const found: Violation[] = [];
   await using app = fastify({

@@ -36,13 +36,13 @@ interface Bucket {
   at: number;
 }
 
-/** Keys and token buckets as the accounts service has them; answers after `latencyMs` on the test's clock. */
+/** Keys and token buckets like those of the accounts service. It answers after `latencyMs` of the test's clock. */
 class TestAccounts {
   readonly keys = new Map<string, StoredKey>();
   readonly calls: Query[][] = [];
   readonly contexts: unknown[] = [];
   readonly buckets = new Map<string, Bucket>();
-  /** Only what the gateway heard of. */
+  /** Granted requests in answers that reached the gateway. */
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
@@ -141,7 +141,7 @@ function admit(key: string | undefined, workspaceId?: string, address = ADDRESS)
   return admission.admit({ key, workspaceId, address });
 }
 
-/** The answer, with the clock moved as far as a batch and its call need. */
+/** The answer, after moving the clock as far as a batch and its call take. */
 async function admitted(key: string | undefined, workspaceId?: string): Promise<AdmissionResult> {
   const result = admit(key, workspaceId);
   if (result instanceof Promise) await pass(2 + accounts.latencyMs);
@@ -164,7 +164,7 @@ async function kindsOf(count: number, key: string): Promise<Record<string, numbe
   return counts;
 }
 
-/** Spends what was granted ahead. */
+/** Uses the requests that were granted in advance. */
 function spendPrepaid(key: string): number {
   let count = 0;
   while (!(admit(key) instanceof Promise)) count += 1;
@@ -222,7 +222,7 @@ test("requests that were granted in advance are used without a call", async () =
 });
 
 test("a batched call carries neither the id nor the deadline of one of its requests", async () => {
-  // Fake timers would not carry a request's context into the batch, as real ones do.
+  // Uses real timers, because fake ones do not pass on the async context.
   vi.useRealTimers();
   start();
   const result = runInContext({ requestId: "first" }, () => admit(accounts.addKey()));
@@ -240,7 +240,7 @@ test("a workspace without requests left is refused without a call until one is r
     retryAfterSeconds: 1,
     limit: { policy: "workspace", quota: 600, windowSeconds: 60, remaining: 0, resetSeconds: 60 },
   });
-  // The bucket has refilled for 2 ms when it is asked.
+  // The bucket has been refilled for the 2 ms of the batch window.
   await pass(97);
   expect(admit(key)).toMatchObject({ kind: "rate_limited" });
   expect(accounts.calls).toHaveLength(1);
@@ -526,10 +526,10 @@ const stormy = fc.record({
 });
 
 const long = { maxLength: 60, size: "max" } as const;
-/** On a busy machine 100 runs take many seconds; cut off, they would go on in the next test's world. */
+/** Generous, because 100 runs take many seconds on a busy machine and would continue during the next test. */
 const PROPERTY_MS = 60_000;
 
-/** Runs the steps and tells after each change how much was admitted. */
+/** Runs the steps and reports after each of them how many requests were admitted. */
 async function play(steps: readonly Step[], check: (admitted: number) => void): Promise<number> {
   start();
   accounts.setBucket(WORKSPACE, 120);
@@ -555,7 +555,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
   accounts.state = "up";
   await pass(5000);
   await Promise.all(results);
-  // Asks until what an outage has left behind is paid.
+  // Sends requests until the debt of the outage is repaid.
   for (let round = 0; round < 8; round += 1) {
     for (let index = 0; index < 20; index += 1)
       results.push(Promise.resolve(admit(keys[0])).then(note));
