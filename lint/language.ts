@@ -16,10 +16,13 @@ const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
   // In quotes `nobody` is the Unix user.
   [/(?<![`"'])\b(?:nobody|somebody|whoever|hardly)\b(?![`"'])/gi, ACTOR],
   [/\bso (?:long|many)\b(?! as\b| that\b)/gi, "say how long or how many, with the unit"],
-  [/\bis (?:no|none)\b(?! (?:longer|more|less)\b)/gi, 'write "is not"'],
+  [/(?<!\bthere )\bis (?:no|none)\b(?! (?:longer|more|less)\b)/gi, 'write "is not"'],
   [/films?/gi, 'write "video"'],
   [/\b[Nn]ews\b|[a-z]News(?=[A-Z]|\b)/g, 'write "update"'],
-  [/\baway\b/gi, 'write "unavailable", or leave it out'],
+  [
+    /(?<!\b(?:took|takes?|moves?|throws?) (?:\S+ ){0,3})\baway\b/gi,
+    'write "unavailable", or leave it out',
+  ],
   [/gently/gi, "say what happens"],
   [/workshops?/gi, 'write "context"'],
   [/poison(?:ed|s)?/gi, 'write "crash-looping"'],

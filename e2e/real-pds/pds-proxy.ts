@@ -22,7 +22,7 @@ async function readAll(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 
 /**
  * Stands before the server, so that answers can be lost and calls be counted, and is the video service, which does what
- * Bluesky's does: with the token that it was shown it puts the film into the account's repository.
+ * Bluesky's does: with the token that it was shown it puts the video into the account's repository.
  */
 export class PdsProxy implements AsyncDisposable {
   readonly url: string;
@@ -66,8 +66,8 @@ export class PdsProxy implements AsyncDisposable {
       response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>");
       return;
     }
-    const isFilm = method === "app.bsky.video.uploadVideo";
-    const sent = isFilm ? "/xrpc/com.atproto.repo.uploadBlob" : `${url.pathname}${url.search}`;
+    const isVideo = method === "app.bsky.video.uploadVideo";
+    const sent = isVideo ? "/xrpc/com.atproto.repo.uploadBlob" : `${url.pathname}${url.search}`;
     const answer = await fetch(this.target + sent, {
       method: request.method ?? "GET",
       headers: Object.fromEntries(
@@ -86,7 +86,7 @@ export class PdsProxy implements AsyncDisposable {
     }
     const type = answer.headers.get("content-type") ?? "application/json";
     response.writeHead(answer.status, { "content-type": type });
-    response.end(isFilm && answer.ok ? toJob(text) : text);
+    response.end(isVideo && answer.ok ? toJob(text) : text);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -184,23 +184,24 @@ test("links, tags and mentions of a text are where they stand in its bytes", asy
   ]);
 });
 
-test("images and films arrive byte for byte", async () => {
+test("images and videos reach the repository byte for byte", async () => {
   const { person, accountId } = await connect();
   const picture = sampleJpeg();
   const image = { fileName: "a.jpg", contentType: "image/jpeg", bytes: picture };
-  const film = { fileName: "a.mp4", contentType: "video/mp4", bytes: sampleMp4({ seconds: 3 }) };
+  const video = { fileName: "a.mp4", contentType: "video/mp4", bytes: sampleMp4({ seconds: 3 }) };
   const { id: imageId } = await upload(system.api, image);
-  const { id: filmId } = await upload(system.api, film);
+  const { id: videoId } = await upload(system.api, video);
   await publish(accountId, { content: "An image", mediaIds: [imageId] });
-  await publish(accountId, { content: "", mediaIds: [filmId] });
+  await publish(accountId, { content: "", mediaIds: [videoId] });
 
   const records = (await listRecords(person)).map(({ value }) => value);
-  const [video] = records.flatMap(({ embed }) => embed?.video ?? []);
-  const [shown] = records.flatMap(({ embed }) => embed?.images ?? []);
-  if (video === undefined || shown === undefined) throw new Error("they are not there");
-  expect(video).toMatchObject({ mimeType: "video/mp4", size: film.bytes.length });
-  expect((await readBlob(person, video)).equals(film.bytes)).toBe(true);
-  expect((await readBlob(person, shown.image)).equals(picture)).toBe(true);
+  const [shownVideo] = records.flatMap(({ embed }) => embed?.video ?? []);
+  const [shownImage] = records.flatMap(({ embed }) => embed?.images ?? []);
+  if (shownVideo === undefined || shownImage === undefined)
+    throw new Error("the repository lacks the image or the video");
+  expect(shownVideo).toMatchObject({ mimeType: "video/mp4", size: video.bytes.length });
+  expect((await readBlob(person, shownVideo)).equals(video.bytes)).toBe(true);
+  expect((await readBlob(person, shownImage.image)).equals(picture)).toBe(true);
 });
 
 test("a post whose answer was lost is found by its key, and is there once", async () => {

@@ -221,10 +221,10 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       const group = newId();
       await using bus = fixture.open();
       const records = events(250);
-      let poisonCalls = 0;
+      let faultyCalls = 0;
       await consume(bus, topic, group, async (ids) => {
         if (!ids.includes("a77")) return;
-        if (ids.length === 1) poisonCalls += 1;
+        if (ids.length === 1) faultyCalls += 1;
         throw new TypeError("cannot handle a77");
       });
       await publish(bus, topic, records);
@@ -243,7 +243,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
           },
         ]),
       );
-      expect(poisonCalls).toBe(5);
+      expect(faultyCalls).toBe(5);
     });
 
     test("an event that is not valid JSON is parked, and one with unknown fields is handled", async () => {

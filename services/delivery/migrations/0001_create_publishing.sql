@@ -9,13 +9,13 @@ create table publish_tasks (
   status text not null check (status in (
     'queued', 'working', 'calling', 'unknown', 'reconciling', 'published', 'failed', 'dropped'
   )),
-  -- Nobody touches the task before: its due time (queued), the end of the lease (working, reconciling), the end of the
+  -- No worker takes the task before this time: its due time (queued), the end of the lease (working, reconciling), the end of the
   -- visible call (calling), the next look (unknown).
   wake_at timestamptz not null,
   due_at timestamptz not null,
   -- No visible call starts after it.
   publish_before timestamptz not null,
-  -- Raised with each claim: whoever holds an older one decides nothing any more.
+  -- Raised with each claim: a worker with an older fence can no longer decide.
   fence bigint not null default 0,
   lease_owner uuid,
   crash_count int not null default 0,

@@ -9,9 +9,9 @@ create table deletion_tasks (
   -- Empty when the platform's id of what was published is not known.
   external_id text not null,
   status text not null check (status in ('queued', 'working', 'deleted', 'failed')),
-  -- Nobody touches the task before: the next try (queued), the end of the lease (working).
+  -- No worker takes the task before this time: the next try (queued), the end of the lease (working).
   wake_at timestamptz not null,
-  -- Raised with each claim: whoever holds an older one decides nothing any more.
+  -- Raised with each claim: a worker with an older fence can no longer decide.
   fence bigint not null default 0,
   lease_owner uuid,
   -- Claims in a row that ended without a word.

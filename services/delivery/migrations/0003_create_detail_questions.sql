@@ -6,7 +6,7 @@ create table detail_questions (
   account_id uuid not null,
   platform text not null,
   handles jsonb not null,
-  -- Nobody asks before: the next question, or the end of the time that one may take.
+  -- The platform is not asked before this time: the next question, or the end of the time that one may take.
   wake_at timestamptz not null default now() + interval '1 second',
   asked_count int not null default 0,
   created_at timestamptz not null default now(),

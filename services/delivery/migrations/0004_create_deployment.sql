@@ -12,7 +12,7 @@ create table deployment (
   seen_at timestamptz not null,
   -- A target that was due before may be visible, whatever its task says.
   restored_at timestamptz,
-  -- Calls that the data does not know of came after it; empty when nobody knows.
+  -- Calls that the data does not know of came after it; null when it is unknown.
   data_until timestamptz
 );
 

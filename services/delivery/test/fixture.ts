@@ -130,7 +130,7 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * The surroundings of delivery in memory: posts and accounts with their RPCs, and a connector of one platform that publishes
+ * The services that delivery calls, in memory: posts and accounts with their RPCs, and a connector of one platform that publishes
  * unless a test scripts other outcomes.
  */
 export class World {

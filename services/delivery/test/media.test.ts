@@ -269,10 +269,10 @@ test("a stopping process waits for a call with media until the deadline of the c
   await using database = await openDatabase();
   const world = new World();
   // A deadline grows by 1 ms per 250 bytes: here by 4 s, to 4.6 s.
-  const film = mp4Media(1_000_000);
+  const video = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
-  const target = world.addTarget({ media: [film] });
+  const target = world.addTarget({ media: [video] });
   const x: PublishingConnector = {
     ...carrying(world, []),
     publish: async (publication) => {

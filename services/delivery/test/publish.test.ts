@@ -105,7 +105,9 @@ test("handles of a step are stored before the visible call and used by the next 
       },
     },
   ];
-  world.reactions = [() => ({ kind: "retryable", code: "platform_unavailable", message: "away" })];
+  world.reactions = [
+    () => ({ kind: "retryable", code: "platform_unavailable", message: "HTTP 503" }),
+  ];
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
 

@@ -14,7 +14,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-const away: Reaction = () => ({
+const unavailable: Reaction = () => ({
   kind: "retryable",
   code: "platform_unavailable",
   message: "not connected",
@@ -23,7 +23,7 @@ const away: Reaction = () => ({
 test("a retryable failure is tried again, and each attempt is reported", async () => {
   await using database = await openDatabase();
   const world = new World();
-  world.reactions = [away, away];
+  world.reactions = [unavailable, unavailable];
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
 
@@ -51,7 +51,7 @@ test("a retryable failure is tried again, and each attempt is reported", async (
 test("a target fails with the last code after its last retry", async () => {
   await using database = await openDatabase();
   const world = new World();
-  world.reactions = [away, away, away, away];
+  world.reactions = [unavailable, unavailable, unavailable, unavailable];
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
 
@@ -147,7 +147,7 @@ test("a limit of the platform costs no attempt and holds back the whole account"
 test("five failures in a row pause an account, and a success resets the count", async () => {
   await using database = await openDatabase();
   const world = new World();
-  world.reactions = Array.from({ length: 5 }, () => away);
+  world.reactions = Array.from({ length: 5 }, () => unavailable);
   const accountId = randomUUID();
   const targets = Array.from({ length: 3 }, () => world.addTarget({ accountId }));
   const settings = { retryMs: [1, 1, 1, 1, 1, 1] };

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());
 
-const createPublication = (media: readonly PublicationMedia[], text = "News from the Page") =>
+const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
   platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
 
 const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [

@@ -208,7 +208,7 @@ test.each([
   ["a token with a part more", `${token}.x`],
   ["a signature spelt in another way", `${token}=`],
   ["nonsense", "nonsense"],
-  ["an escape that is none", "%zz"],
+  ["an invalid escape", "%zz"],
   ["a very long path", "a".repeat(10_000)],
 ])("%s is answered with not_found", async (_, given) => {
   serve();

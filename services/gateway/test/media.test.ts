@@ -40,7 +40,7 @@ const MEDIA = {
   height: 1080,
   durationMs: 12_345n,
   sha256: "a".repeat(64),
-  fileName: "film.mp4",
+  fileName: "video.mp4",
   createdAt: { seconds: 1_795_000_000n, nanos: 0 },
 };
 const RECORD = {
@@ -53,7 +53,7 @@ const RECORD = {
   height: 1080,
   durationMs: 12_345,
   sha256: "a".repeat(64),
-  fileName: "film.mp4",
+  fileName: "video.mp4",
   url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/media\/[\w-]+\.[\w-]+$/) as string,
   createdAt: "2026-11-18T11:06:40.000Z",
 };
@@ -86,7 +86,7 @@ const presign = (payload: object = {}, headers = {}): InjectOptions => ({
   method: "POST",
   url: "/api/v1/media/presign",
   headers,
-  payload: { fileName: "film.mp4", contentType: "video/mp4", bytes: 5, ...payload },
+  payload: { fileName: "video.mp4", contentType: "video/mp4", bytes: 5, ...payload },
 });
 const fromUrl = (payload: object, headers = {}): InjectOptions => ({
   method: "POST",
@@ -116,7 +116,7 @@ test("POST /media/presign answers with a grant for a PUT to the gateway", async 
   ]);
   expect(answer.headers["idempotent-replayed"]).toBeUndefined();
   expect(calls).toMatchObject([
-    { workspaceId: WORKSPACE_ID, fileName: "film.mp4", contentType: "video/mp4", bytes: 5n },
+    { workspaceId: WORKSPACE_ID, fileName: "video.mp4", contentType: "video/mp4", bytes: 5n },
   ]);
 });
 

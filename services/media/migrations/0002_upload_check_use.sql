@@ -14,7 +14,7 @@ alter table media
   add column delivery_content_type text,
   -- Why the bytes are not taken: `{code, limit, actual}`.
   add column rejection jsonb,
-  -- Who works on it, a check or the removal of its objects, and until when nobody else does.
+  -- The lease of the worker that checks it or removes its objects, and when the lease ends.
   add column lease_token uuid,
   add column lease_until timestamptz,
   add column ready_at timestamptz(3),
@@ -36,7 +36,7 @@ create index media_pending on media (created_at) where status = 'pending';
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
--- No two media share an object; an object that neither index knows is nobody's.
+-- No two media share an object; an object that neither index knows belongs to no media.
 create unique index media_object on media (object_key) where object_key is not null;
 
 create unique index media_delivery_object on media (delivery_key) where delivery_key is not null;

@@ -3,7 +3,7 @@
 create table import_claims (
   workspace_id uuid not null,
   key text not null,
-  -- New for each claim: whoever lost the claim is told from whoever has it now.
+  -- New for each claim: it distinguishes the present owner of the claim from an earlier one.
   token uuid not null,
   lease_until timestamptz not null,
   primary key (workspace_id, key)

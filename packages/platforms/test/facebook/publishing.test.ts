@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => platform[Symbol.asyncDispose]());
 beforeEach(() => platform.reset());
 
-const createPublication = (media: readonly PublicationMedia[], text = "News from the Page") =>
+const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
   platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
 const prepare = (publication: Publication, options = {}) =>
   platform.prepare(facebook, publication, options);
@@ -115,7 +115,7 @@ describe("publishing on Facebook", () => {
       const { outcome, publishCalls } = await settle(publication);
       const [entry, ...others] = await platform.visible();
       expect(others).toEqual([]);
-      expect(entry).toMatchObject({ text: "News from the Page", media: media.map(shown) });
+      expect(entry).toMatchObject({ text: "Greetings from the Page", media: media.map(shown) });
       expect(publishCalls).toBe(1);
       expect(outcome).toMatchObject({
         externalId: entry?.id,

@@ -292,8 +292,8 @@ describe("failing steps on Instagram", () => {
 
   test("an image that Instagram cannot fetch is retried", async () => {
     const publication = await createPublication([jpegMedia(1)]);
-    const away = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
-    const { failure } = await prepare({ ...publication, media: away });
+    const missing = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
+    const { failure } = await prepare({ ...publication, media: missing });
     expect(failure).toMatchObject({ kind: "retryable", code: "media_fetch_failed" });
   });
 

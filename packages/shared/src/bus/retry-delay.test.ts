@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { RetryLaterError } from "#src/bus.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
 
-const error = new Error("away");
+const error = new Error("unavailable");
 
 test("the pauses between retries double from 100 ms up to 5 s", () => {
   const delays = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map((failures) =>

@@ -105,7 +105,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "This option belongs to no target of the post. Use a platform or the id of one of its accounts.",
   schedule_in_past: "The time is in the past. Choose a later one, or omit it to publish now.",
   schedule_too_far:
-    "The time is too far away[: at most {limit} days ahead]. Choose an earlier one.",
+    "The time is too far in the future[: at most {limit} days ahead]. Choose an earlier one.",
   monthly:
     "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
   daily:

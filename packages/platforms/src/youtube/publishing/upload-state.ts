@@ -4,7 +4,7 @@ import type { UploadedVideo } from "./uploaded-video.ts";
 
 /** The progress of an upload; stored as a handle after each answer of YouTube. */
 export interface Upload {
-  /** The URI of the session. It is secret: whoever has it may send bytes. */
+  /** The URI of the session. It is secret: it alone authorizes an upload. */
   readonly uri: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
