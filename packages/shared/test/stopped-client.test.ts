@@ -36,10 +36,10 @@ async function openWay(databaseUrl: string): Promise<Server> {
 
 beforeAll(async () => {
   database = await createDatabase(1);
-  // The role's timeout is 15 s; this database sets 3 s, to shorten the test.
+  // The role's timeout is 15 s; this database sets 6 s, to shorten the test.
   const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
   await database.ownerSql.unsafe(
-    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '3s'`,
+    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
   );
   way = await openWay(database.url);
   const url = new URL(database.url);

@@ -165,5 +165,5 @@ test("delivery does not start without a key that stored handles need, and names 
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await once(child, "exit")) as [number | null];
   expect(code).not.toBe(0);
-  expect((await said).join()).toContain("HANDLE_KEYS has not: k1");
+  expect((await said).join()).toContain("missing in HANDLE_KEYS: k1");
 });
