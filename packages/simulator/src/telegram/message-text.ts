@@ -4,7 +4,7 @@ import { markdownText } from "#src/telegram/markdown-markup.ts";
 import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 
-/** UTF-16 units after entity parsing. */
+/** Maximum length of a text in UTF-16 units, after markup is parsed. */
 const MAX_TEXT = 4096;
 const MAX_CAPTION = 1024;
 const MAX_RAW_BYTES = 32_768;
@@ -38,7 +38,7 @@ export function messageText(parameters: Parameters): string {
   return text;
 }
 
-/** The caption of a medium as readers see it; empty if there is none. */
+/** The caption of a file as readers see it; empty when the call has none. */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
   return text.trim().length > MAX_CAPTION ? refuse("message caption is too long") : text;
