@@ -9,12 +9,12 @@ export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }
 
-/** TikTok answers most wrong requests with 200 and an error. */
-function faultOf(call: Call, form: URLSearchParams): Reply | undefined {
+/** Why the request is invalid, or undefined. TikTok answers most invalid requests with status 200 and an error. */
+function requestError(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded") {
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
   }
-  // The simulator knows every app.
+  // The simulator accepts every app, but client_key and client_secret must not be empty.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
     ? undefined
@@ -36,9 +36,9 @@ function pairReply(pair: TokenPair): Reply {
 
 function token(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
-  const fault = faultOf(call, form);
-  if (fault !== undefined) {
-    return fault;
+  const error = requestError(call, form);
+  if (error !== undefined) {
+    return error;
   }
   switch (grantOf(call)) {
     case "refresh_token": {
@@ -83,9 +83,9 @@ function grantOf(call: Call): string {
 
 function revoke(network: TiktokNetwork, call: Call): Reply {
   const form = formOf(call);
-  const fault = faultOf(call, form);
-  if (fault !== undefined) {
-    return fault;
+  const error = requestError(call, form);
+  if (error !== undefined) {
+    return error;
   }
   return network.tokens.revoke(form.get("token") ?? "")
     ? { status: 200, body: {} }

@@ -19,7 +19,7 @@ import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
 const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
-/** The largest last chunk. */
+/** Maximum size of the last chunk, and so of a request. */
 const MAX_BODY_BYTES = 128_000_000;
 
 function usernameFault(username: string): string | undefined {
@@ -93,7 +93,7 @@ function refusal(operation: string, call: Call): Reply {
   }
 }
 
-/** TikTok: the Content Posting and Display APIs, and the upload host below `/open-upload`. */
+/** TikTok: the Content Posting API, the Display API, and the upload host below `/open-upload`. */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
@@ -115,7 +115,7 @@ export function createTiktok(world: World): Platform {
         clientParameter: "client_key",
         scopeSeparator: ",",
         scopes: ALL_SCOPES,
-        // Websites have none there.
+        // TikTok supports no PKCE for websites.
         pkce: "none",
         settings: world.settings,
         codes: network.codes,

@@ -20,7 +20,7 @@ const FIELDS: readonly string[] = [
 ];
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
-/** Titles and descriptions are cut in lists. */
+/** Maximum length of titles and descriptions in lists; longer ones are cut. */
 const MAX_SHOWN = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {
@@ -53,7 +53,7 @@ function view(
   return Object.fromEntries(fields.map((name) => [name, values[name]]));
 }
 
-/** Only what everybody may see is listed, and only after moderation. */
+/** The account's public posts that have passed moderation. */
 function listed(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
   const posts = [...network.world.posts.newestFirst(account)];
   return posts.flatMap(({ id }) => {
@@ -67,7 +67,7 @@ function idsOf({ body }: TiktokCall): readonly unknown[] {
   const ids = isRecord(filters) ? filters["video_ids"] : undefined;
   return Array.isArray(ids) && ids.length >= 1 && ids.length <= MAX_IDS
     ? ids
-    : refuseParameter(`video_ids are 1 to ${MAX_IDS} ids.`);
+    : refuseParameter(`video_ids must be 1 to ${MAX_IDS} ids.`);
 }
 
 function query(network: TiktokNetwork, call: TiktokCall): Reply {
@@ -86,7 +86,7 @@ function numberOf(value: unknown, otherwise: number, max: number): number {
     : refuseParameter("max_count or cursor is not valid.");
 }
 
-/** A page goes on below the cursor, which is a time in milliseconds. */
+/** One page of the list. The cursor is a time in milliseconds; the page starts below it. */
 function list(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const count = numberOf(call.body["max_count"], 10, MAX_COUNT);
@@ -102,7 +102,7 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/** The creator's public posts and their counters. */
+/** The endpoints that list a creator's public posts and return their counters. */
 export function videoEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   const shared = { method: "POST", reads: true, scope: "video.list", perMinute: 600 } as const;
   return [
