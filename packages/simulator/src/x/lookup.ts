@@ -90,7 +90,7 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /2/tweets?ids=`, with an `errors` array for what is missing. */
+/** `GET /2/tweets?ids=`, with an `errors` array for the ids that do not exist. */
 export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",

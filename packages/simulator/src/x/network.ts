@@ -6,18 +6,18 @@ import { MediaStore } from "#src/x/media.ts";
 import { Tokens } from "#src/x/tokens.ts";
 import { TweetIndex } from "#src/x/tweet-index.ts";
 
-/** What X keeps besides the shared world. */
+/** X's state besides the shared `World`. */
 export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
   readonly codes: AuthorizationCodes;
   readonly tweets: TweetIndex;
   readonly media: MediaStore;
-  /** Replies that were hidden, by the comment's id. */
+  /** Ids of the comments that are hidden. */
   readonly hidden: Table<boolean>;
 }
 
-/** X's codes live half a minute. */
+/** X's authorization codes expire after 30 seconds. */
 const CODE_LIFE_MS = 30_000;
 
 export function createNetwork(world: World): XNetwork {

@@ -17,7 +17,10 @@ export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }
 
-/** A confidential app signs in with Basic, a public one names itself in the form; the simulator knows every app. */
+/**
+ * Whether the call names an app: a confidential app in the Basic header, a public app in the form. The simulator
+ * accepts every app.
+ */
 function clientOf(call: Call, form: URLSearchParams): string {
   const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);
   const name =

@@ -40,7 +40,7 @@ function tokenAfter(post: Post): string {
   return `${TOKEN_PREFIX}${BigInt(post.id).toString(36)}`;
 }
 
-/** The id that a page begins below. */
+/** Reads from the page token the id below which the page starts. */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
   if (token === null) {
@@ -67,7 +67,7 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
 }
 
-/** Which posts the query wants, whatever page they are on. */
+/** Returns whether a post matches the query, on whichever page it is. */
 function wantedBy(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;

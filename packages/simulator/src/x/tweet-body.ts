@@ -2,7 +2,7 @@ import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
-/** The parts of a create request that the simulator acts on. */
+/** The fields of a create request that the simulator uses. */
 export interface TweetBody {
   readonly text: string;
   readonly mediaIds: readonly string[];
@@ -21,7 +21,7 @@ function listOf(check: Check, min: number, max: number): Check {
     Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);
 }
 
-/** An object with these fields and no others. */
+/** Checks that a value is an object with these fields and no others. */
 function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (value) =>
     isRecord(value) &&
@@ -75,7 +75,7 @@ function nestedList(value: unknown, name: string): readonly string[] {
   return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
 }
 
-/** Reads a create request as strictly as X does: a field that it does not know is an error. */
+/** Reads a create request as strictly as X does: an unknown field is an error. */
 export function parseTweetBody(call: Call): TweetBody {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   if (body === undefined) {

@@ -20,7 +20,7 @@ import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPE } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
-/** How long a simulated 429 asks to wait: tests cannot wait for a real window. */
+/** The wait of a simulated 429. Tests cannot wait for a real rate limit window. */
 const SIMULATED_WAIT_MS = 2000;
 
 function usernameFault(username: string): string | undefined {

@@ -5,7 +5,7 @@ import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { etagOf } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Readers have no channel here; an author's name always gives the same id. */
+/** A channel id derived from the author's name, because readers have no channel in the simulator. */
 function authorId(author: string): string {
   return `UC${createHash("sha256").update(author).digest("base64url").slice(0, 22)}`;
 }
@@ -32,7 +32,7 @@ function written({ author, channelId, text, createdAt }: Written) {
   };
 }
 
-/** A reader's comment. */
+/** A reader's comment, as the API returns it. */
 export function commentView(network: YoutubeNetwork, comment: Comment, parts: ReadonlySet<string>) {
   const { id, author, mediaId, account } = comment;
   const status = network.discussion.statusOf(id);
@@ -50,7 +50,7 @@ export function commentView(network: YoutubeNetwork, comment: Comment, parts: Re
   };
 }
 
-/** The channel's answer to one. */
+/** The channel's reply to a comment, as the API returns it. */
 export function replyView(
   network: YoutubeNetwork,
   reply: ChannelReply,
@@ -72,7 +72,7 @@ export function replyView(
   };
 }
 
-/** A comment with what was answered to it. */
+/** A comment with its replies, as the API returns it. */
 export function threadView(
   network: YoutubeNetwork,
   comment: Comment,

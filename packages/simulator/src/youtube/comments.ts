@@ -65,7 +65,7 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   });
 }
 
-/** The one thing that a reply consists of. */
+/** Reads the parent's id and the text of a new reply. */
 function replyText(call: Call): { readonly parentId: string; readonly text: string } {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const snippet = body?.["snippet"];
@@ -99,7 +99,7 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
   return { status: 200, body: replyView(network, made, parts) };
 }
 
-/** The comments that the call names; all of them below videos of the channel. */
+/** The comment ids in the call. Ends the call with an error unless all comments belong to videos of the channel. */
 function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall): string[] {
   const ids = requireParameter(call.query, "id").split(",");
   for (const id of ids) {
@@ -170,7 +170,7 @@ function listThreads(network: YoutubeNetwork): Endpoint {
   });
 }
 
-/** What can be done with the comments below a channel's videos. */
+/** The endpoints that list, answer, moderate and delete the comments on a channel's videos. */
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
     listThreads(network),

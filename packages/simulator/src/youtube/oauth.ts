@@ -10,7 +10,7 @@ export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }
 
-/** The simulator knows every app. */
+/** Whether the form has a client id and a client secret. The simulator accepts every app. */
 function namesClient(form: URLSearchParams): boolean {
   return ["client_id", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
 }

@@ -62,7 +62,7 @@ function errorReply(status: number, call: Call): Reply {
     : statusError(status);
 }
 
-/** YouTube's Data API, version 3, and Google's token endpoints: all their hosts below one prefix. */
+/** YouTube's Data API, version 3, and Google's token endpoints. All hosts are below one prefix. */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
