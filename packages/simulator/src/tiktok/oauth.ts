@@ -1,13 +1,10 @@
-import { contentType } from "#src/http/call.ts";
+import { contentType, formOf } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import type { TokenPair } from "#src/tiktok/tokens.ts";
-
-export function formOf(call: Call): URLSearchParams {
-  return new URLSearchParams(call.body.toString("utf8"));
-}
 
 /** Why the request is invalid, or undefined. TikTok answers most invalid requests with status 200 and an error. */
 function requestError(call: Call, form: URLSearchParams): Reply | undefined {
@@ -63,18 +60,8 @@ function redeem(
   form: URLSearchParams,
   now: number,
 ): TokenPair | undefined {
-  const text = (name: string): string => form.get(name) ?? "";
-  const redemption = {
-    code: text("code"),
-    clientId: text("client_key"),
-    redirectUri: text("redirect_uri"),
-    codeVerifier: text("code_verifier"),
-  };
-  const approval = codes.redeem(redemption, now);
-  const [account] = approval?.accounts ?? [];
-  return approval === undefined || account === undefined
-    ? undefined
-    : tokens.issue(account, approval.scopes, now);
+  const approval = redeemForm(codes, form, form.get("client_key") ?? "", now);
+  return approval && tokens.issue(approval.account, approval.scopes, now);
 }
 
 function grantOf(call: Call): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -9,7 +9,7 @@ import { apiError, bareStatus, oauthError, statusError } from "#src/tiktok/error
 import { initEndpoints } from "#src/tiktok/init.ts";
 import { createNetwork } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
-import { formOf, oauthRoutes } from "#src/tiktok/oauth.ts";
+import { oauthRoutes } from "#src/tiktok/oauth.ts";
 import { statusEndpoints } from "#src/tiktok/status.ts";
 import { ALL_SCOPES } from "#src/tiktok/tokens.ts";
 import { UPLOAD_PATH, uploadRoute } from "#src/tiktok/upload.ts";

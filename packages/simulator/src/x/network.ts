@@ -18,14 +18,14 @@ export interface XNetwork {
 }
 
 /** X's authorization codes expire after 30 seconds. */
-const CODE_LIFE_MS = 30_000;
+const CODE_LIFETIME_MS = 30_000;
 
 export function createNetwork(world: World): XNetwork {
   const store: Store = world.store;
   return {
     world,
     tokens: new Tokens(store, world.secrets),
-    codes: new AuthorizationCodes(store, world.secrets, "x", CODE_LIFE_MS),
+    codes: new AuthorizationCodes(store, world.secrets, "x", CODE_LIFETIME_MS),
     tweets: new TweetIndex(world.posts, world.accounts, store),
     media: new MediaStore(store),
     hidden: store.table<boolean>("x.hidden"),

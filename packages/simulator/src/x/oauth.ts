@@ -1,4 +1,6 @@
+import { formOf } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -12,10 +14,6 @@ const INVALID_CODE = oauthError(
   "invalid_request",
   "Value passed for the authorization code was invalid.",
 );
-
-export function formOf(call: Call): URLSearchParams {
-  return new URLSearchParams(call.body.toString("utf8"));
-}
 
 /**
  * Whether the call names an app: a confidential app in the Basic header, a public app in the form. The simulator
@@ -51,23 +49,13 @@ function token(network: XNetwork, call: Call, { now }: Moment): Reply {
 }
 
 function redeem(
-  network: XNetwork,
+  { codes, tokens }: XNetwork,
   form: URLSearchParams,
   clientId: string,
   now: number,
 ): TokenPair | undefined {
-  const text = (name: string): string => form.get(name) ?? "";
-  const approval = network.codes.redeem(
-    {
-      code: text("code"),
-      clientId,
-      redirectUri: text("redirect_uri"),
-      codeVerifier: text("code_verifier"),
-    },
-    now,
-  );
-  const [account] = approval?.accounts ?? [];
-  return account === undefined ? undefined : network.tokens.issue(account, now);
+  const approval = redeemForm(codes, form, clientId, now);
+  return approval && tokens.issue(approval.account, now);
 }
 
 function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {

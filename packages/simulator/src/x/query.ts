@@ -4,6 +4,17 @@ import type { PostSelection } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
+/** The parameters with which every endpoint of posts lets the caller choose fields and related objects. */
+export const FIELD_PARAMETERS = [
+  "tweet.fields",
+  "post.fields",
+  "expansions",
+  "media.fields",
+  "poll.fields",
+  "user.fields",
+  "place.fields",
+];
+
 /** Refuses query parameters that the endpoint does not have. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const [name, value] of query) {

@@ -6,6 +6,7 @@ import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import {
   checkParameters,
+  FIELD_PARAMETERS,
   instantParameter,
   integerParameter,
   postSelection,
@@ -20,13 +21,7 @@ const PARAMETERS = [
   "exclude",
   "start_time",
   "end_time",
-  "tweet.fields",
-  "post.fields",
-  "expansions",
-  "media.fields",
-  "poll.fields",
-  "user.fields",
-  "place.fields",
+  ...FIELD_PARAMETERS,
 ];
 
 const TOKEN_PREFIX = "7140";

@@ -1,4 +1,4 @@
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -15,7 +15,7 @@ import { mediaStatus } from "#src/x/media-status.ts";
 import { mediaUploads } from "#src/x/media-upload.ts";
 import { createNetwork } from "#src/x/network.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { formOf, oauthRoutes } from "#src/x/oauth.ts";
+import { oauthRoutes } from "#src/x/oauth.ts";
 import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPE } from "#src/x/tokens.ts";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -13,7 +13,7 @@ import { toRoute } from "#src/youtube/endpoint.ts";
 import { oauthError, statusError } from "#src/youtube/errors.ts";
 import { createNetwork } from "#src/youtube/network.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { formOf, INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
+import { INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
 import { listPlaylistItems } from "#src/youtube/playlist-items.ts";
 import { ALL_SCOPES } from "#src/youtube/tokens.ts";
 import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
