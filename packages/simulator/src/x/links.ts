@@ -48,7 +48,7 @@ function topLevelLength(label: string, following: string): number {
   return 0;
 }
 
-/** The longest prefix of a dotted name that ends in a top-level domain; empty when there is none. */
+/** The longest prefix of a dotted name that ends in a top-level domain; empty when no prefix does. */
 function domainIn(host: string, following: string): string {
   const labels = host.split(".");
   for (let count = labels.length; count > 1; count -= 1) {
