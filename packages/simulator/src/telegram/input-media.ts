@@ -24,8 +24,8 @@ const MAX_PHOTO_BYTES = 10_000_000;
 const MAX_FILE_BYTES = 50_000_000;
 const MAX_WIDTH_PLUS_HEIGHT = 10_000;
 const MAX_ASPECT = 20;
-const MIN_GROUP = 2;
-const MAX_GROUP = 10;
+const MIN_ALBUM_FILES = 2;
+const MAX_ALBUM_FILES = 10;
 const ATTACHED = "attach://";
 
 /**
@@ -115,7 +115,7 @@ export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia
 /** The files of an album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
-  if (entries.length < MIN_GROUP || entries.length > MAX_GROUP) {
+  if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES) {
     refuse("an album has 2 to 10 messages");
   }
   return entries.map((entry) => {

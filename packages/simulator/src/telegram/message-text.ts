@@ -5,8 +5,8 @@ import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 
 /** Maximum length of a text in UTF-16 units, after markup is parsed. */
-const MAX_TEXT = 4096;
-const MAX_CAPTION = 1024;
+const MAX_TEXT_UNITS = 4096;
+const MAX_CAPTION_UNITS = 1024;
 const MAX_RAW_BYTES = 32_768;
 
 function withoutMarkup(text: string, mode: string): string {
@@ -32,7 +32,7 @@ export function messageText(parameters: Parameters): string {
   if (text.trim() === "") {
     refuse("message text is empty");
   }
-  if (text.trim().length > MAX_TEXT) {
+  if (text.trim().length > MAX_TEXT_UNITS) {
     refuse("message is too long");
   }
   return text;
@@ -41,5 +41,5 @@ export function messageText(parameters: Parameters): string {
 /** The caption of a file as readers see it; empty when the call has none. */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
-  return text.trim().length > MAX_CAPTION ? refuse("message caption is too long") : text;
+  return text.trim().length > MAX_CAPTION_UNITS ? refuse("message caption is too long") : text;
 }

@@ -49,7 +49,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
   return messageView(chat, post);
 }
 
-function existing(
+function findUndeleted(
   network: TelegramNetwork,
   chat: Account,
   id: number | undefined,
@@ -61,7 +61,7 @@ function existing(
 /** Deletes a message, also one of an album. Returns false when the message does not exist. */
 function remove(network: TelegramNetwork, chat: Account, id: number, now: number): boolean {
   const { posts } = network.world;
-  const post = existing(network, chat, id);
+  const post = findUndeleted(network, chat, id);
   if (post !== undefined) {
     posts.change(post, { deletedAt: now });
     return true;
@@ -80,7 +80,7 @@ export function editMessageText(network: TelegramNetwork, call: BotCall): unknow
   const { parameters, now } = call;
   const chat = requireRight(network, call, "canPostMessages");
   const post =
-    existing(network, chat, idOf(parameters.get("message_id"))) ??
+    findUndeleted(network, chat, idOf(parameters.get("message_id"))) ??
     refuse("message to edit not found");
   if (post.media.length > 0) {
     refuse("there is no text in the message to edit");

@@ -4,7 +4,7 @@ import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import { creatorOf } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 
-/** The maximum number of posts per day that creator_info reports with the setting `quotas: false`. */
+/** The maximum video duration that creator_info reports with the setting `quotas: false`. */
 const UNLIMITED_SECONDS = 86_400;
 
 function creatorInfo(network: TiktokNetwork, { account }: TiktokCall): Reply {

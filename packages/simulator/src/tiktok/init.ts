@@ -120,7 +120,7 @@ function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: Tikt
 }
 
 /** The media URLs of the call from which TikTok fetches. */
-function addressesOf(call: Call): readonly string[] {
+function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
   if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") {
     return [];
@@ -143,14 +143,14 @@ export function initEndpoints(network: TiktokNetwork): readonly Endpoint[] {
       ...SHARED,
       path: "/v2/post/publish/video/init/",
       operations: (call) => (isPull(call) ? ["publish", "create"] : ["create"]),
-      fetches: addressesOf,
+      fetches: mediaUrlsOf,
       handle: (call) => initVideo(network, call),
     },
     {
       ...SHARED,
       path: "/v2/post/publish/content/init/",
       operations: () => ["publish", "create"],
-      fetches: addressesOf,
+      fetches: mediaUrlsOf,
       handle: (call) => initPhoto(network, call),
     },
   ];

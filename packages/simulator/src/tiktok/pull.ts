@@ -5,7 +5,7 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 /** Domain names reserved by RFC 2606. They have no owner, so their ownership cannot be verified. */
 const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
-const LOCAL = new Set(["127.0.0.1", "localhost", "[::1]"]);
+const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
 
 /** Whether TikTok fetches from this URL: its domain has an owner, and it uses https unless it is on this machine. */
@@ -17,7 +17,7 @@ export function isVerified(url: unknown): url is string {
   if (RESERVED_DOMAIN.test(hostname)) {
     return false;
   }
-  return protocol === "https:" || (protocol === "http:" && LOCAL.has(hostname));
+  return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
 /** Checks media URLs. Ends the call with an error at the first URL from which TikTok does not fetch. */

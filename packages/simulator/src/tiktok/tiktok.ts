@@ -23,7 +23,9 @@ const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
 const MAX_BODY_BYTES = 128_000_000;
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "2 to 24 letters, digits, _ and ., no . at the end";
+  return USERNAME.test(username)
+    ? undefined
+    : "use 2 to 24 letters, digits, underscores and periods; do not end with a period";
 }
 
 function issueAccount(

@@ -21,7 +21,7 @@ const FIELDS: readonly string[] = [
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
 /** Maximum length of titles and descriptions in lists; longer ones are cut. */
-const MAX_SHOWN = 150;
+const MAX_LISTED_CHARACTERS = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {
   const fields = (call.query.get("fields") ?? "").split(",").filter((name) => name !== "");
@@ -41,8 +41,8 @@ function view(
   const counts = world.reactions.metricsOf("tiktok", id);
   const values: Readonly<Record<string, unknown>> = {
     id,
-    title: title.slice(0, MAX_SHOWN),
-    video_description: (description === "" ? title : description).slice(0, MAX_SHOWN),
+    title: title.slice(0, MAX_LISTED_CHARACTERS),
+    video_description: (description === "" ? title : description).slice(0, MAX_LISTED_CHARACTERS),
     create_time: Math.floor(receivedAt / 1000),
     share_url: `https://www.tiktok.com/@${account.username}/${kind}/${id}`,
     view_count: counts.views ?? 0,
@@ -54,7 +54,7 @@ function view(
 }
 
 /** The account's public posts that have passed moderation. */
-function listed(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
+function listedPublishes(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
   const posts = [...network.world.posts.newestFirst(account)];
   return posts.flatMap(({ id }) => {
     const publish = network.publishes.byPost(id);
@@ -73,7 +73,7 @@ function idsOf({ body }: TiktokCall): readonly unknown[] {
 function query(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const ids = idsOf(call);
-  const found = listed(network, call.account, call.asOf).filter(({ postId }) =>
+  const found = listedPublishes(network, call.account, call.asOf).filter(({ postId }) =>
     ids.includes(postId),
   );
   return apiAnswer({ videos: found.map((one) => view(network, call.account, one, fields)) });
@@ -91,7 +91,7 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const count = numberOf(call.body["max_count"], 10, MAX_COUNT);
   const cursor = numberOf(call.body["cursor"], Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  const all = listed(network, call.account, call.asOf).filter(
+  const all = listedPublishes(network, call.account, call.asOf).filter(
     ({ receivedAt = 0 }) => receivedAt < cursor,
   );
   const page = all.slice(0, count);

@@ -22,7 +22,7 @@ const PARAMETERS = [
   "media.fields",
 ];
 const QUERY = /^conversation_id:([0-9]{1,19})$/;
-const SEARCHED_MS = 7 * 86_400_000;
+const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
 /** A numeric user id derived from the author's name, because readers have no account in the simulator. */
 function authorId(author: string): string {
@@ -70,7 +70,7 @@ function search(network: XNetwork, { call, now, asOf }: XCall): Reply {
   const before = tokenParameter(call.query);
   const comments = network.world.reactions
     .commentsOn("x", searchedConversation(call.query))
-    .filter((comment) => comment.createdAt > now - SEARCHED_MS && comment.createdAt <= asOf)
+    .filter((comment) => comment.createdAt > now - SEARCH_WINDOW_MS && comment.createdAt <= asOf)
     .filter((comment) => BigInt(comment.id) < before)
     .sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
   const page = comments.slice(0, size);

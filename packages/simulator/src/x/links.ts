@@ -62,7 +62,7 @@ function domainIn(host: string, following: string): string {
 }
 
 /** The port, path and query after a domain. */
-function tailAt(text: string, at: number): string {
+function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
   while (path.length > 1 && !PATH_END.test(path)) {
@@ -79,7 +79,7 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   if (domain === "") {
     return undefined;
   }
-  const end = hostAt + domain.length + tailAt(text, hostAt + domain.length).length;
+  const end = hostAt + domain.length + suffixAt(text, hostAt + domain.length).length;
   if (protocol !== "") {
     return { start: at, end, url: text.slice(at, end) };
   }

@@ -81,7 +81,7 @@ function create(
   };
 }
 
-function simple(network: XNetwork, xCall: XCall): Reply {
+function uploadImage(network: XNetwork, xCall: XCall): Reply {
   const known = ["media", "media_category", "media_type", "shared", "additional_owners"];
   const fields = fieldsOf(xCall.call, known);
   const category = categoryOf(fields["media_category"]);
@@ -194,7 +194,7 @@ function endpoint(
 export function mediaUploads(network: XNetwork): readonly Endpoint[] {
   const segments = { bucket: "segments", perUser: SEGMENTS_PER_USER };
   return [
-    endpoint("/2/media/upload", (call) => simple(network, call)),
+    endpoint("/2/media/upload", (call) => uploadImage(network, call)),
     endpoint("/2/media/upload/initialize", (call) => initialize(network, call)),
     endpoint("/2/media/upload/:id/append", (call) => append(network, call), segments),
     endpoint("/2/media/upload/:id/finalize", (call) => finalize(network, call)),

@@ -63,7 +63,7 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
 }
 
 /** Returns whether a post matches the query, on whichever page it is. */
-function wantedBy(query: URLSearchParams, asOf: number): (post: Post) => boolean {
+function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
   const untilId = idParameter(query, "until_id") ?? 10n ** 19n;
@@ -80,7 +80,7 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
   const size = integerParameter(query, "max_results", { min: 5, max: 100, default: 10 });
   const before = idOfToken(query);
   const start = second(instantParameter(query, "start_time") ?? 0);
-  const wanted = wantedBy(query, asOf);
+  const wanted = postFilterOf(query, asOf);
   const found: Post[] = [];
   for (const post of posts) {
     if (second(post.createdAt) < start) {

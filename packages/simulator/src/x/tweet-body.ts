@@ -22,7 +22,10 @@ function listOf(check: Check, min: number, max: number): Check {
 }
 
 /** Checks that a value is an object with these fields and no others. */
-function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+function objectOf(
+  fields: Readonly<Record<string, Check>>,
+  required: readonly string[] = [],
+): Check {
   return (value) =>
     isRecord(value) &&
     required.every((name) => name in value) &&
@@ -31,10 +34,10 @@ function shape(fields: Readonly<Record<string, Check>>, required: readonly strin
 
 const FIELDS: Readonly<Record<string, Check>> = {
   text: isText,
-  media: shape({ media_ids: listOf(isId, 1, 4), tagged_user_ids: listOf(isId, 0, 10) }, [
+  media: objectOf({ media_ids: listOf(isId, 1, 4), tagged_user_ids: listOf(isId, 0, 10) }, [
     "media_ids",
   ]),
-  reply: shape(
+  reply: objectOf(
     {
       in_reply_to_tweet_id: isId,
       exclude_reply_user_ids: listOf(isId, 0, 100),
@@ -44,7 +47,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   ),
   reply_settings: (value) =>
     ["following", "mentionedUsers", "subscribers", "verified"].some((known) => known === value),
-  poll: shape(
+  poll: objectOf(
     {
       options: listOf((v) => typeof v === "string" && v.length >= 1 && v.length <= 25, 2, 4),
       duration_minutes: (v) => Number.isInteger(v) && Number(v) >= 5 && Number(v) <= 10_080,
@@ -55,12 +58,12 @@ const FIELDS: Readonly<Record<string, Check>> = {
   quote_tweet_id: isId,
   community_id: isId,
   share_with_followers: isFlag,
-  edit_options: shape({ previous_post_id: isId }, ["previous_post_id"]),
+  edit_options: objectOf({ previous_post_id: isId }, ["previous_post_id"]),
   made_with_ai: isFlag,
   paid_partnership: isFlag,
   for_super_followers_only: isFlag,
   nullcast: isFlag,
-  geo: shape({ place_id: isText }),
+  geo: objectOf({ place_id: isText }),
   card_uri: isText,
   direct_message_deep_link: isText,
 };

@@ -24,7 +24,7 @@ const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
 const SIMULATED_WAIT_MS = 2000;
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "1 to 15 letters, digits and _";
+  return USERNAME.test(username) ? undefined : "use 1 to 15 letters, digits and underscores";
 }
 
 function issueAccount({ world, tokens }: XNetwork, username: string | undefined): IssuedAccount {

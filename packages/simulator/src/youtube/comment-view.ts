@@ -17,7 +17,7 @@ interface Written {
   readonly createdAt: number;
 }
 
-function written({ author, channelId, text, createdAt }: Written) {
+function textSnippet({ author, channelId, text, createdAt }: Written) {
   const publishedAt = new Date(createdAt).toISOString().replace(/\.\d{3}Z$/, "Z");
   return {
     textDisplay: text,
@@ -37,7 +37,7 @@ export function commentView(network: YoutubeNetwork, comment: Comment, parts: Re
   const { id, author, mediaId, account } = comment;
   const status = network.discussion.statusOf(id);
   const snippet = {
-    ...written({ ...comment, channelId: authorId(author) }),
+    ...textSnippet({ ...comment, channelId: authorId(author) }),
     channelId: account,
     videoId: mediaId,
     ...(status === "published" ? {} : { moderationStatus: status }),
@@ -59,7 +59,7 @@ export function replyView(
   const { id, channel, parentId, videoId } = reply;
   const author = network.world.accounts.byId("youtube", channel)?.username ?? "";
   const snippet = {
-    ...written({ ...reply, author, channelId: channel }),
+    ...textSnippet({ ...reply, author, channelId: channel }),
     channelId: channel,
     parentId,
     videoId,

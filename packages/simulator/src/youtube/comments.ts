@@ -151,17 +151,17 @@ type Kind = Pick<Endpoint, "method" | "path" | "operations" | "parameters" | "ha
 
 const PATH = "/youtube/v3/comments";
 
-function reading(kind: Kind): Endpoint {
+function readEndpoint(kind: Kind): Endpoint {
   return { ...kind, scopes: [SCOPES.forceSsl], cost: { units: 1 }, reads: true };
 }
 
-function writing(kind: Kind): Endpoint {
+function writeEndpoint(kind: Kind): Endpoint {
   return { ...kind, scopes: [SCOPES.forceSsl], cost: { units: 50 } };
 }
 
 function listThreads(network: YoutubeNetwork): Endpoint {
   const paging = ["maxResults", "pageToken", "order"];
-  return reading({
+  return readEndpoint({
     method: "GET",
     path: "/youtube/v3/commentThreads",
     operations: () => ["comments"],
@@ -174,28 +174,28 @@ function listThreads(network: YoutubeNetwork): Endpoint {
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
     listThreads(network),
-    reading({
+    readEndpoint({
       method: "GET",
       path: PATH,
       operations: () => ["comments"],
       parameters: ["part", "id", "textFormat"],
       handle: (call) => show(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "POST",
       path: PATH,
       operations: () => ["reply"],
       parameters: ["part"],
       handle: (call) => reply(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "POST",
       path: `${PATH}/setModerationStatus`,
       operations: () => ["hide"],
       parameters: ["id", "moderationStatus", "banAuthor"],
       handle: (call) => moderate(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "DELETE",
       path: PATH,
       operations: () => ["other"],

@@ -23,7 +23,9 @@ const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
 const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
 
 function usernameFault(username: string): string | undefined {
-  return HANDLE.test(username) ? undefined : "3 to 30 letters, digits, '.', '_' and '-'";
+  return HANDLE.test(username)
+    ? undefined
+    : "use 3 to 30 letters, digits, periods, underscores and hyphens";
 }
 
 function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): IssuedAccount {
