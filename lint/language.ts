@@ -35,7 +35,7 @@ const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run
 
 /** Generated or foreign text, and the two files that have to name the words. */
 const NOT_CHECKED =
-  /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|pnpm-lock\.yaml$|kubernetes-/;
+  /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|top-level-domains\.ts$|pnpm-lock\.yaml$|kubernetes-/;
 
 /** The start of a continued line, with the sign of its comment: a phrase may be broken there. */
 const LINE_BREAK = /\n[ \t]*(?:\*(?!\/)|\/\/|#|--)?[ \t]*/g;

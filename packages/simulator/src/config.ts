@@ -1,4 +1,4 @@
-/** What the process reads from its environment. */
+/** The settings that the process reads from its environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -7,7 +7,7 @@ export interface Config {
 
 const HIGHEST_PORT = 65_535;
 
-/** The variables that it reads, for the reference of operators. */
+/** The environment variables for the settings reference of operators. */
 export const settings = [
   {
     name: "HOST",
@@ -36,11 +36,11 @@ export const settings = [
   },
 ] as const;
 
-/** Reads HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR; throws on a port that is none. */
+/** Reads HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR. Throws when the port is not valid. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const port = Number(env["PORT"] || "0");
   if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT) {
-    throw new Error(`PORT needs a whole number from 0 to ${HIGHEST_PORT}`);
+    throw new Error(`PORT must be a whole number from 0 to ${HIGHEST_PORT}`);
   }
   const dataDir = env["SIMULATOR_DATA_DIR"];
   return {

@@ -3,48 +3,53 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** One endpoint. */
+/** One endpoint of a platform. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the prefix, with `:name` for a parameter. */
+  /** The path below the platform's prefix, with `:name` for a parameter. */
   readonly path: string;
-  /** Every name under which faults find the call; the first one is logged. */
+  /** Every operation name that fault rules can use for the call. The request log shows the first one. */
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
-  /** Whether `stale_reads` makes it lag. */
+  /** Whether a `stale_reads` rule delays what this endpoint shows. */
   readonly reads?: boolean;
-  /** Addresses of media in the call, which are fetched before it is handled. */
+  /** The media URLs in the call. They are fetched before the call is handled. */
   readonly fetches?: (call: Call) => readonly string[];
-  /** Does everything in one go: nothing else happens between its reads and its writes. May throw `Refused`. */
+  /**
+   * Handles the call synchronously, so that no other call runs between its reads and its writes. May throw `Refused`.
+   */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
 
 export interface IssuedAccount {
   readonly account: Account;
-  /** What a person would type or an OAuth flow would bring. */
+  /** The credentials that a person would enter or that an OAuth flow would return. */
   readonly credentials: Readonly<Record<string, string | number>>;
 }
 
-/** A social network. A new one is a folder with a factory of this, named in `platforms.ts`. */
+/** A social platform. To add one, write a folder with a factory of this type and list it in `platforms.ts`. */
 export interface Platform {
-  /** Also the path prefix. */
+  /** The platform's id, which is also its path prefix. */
   readonly id: string;
   readonly routes: readonly Route[];
-  /** A larger body is answered with the platform's 413. */
+  /** Maximum size of a request body. A larger body gets the platform's 413. */
   readonly maxBodyBytes?: number;
-  /** Why a username is impossible here; undefined if it is possible. */
+  /** Why the platform does not allow this username; undefined when it does. */
   readonly usernameFault: (username: string) => string | undefined;
-  /** Fresh credentials for the account of that name, which is made if it is missing; without a name for a new account. */
+  /**
+   * Issues new credentials for the account with this username and creates a missing account. Without a username,
+   * always creates an account.
+   */
   readonly issueAccount: (username: string | undefined) => IssuedAccount;
-  /** Whose call it is, as far as its token tells, valid or not. */
+  /** The account to which the call's token belongs, also when the token is no longer valid. */
   readonly accountOf: (call: Call) => Account | undefined;
-  /** The path with secrets taken out. */
+  /** The path for the request log, without secrets. */
   readonly loggedPath: (path: string) => string;
-  /** An error in this platform's shape, as it answers that status. */
+  /** The error with this HTTP status in the platform's error format. */
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
-  /** A definite refusal of that call in this platform's words. */
+  /** A definite refusal of the call, with the platform's own error message. */
   readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
-  /** A fresh id for a reader's comment; absent where comments cannot be read. */
+  /** A new id for a reader's comment; absent when the platform does not let an app read comments. */
   readonly newCommentId?: (now: number) => string;
 }
 

@@ -46,7 +46,7 @@ async function json(url: string, body?: unknown): Promise<unknown> {
 }
 
 test(
-  "a killed process loses nothing that it answered, and SIGTERM ends it with 0",
+  "a simulator killed with SIGKILL keeps everything that it answered, and SIGTERM ends it with exit code 0",
   { timeout: 30_000 },
   async () => {
     const first = await spawnSimulator();
@@ -82,7 +82,7 @@ test(
   },
 );
 
-test("accounts, tokens, posts, faults, clock, settings, limits and deletions survive a restart", async () => {
+test("accounts, tokens, posts, faults, clock, settings, limits and deletions survive a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x", "ada");
   const token = account.credentials["accessToken"] ?? "";
@@ -111,7 +111,7 @@ test("accounts, tokens, posts, faults, clock, settings, limits and deletions sur
   expect((await simulator.account("x", "ada")).externalId).toBe(account.externalId);
 });
 
-test("a call that commit_late still holds is done after a restart", async () => {
+test("a call that a commit_late fault still holds is carried out after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const channel = await simulator.account("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "commit_late", delayMs: 200 };
@@ -126,7 +126,7 @@ test("a call that commit_late still holds is done after a restart", async () => 
   await until(async () => (await simulator.visibleTexts("telegram")).length === 1);
 });
 
-test("a reset stays forgotten after a restart", async () => {
+test("posts deleted by a reset do not return after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "forgotten" });
@@ -139,7 +139,7 @@ test("a reset stays forgotten after a restart", async () => {
   expect(await simulator.visibleTexts("x")).toEqual(["after"]);
 });
 
-test("a line that a kill cut off is dropped and the journal goes on behind the last whole one", async () => {
+test("a journal line truncated by a kill is dropped, and new lines follow the last complete one", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "whole" });

@@ -7,19 +7,21 @@ import { createWorld } from "#src/world/world.ts";
 
 export interface SimulatorOptions {
   readonly host: string;
-  /** 0 = any free port. */
+  /** Port of all platforms and of `/_control`; 0 = any free port. */
   readonly port: number;
-  /** Folder that keeps the state over restarts; without it the state lives in memory. */
+  /** Folder in which the state survives a restart. Without one, the state is only in memory. */
   readonly dataDir?: string;
 }
 
 /** A running simulator. */
 export interface Simulator extends AsyncDisposable {
-  /** Without a slash at the end; platforms are at `<url>/<platform>`, control at `<url>/_control`. */
+  /**
+   * URL without a trailing slash. The platforms are below `<url>/<platform>`, the control API below `<url>/_control`.
+   */
   readonly url: string;
 }
 
-/** Starts the platforms on one port. Disposing closes every connection at once, held requests too. */
+/** Starts all platforms on one port. Disposing closes every connection at once, also those of held requests. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const world = createWorld(options.dataDir);
   const stop = new AbortController();
@@ -27,7 +29,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const deps = { world, held: new HeldCalls(world.store), stopping: stop.signal };
   const app = fastify({
     forceCloseConnections: true,
-    // Telegram's tokens are part of the path; ids of other platforms are long as well.
+    // Telegram's bot tokens are part of the path, and the ids of other platforms can be long.
     routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
   });

@@ -7,20 +7,20 @@ export interface Answer {
   readonly body: Body;
 }
 
-/** Any JSON, to be looked into without checks: a wrong path shows as undefined in the test. */
+/** Any JSON value, readable by path without type checks: a wrong path gives undefined. */
 export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of a part that is a list. */
+/** The items of a JSON value that is an array; empty for other values. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }
 
-/** A part that is a text. */
+/** The JSON value when it is a string. Throws for other values. */
 export function textOf(part: unknown): string {
   if (typeof part !== "string") {
-    throw new TypeError(`not a text: ${JSON.stringify(part)}`);
+    throw new TypeError(`not a string: ${JSON.stringify(part)}`);
   }
   return part;
 }
@@ -36,11 +36,11 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Sent as `multipart/form-data`. */
+  /** Fields and files to send as `multipart/form-data`. */
   readonly parts?: FormData;
 }
 
-/** A running simulator and the calls that tests make to it. */
+/** A running simulator with the calls that tests make to it. */
 export class TestSimulator implements AsyncDisposable {
   readonly url: string;
   readonly #stop: () => Promise<void>;
@@ -86,7 +86,7 @@ export class TestSimulator implements AsyncDisposable {
     const body = await this.control("/accounts", { platform, username });
     const [account] = itemsOf(body["accounts"]) as unknown as TestAccount[];
     if (account === undefined) {
-      throw new Error("no account was made");
+      throw new Error("POST /_control/accounts returned no account");
     }
     return account;
   }
@@ -109,7 +109,7 @@ function parsed(text: string): Body {
   }
 }
 
-/** The smallest PNG; a number makes another one of it. */
+/** A PNG of one pixel. Different nonces give different files. */
 export function pngBytes(nonce = 0): Buffer {
   const bytes = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
@@ -118,7 +118,7 @@ export function pngBytes(nonce = 0): Buffer {
   return Buffer.concat([bytes, Buffer.from(String(nonce))]);
 }
 
-/** What begins like a JPEG of that many pixels; a number makes another one of it. */
+/** The header of a JPEG with this size in pixels. Different nonces give different files. */
 export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16BE(height, 0);
@@ -128,7 +128,7 @@ export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   return Buffer.concat([begin, size, end, Buffer.from(String(nonce))]);
 }
 
-/** What begins like a video of that length; a number makes another one of it. */
+/** Bytes of this length that start like an MP4 video. Different nonces give different files. */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
   bytes.write("\0\0\0\x18ftypmp42", "latin1");
@@ -145,7 +145,7 @@ export function tweet(
   return simulator.call("POST", "/x/2/tweets", { token, json: body });
 }
 
-/** Calls a method of the Bot API as the account's bot. */
+/** Calls a method of the Telegram Bot API as the account's bot. */
 export function telegram(
   simulator: TestSimulator,
   account: TestAccount,
@@ -157,7 +157,7 @@ export function telegram(
   return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
 }
 
-/** Waits until a condition holds; the test's own time limit ends it. */
+/** Waits until the condition holds. The test's own timeout ends the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -74,6 +74,11 @@ export function jsonObject(call: Call): Record<string, unknown> | undefined {
   }
 }
 
+/** The body as URL-encoded form fields. */
+export function formOf(call: Call): URLSearchParams {
+  return new URLSearchParams(call.body.toString("utf8"));
+}
+
 export function contentType(call: Call): string {
   return (call.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }

@@ -3,7 +3,7 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
-/** A message that is part of an album. */
+/** One message of an album. */
 interface AlbumMessage {
   /** Message ids of the whole album, in order. */
   readonly ids: readonly number[];
@@ -12,15 +12,17 @@ interface AlbumMessage {
   readonly isDeleted: boolean;
 }
 
-/** What is left of an album. */
+/** The messages of an album that are not deleted. */
 export interface AlbumRest {
-  /** Under which the world knows the album: all its message ids, with commas between them. */
+  /** The album's id in `World.posts`: all its message ids, separated by commas. */
   readonly id: string;
   readonly text: string;
   readonly media: readonly PostedMedia[];
 }
 
-/** Which messages belong together: readers see an album as one entry, and each of its messages can be deleted alone. */
+/**
+ * Groups messages into albums: readers see an album as one post, but each of its messages can be deleted separately.
+ */
 export class Albums {
   readonly #messages: Table<AlbumMessage>;
 
@@ -39,7 +41,7 @@ export class Albums {
     return this.#messages.get(keyOf(chat, messageId))?.isDeleted === false;
   }
 
-  /** Deletes a message that is there. */
+  /** Deletes one message of an album and returns what is left of the album; undefined for an unknown message. */
   delete(chat: Account, messageId: number): AlbumRest | undefined {
     const message = this.#messages.get(keyOf(chat, messageId));
     if (message === undefined) {
@@ -58,7 +60,7 @@ export class Albums {
   }
 }
 
-/** What the product stores as `externalId` of an album. */
+/** The id that the product stores as `externalId` of an album. */
 export function albumId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }

@@ -9,7 +9,7 @@ export interface Bot {
   readonly username: string;
 }
 
-/** What a bot may do in a channel; absent = it is not a member. */
+/** A bot's rights in a channel. A bot without a membership is not in the channel. */
 export interface Membership {
   readonly canPostMessages: boolean;
   readonly canDeleteMessages: boolean;
@@ -18,7 +18,7 @@ export interface Membership {
 const TOKEN = /^\d{6,12}:[A-Za-z0-9_-]{30,50}$/;
 const SECRET_CHARACTERS = 35;
 
-/** Bots, their tokens and the channels that they administer. */
+/** Bots with their tokens and the channels that they administer. */
 export class Bots {
   readonly #bots: Table<Bot>;
   readonly #memberships: Table<Membership>;
@@ -30,7 +30,7 @@ export class Bots {
     this.#secrets = secrets;
   }
 
-  /** A new bot that administers the channel. */
+  /** Creates a bot that administers the channel. */
   issueFor(chatId: string): Bot {
     const id = randomInt(1_000_000_000, 9_000_000_000);
     const secret = this.#secrets.issueToken(SECRET_CHARACTERS);
@@ -52,13 +52,13 @@ export class Bots {
     this.#memberships.delete(`${bot.id}:${chatId}`);
   }
 
-  /** Bots in the channel. */
+  /** The bots that administer the channel. */
   administrators(chatId: string): Bot[] {
     return [...this.#bots.values()].filter((bot) => this.#memberships.has(`${bot.id}:${chatId}`));
   }
 }
 
-/** Whether a text looks like a token at all: others are answered as unknown paths. */
+/** Whether a text has the format of a bot token. Telegram answers other texts with 404 instead of 401. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN.test(text);
 }

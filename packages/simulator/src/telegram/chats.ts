@@ -13,7 +13,7 @@ export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   };
 }
 
-/** Public channels can be looked up by any bot. */
+/** Any bot can look up a public channel. */
 export function getChat(network: TelegramNetwork, { parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
   return { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
@@ -49,7 +49,7 @@ export function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall
   return true;
 }
 
-/** A bot is never told of its own messages, so there is nothing to report. */
+/** Telegram sends a bot no updates about its own messages, so the list is always empty. */
 export function getUpdates(): unknown {
   return [];
 }

@@ -18,12 +18,12 @@ export function failure(code: number, description: string): Reply {
   return { status: code, body: { ok: false, error_code: code, description } };
 }
 
-/** How the Bot API answers a status when nothing more is known. */
+/** The Bot API's default error for an HTTP status. */
 export function statusFailure(code: number): Reply {
   return failure(code, DESCRIPTIONS[code] ?? "Error");
 }
 
-/** The server refused: nothing was sent, and it says how long to wait. */
+/** The Bot API's 429: nothing was sent, and the answer says how many seconds to wait. */
 export function tooManyRequests(seconds: number): Reply {
   return {
     status: 429,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
 
-/** A client that others wrote finds here what it expects of the Bot API. */
+/** These tests use a client library of another project to check that the simulator behaves like the real Bot API. */
 let simulator: TestSimulator;
 let channel: TestAccount;
 let api: Api;
@@ -22,20 +22,20 @@ afterEach(() => simulator[Symbol.asyncDispose]());
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
 
-test("grammY sends a text, a photo and a film", async () => {
+test("the client grammY sends a text, a photo and a video through the Telegram simulator", async () => {
   const text = await api.sendMessage(channel.externalId, "Hello");
   const photo = await api.sendPhoto(channel.externalId, new InputFile(pngBytes()), {
     caption: "A photo",
   });
-  const film = await api.sendVideo(channel.externalId, new InputFile(mp4Bytes(), "film.mp4"), {
+  const video = await api.sendVideo(channel.externalId, new InputFile(mp4Bytes(), "video.mp4"), {
     width: 640,
     height: 480,
     duration: 1,
     supports_streaming: true,
   });
-  expect([text.message_id, photo.message_id, film.message_id]).toEqual([2, 3, 4]);
+  expect([text.message_id, photo.message_id, video.message_id]).toEqual([2, 3, 4]);
   expect(photo.caption).toBe("A photo");
-  expect(film.video).toMatchObject({ width: 640, height: 480, duration: 1 });
+  expect(video.video).toMatchObject({ width: 640, height: 480, duration: 1 });
   expect((await visible()).map((entry) => entry["media"])).toEqual([
     [],
     [{ kind: "image", sha256: sha256(pngBytes()) }],
@@ -43,7 +43,7 @@ test("grammY sends a text, a photo and a film", async () => {
   ]);
 });
 
-test("grammY sends an album and deletes it", async () => {
+test("the client grammY sends an album through the Telegram simulator and deletes it", async () => {
   const messages = await api.sendMediaGroup(channel.externalId, [
     InputMediaBuilder.photo(new InputFile(pngBytes(1)), { caption: "Two" }),
     InputMediaBuilder.video(new InputFile(mp4Bytes())),
@@ -57,13 +57,13 @@ test("grammY sends an album and deletes it", async () => {
   expect(await visible()).toEqual([]);
 });
 
-test("grammY understands a refusal", async () => {
+test("the client grammY reports a refusal of the Telegram simulator with its code and description", async () => {
   await expect(
     api.sendPhoto(channel.externalId, new InputFile(Buffer.from("no image"))),
   ).rejects.toMatchObject({ error_code: 400, description: "Bad Request: IMAGE_PROCESS_FAILED" });
 });
 
-test("grammY is told how long to wait", async () => {
+test("the client grammY reads from a 429 of the Telegram simulator how many seconds to wait", async () => {
   const send = (number: number) => api.sendMessage(channel.externalId, `Number ${number}`);
   for (let number = 0; number < 20; number += 1) await send(number);
   const refused: unknown = await send(20).catch((error: unknown) => error);

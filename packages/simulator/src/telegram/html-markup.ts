@@ -34,7 +34,7 @@ function cannotParse(why: string): never {
   return refuse(`can't parse entities: ${why}`);
 }
 
-/** The text that readers see of `parse_mode` HTML. Unknown, unclosed and crossed tags are errors. */
+/** The visible text of a message in `parse_mode` HTML. Unknown, unclosed and wrongly nested tags are errors. */
 export function htmlText(source: string): string {
   const open: string[] = [];
   const text = source.replaceAll(

@@ -8,15 +8,15 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 export type InputKind = "photo" | "video" | "animation";
 
-/** A medium of a message that is to be sent, checked. */
+/** A checked photo, video or animation of a message to send. */
 export interface InputMedia {
   readonly kind: InputKind;
   readonly received: ReceivedMedia;
   readonly caption: string;
-  /** As the caller says, or as the bytes do. */
+  /** Size in pixels, from the caller or, if missing there, from the bytes. */
   readonly width: number;
   readonly height: number;
-  /** Seconds. */
+  /** Duration in seconds. */
   readonly duration: number;
 }
 
@@ -24,11 +24,14 @@ const MAX_PHOTO_BYTES = 10_000_000;
 const MAX_FILE_BYTES = 50_000_000;
 const MAX_WIDTH_PLUS_HEIGHT = 10_000;
 const MAX_ASPECT = 20;
-const MIN_GROUP = 2;
-const MAX_GROUP = 10;
+const MIN_ALBUM_FILES = 2;
+const MAX_ALBUM_FILES = 10;
 const ATTACHED = "attach://";
 
-/** The bytes that a parameter is or names. Addresses are not fetched here, and no file is known by an id. */
+/**
+ * The bytes of a file parameter, sent directly or as `attach://<name>`. The simulator fetches no URLs and knows no
+ * file ids.
+ */
 function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
   const name = typeof value === "string" ? value : "";
   const file = name.startsWith(ATTACHED) ? parameters.get(name.slice(ATTACHED.length)) : value;
@@ -67,14 +70,14 @@ function photo(bytes: Buffer): ReceivedMedia {
   return received;
 }
 
-function film(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
+function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   if (bytes.length > MAX_FILE_BYTES) {
     throw new Refused(statusFailure(413));
   }
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
-  // The real server would send anything else as a document, which nobody who calls this method wants.
+  // The real server would send another file as a document, which a caller of this method does not want.
   return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
 }
 
@@ -85,7 +88,7 @@ function numberOf(parameters: Parameters, name: string): number {
     : refuse(`can't parse ${name} as an integer`);
 }
 
-/** @param about What is said about the medium: the parameters themselves, or one entry of an album. */
+/** @param about The parameters that describe the file: those of the call, or one entry of an album. */
 function inputMedia(
   parameters: Parameters,
   kind: InputKind,
@@ -93,7 +96,7 @@ function inputMedia(
   about: Parameters,
 ): InputMedia {
   const bytes = bytesOf(parameters, value, kind);
-  const received = kind === "photo" ? photo(bytes) : film(bytes, kind);
+  const received = kind === "photo" ? photo(bytes) : video(bytes, kind);
   return {
     kind,
     received,
@@ -104,15 +107,15 @@ function inputMedia(
   };
 }
 
-/** The medium of a message that has one. */
+/** The file of a message with one file. */
 export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia {
   return inputMedia(parameters, kind, parameters.get(kind), parameters);
 }
 
-/** The media of an album. */
+/** The files of an album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
-  if (entries.length < MIN_GROUP || entries.length > MAX_GROUP) {
+  if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES) {
     refuse("an album has 2 to 10 messages");
   }
   return entries.map((entry) => {

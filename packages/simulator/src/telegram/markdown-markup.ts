@@ -11,7 +11,7 @@ interface Scan {
   readonly open: string[];
 }
 
-/** Takes an escape or a link, if one begins here. */
+/** Consumes an escape or a link at the current position; returns false when neither starts there. */
 function takeEscapeOrLink(scan: Scan): boolean {
   if (scan.source[scan.at] === "\\") {
     scan.text += scan.source[scan.at + 1] ?? "";
@@ -28,7 +28,7 @@ function takeEscapeOrLink(scan: Scan): boolean {
   return true;
 }
 
-/** Takes a marker that opens or closes a style, or a quote's `>` at a line's start. */
+/** Consumes a style marker, or the `>` of a quotation at the start of a line; returns false when neither is there. */
 function takeMarker(scan: Scan): boolean {
   const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
   if (scan.source[scan.at] === ">" && isLineStart) {
@@ -48,7 +48,7 @@ function takeMarker(scan: Scan): boolean {
   return true;
 }
 
-/** The text that readers see of `parse_mode` MarkdownV2. A reserved character without a backslash is an error. */
+/** The visible text of a message in `parse_mode` MarkdownV2. A reserved character without a backslash is an error. */
 export function markdownText(source: string): string {
   const scan: Scan = { source, at: 0, text: "", open: [] };
   while (scan.at < source.length) {

@@ -11,7 +11,7 @@ let channel: TestAccount;
 
 beforeEach(async () => {
   simulator = await TestSimulator.start();
-  channel = await simulator.account("telegram", "harbour_news");
+  channel = await simulator.account("telegram", "harbour_times");
 });
 
 afterEach(() => simulator[Symbol.asyncDispose]());
@@ -20,7 +20,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 const image = (bytes: Buffer) => ({ kind: "image", sha256: sha256(bytes) });
 const video = (bytes: Buffer) => ({ kind: "video", sha256: sha256(bytes) });
 
-/** A PNG that says to have this size. */
+/** A PNG whose header declares this size in pixels. */
 function pngOf(width: number, height: number): Buffer {
   const bytes = pngBytes();
   bytes.writeUInt32BE(width, 16);
@@ -57,7 +57,7 @@ function album(
 
 const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
 
-test("a photo is shown with its caption and the hash of its bytes", async () => {
+test("a Telegram photo appears with its caption and the hash of its bytes", async () => {
   const bytes = pngOf(640, 480);
   const answer = await post("sendPhoto", { photo: bytes, caption: "Ships & sails" });
   expect(answer.body["result"]).toMatchObject({
@@ -70,7 +70,7 @@ test("a photo is shown with its caption and the hash of its bytes", async () => 
   ]);
 });
 
-test("a film and an animation say what the caller says of them", async () => {
+test("Telegram returns a video and an animation with the size and duration that the caller gave", async () => {
   const about = { width: "1280", height: "720", duration: "12", supports_streaming: "true" };
   const sent = await post("sendVideo", { video: mp4Bytes(), ...about });
   expect(sent.body["result"]).toMatchObject({
@@ -84,7 +84,7 @@ test("a film and an animation say what the caller says of them", async () => {
   ]);
 });
 
-test("an album is one entry for readers, and several messages with ids in a row", async () => {
+test("a Telegram album is one post for readers, and several messages with consecutive ids", async () => {
   const files = [pngBytes(1), mp4Bytes(), pngBytes(2)];
   const answer = await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
   const messages = itemsOf(answer.body["result"]);
@@ -100,7 +100,7 @@ test("an album is one entry for readers, and several messages with ids in a row"
   ]);
 });
 
-test("each message of an album can be deleted, and the entry goes with the last of them", async () => {
+test("each message of a Telegram album can be deleted, and the album disappears with its last message", async () => {
   const files = [pngBytes(1), pngBytes(2), pngBytes(3)];
   await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
   await telegram(simulator, channel, "deleteMessage", { message_id: 2 });
@@ -113,7 +113,7 @@ test("each message of an album can be deleted, and the entry goes with the last 
   expect(await visible()).toEqual([]);
 });
 
-test("an album counts as many messages as it has, and is refused whole", async () => {
+test("a Telegram album counts against the rate limit once per message, and is refused as a whole", async () => {
   const nine = Array.from({ length: 9 }, (_, index) => pngBytes(index));
   await album(nine);
   await album(nine);
@@ -123,18 +123,28 @@ test("an album counts as many messages as it has, and is refused whole", async (
 });
 
 test.each([
-  ["no file", "sendPhoto", {}, "there is no photo in the request"],
+  ["a call without a file", "sendPhoto", {}, "there is no photo in the request"],
   ["an empty file", "sendPhoto", { photo: Buffer.alloc(0) }, "file must be non-empty"],
-  ["a file that is no image", "sendPhoto", { photo: mp4Bytes() }, "IMAGE_PROCESS_FAILED"],
-  ["a large photo", "sendPhoto", { photo: pngOf(9000, 1001) }, "PHOTO_INVALID_DIMENSIONS"],
-  ["a long photo", "sendPhoto", { photo: pngOf(2100, 100) }, "PHOTO_INVALID_DIMENSIONS"],
+  ["a file that is not an image", "sendPhoto", { photo: mp4Bytes() }, "IMAGE_PROCESS_FAILED"],
   [
-    "a heavy photo",
+    "a photo whose width and height add up to more than 10,000 pixels",
+    "sendPhoto",
+    { photo: pngOf(9000, 1001) },
+    "PHOTO_INVALID_DIMENSIONS",
+  ],
+  [
+    "a photo with an aspect ratio above 20",
+    "sendPhoto",
+    { photo: pngOf(2100, 100) },
+    "PHOTO_INVALID_DIMENSIONS",
+  ],
+  [
+    "a photo of more than 10 MB",
     "sendPhoto",
     { photo: Buffer.concat([pngBytes(), Buffer.alloc(10_000_000)]) },
     "file is too big for a photo",
   ],
-  ["a film that is an image", "sendVideo", { video: pngBytes() }, "VIDEO_CONTENT_TYPE_INVALID"],
+  ["an image instead of a video", "sendVideo", { video: pngBytes() }, "VIDEO_CONTENT_TYPE_INVALID"],
   [
     "a caption that is too long",
     "sendPhoto",
@@ -142,18 +152,18 @@ test.each([
     "message caption is too long",
   ],
   [
-    "an unknown id",
+    "an unknown file id",
     "sendPhoto",
     { photo: "AgACAgIAAx" },
     "wrong file identifier/HTTP URL specified",
   ],
   [
-    "an address",
+    "a URL that it cannot fetch",
     "sendPhoto",
     { photo: "https://example.com/a.png" },
     "failed to get HTTP URL content",
   ],
-])("%s is refused", async (_name, method, fields, description) => {
+])("Telegram refuses %s", async (_name, method, fields, description) => {
   const answer = await post(method, fields);
   expect(answer.body).toEqual({
     ok: false,
@@ -163,7 +173,7 @@ test.each([
   expect(await visible()).toEqual([]);
 });
 
-test("a film over 50 MB is refused by its size", async () => {
+test("Telegram refuses a video of more than 50 MB with status 413", async () => {
   const answer = await post("sendVideo", { video: mp4Bytes(50_000_001) });
   expect(answer.body).toEqual({
     ok: false,
@@ -172,7 +182,7 @@ test("a film over 50 MB is refused by its size", async () => {
   });
 });
 
-test("an album of one, of eleven, of documents or without its files is refused whole", async () => {
+test("Telegram refuses an album as a whole when its number of files, a type, a file or a caption is wrong", async () => {
   const png = pngBytes();
   const answers = [
     await album([png]),
@@ -186,12 +196,12 @@ test("an album of one, of eleven, of documents or without its files is refused w
   expect(await visible()).toEqual([]);
 });
 
-test("albums and their messages survive a restart", async () => {
+test("Telegram albums and their separate messages survive a restart of the simulator", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   try {
     await simulator[Symbol.asyncDispose]();
     simulator = await TestSimulator.start({ dataDir });
-    channel = await simulator.account("telegram", "harbour_news");
+    channel = await simulator.account("telegram", "harbour_times");
     await album([pngBytes(1), pngBytes(2)]);
     await simulator[Symbol.asyncDispose]();
     simulator = await TestSimulator.start({ dataDir });

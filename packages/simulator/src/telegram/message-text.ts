@@ -4,9 +4,9 @@ import { markdownText } from "#src/telegram/markdown-markup.ts";
 import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 
-/** UTF-16 units after entity parsing. */
-const MAX_TEXT = 4096;
-const MAX_CAPTION = 1024;
+/** Maximum length of a text in UTF-16 units, after markup is parsed. */
+const MAX_TEXT_UNITS = 4096;
+const MAX_CAPTION_UNITS = 1024;
 const MAX_RAW_BYTES = 32_768;
 
 function withoutMarkup(text: string, mode: string): string {
@@ -32,14 +32,14 @@ export function messageText(parameters: Parameters): string {
   if (text.trim() === "") {
     refuse("message text is empty");
   }
-  if (text.trim().length > MAX_TEXT) {
+  if (text.trim().length > MAX_TEXT_UNITS) {
     refuse("message is too long");
   }
   return text;
 }
 
-/** The caption of a medium as readers see it; empty if there is none. */
+/** The caption of a file as readers see it; empty when the call has none. */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
-  return text.trim().length > MAX_CAPTION ? refuse("message caption is too long") : text;
+  return text.trim().length > MAX_CAPTION_UNITS ? refuse("message caption is too long") : text;
 }

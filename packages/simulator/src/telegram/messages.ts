@@ -8,16 +8,16 @@ import { messageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
 
-const PER_CHAT = 20;
+const MAX_MESSAGES_PER_MINUTE = 20;
 const MINUTE_MS = 60_000;
-/** The first message of a channel is the notice that it was created. */
+/** The first message of a channel is the notice about its creation. */
 const CREATION_NOTICE_ID = 1;
 const MAX_DELETED_AT_ONCE = 100;
 
-/** Counts messages of a channel; ends the call with 429 when there are too many. */
+/** Counts messages against the channel's rate limit. Ends the call with 429 when the limit is exceeded. */
 export function spend({ world }: TelegramNetwork, chat: Account, items: number, now: number): void {
   const key = `telegram:messages:${chat.externalId}`;
-  const rule = { key, limit: PER_CHAT, windowMs: MINUTE_MS, cost: items };
+  const rule = { key, limit: MAX_MESSAGES_PER_MINUTE, windowMs: MINUTE_MS, cost: items };
   const { allowed, standings } = world.limits.spend([rule], now);
   if (!allowed) {
     const waitMs = (standings[0]?.resetAt ?? now) - now;
@@ -49,7 +49,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
   return messageView(chat, post);
 }
 
-function existing(
+function findUndeleted(
   network: TelegramNetwork,
   chat: Account,
   id: number | undefined,
@@ -58,10 +58,10 @@ function existing(
   return post?.deletedAt === null ? post : undefined;
 }
 
-/** Deletes a message, also one of an album; false if it is not there. */
+/** Deletes a message, also one of an album. Returns false when the message does not exist. */
 function remove(network: TelegramNetwork, chat: Account, id: number, now: number): boolean {
   const { posts } = network.world;
-  const post = existing(network, chat, id);
+  const post = findUndeleted(network, chat, id);
   if (post !== undefined) {
     posts.change(post, { deletedAt: now });
     return true;
@@ -80,7 +80,7 @@ export function editMessageText(network: TelegramNetwork, call: BotCall): unknow
   const { parameters, now } = call;
   const chat = requireRight(network, call, "canPostMessages");
   const post =
-    existing(network, chat, idOf(parameters.get("message_id"))) ??
+    findUndeleted(network, chat, idOf(parameters.get("message_id"))) ??
     refuse("message to edit not found");
   if (post.media.length > 0) {
     refuse("there is no text in the message to edit");
@@ -101,7 +101,7 @@ export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown 
   return remove(network, chat, id, call.now) || refuse("message to delete not found");
 }
 
-/** Messages that are not there are skipped, as the Bot API does. */
+/** Deletes messages and ignores unknown ids, as the Bot API does. */
 export function deleteMessages(network: TelegramNetwork, call: BotCall): unknown {
   const chat = requireRight(network, call, "canDeleteMessages");
   const ids = idsOf(call.parameters, "message_ids");

@@ -9,16 +9,16 @@ import type { Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** What Telegram keeps besides the shared world. */
+/** Telegram's state besides the shared `World`. */
 export interface TelegramNetwork {
   readonly world: World;
   readonly bots: Bots;
   readonly albums: Albums;
-  /** The latest message id of each channel. It survives a reset: ids are never used twice. */
+  /** The latest message id of each channel. A reset keeps it, so that no id is ever used twice. */
   readonly latestMessageIds: Table<number>;
 }
 
-/** A call of a method by a known bot. */
+/** A call of a Bot API method by a known bot. */
 export interface BotCall extends Moment {
   readonly bot: Bot;
   readonly parameters: Parameters;
@@ -33,7 +33,7 @@ export function createNetwork(world: World): TelegramNetwork {
   };
 }
 
-/** The channel that `chat_id` names by number or by `@username`, whoever asks. */
+/** The channel that `chat_id` names by its id or as `@username`, without a check of the bot's rights. */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
   return chatId.startsWith("@")
@@ -48,7 +48,7 @@ export function requireChat(network: TelegramNetwork, parameters: Parameters): A
   return findChat(network, parameters) ?? refuse("chat not found");
 }
 
-/** The channel, if the bot administers it with that right. */
+/** The channel of the call when the bot has this right there; otherwise ends the call with an error. */
 export function requireRight(
   network: TelegramNetwork,
   { bot, parameters }: BotCall,

@@ -24,26 +24,26 @@ function bodyFields(call: Call): Iterable<readonly [string, unknown]> {
 }
 
 /**
- * Parameters from the query, a form or a JSON body, as the Bot API takes them; files are their bytes. Unknown ones are
- * ignored there too.
+ * Parameters from the query, a form or a JSON body, as in the real Bot API. The value of a file is its bytes. Unknown
+ * parameters are ignored, also by the real API.
  */
 export function parametersOf(call: Call): Parameters {
   return new Map<string, unknown>([...call.query, ...bodyFields(call)]);
 }
 
-/** Texts and numbers as text; empty if missing. */
+/** A string or number parameter as a string; empty when it is missing. */
 export function textOf(parameters: Parameters, name: string): string {
   const value = parameters.get(name);
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** A whole number above 0, sent as a number or as text. */
+/** A positive integer that was sent as a number or a string; otherwise undefined. */
 export function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === "number" && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** A list, sent as JSON or, in forms and queries, as JSON text; empty if it is none. */
+/** An array that was sent as JSON or, in forms and queries, as a JSON string; empty for other values. */
 export function listOf(parameters: Parameters, name: string): readonly unknown[] {
   let list = parameters.get(name);
   if (typeof list === "string") {
@@ -56,7 +56,7 @@ export function listOf(parameters: Parameters, name: string): readonly unknown[]
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
-/** A list of ids; what is no id is left out. */
+/** An array of ids, without the entries that are not valid ids. */
 export function idsOf(parameters: Parameters, name: string): number[] {
   return listOf(parameters, name)
     .map(idOf)

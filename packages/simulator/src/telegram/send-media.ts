@@ -8,7 +8,7 @@ import { mediaMessageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
-function show(
+function addPost(
   { world }: TelegramNetwork,
   chat: Account,
   id: string,
@@ -27,7 +27,7 @@ function show(
   });
 }
 
-/** Apps show a caption below an album when one of its messages has it. */
+/** The text of an album for readers: the first caption among its messages. */
 function captionOf(media: readonly InputMedia[]): string {
   return media.map(({ caption }) => caption).find((caption) => caption !== "") ?? "";
 }
@@ -38,7 +38,7 @@ function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind): unkn
   const media = singleMedia(parameters, kind);
   spend(network, chat, 1, now);
   const id = nextMessageId(network, chat);
-  show(network, chat, String(id), [media], now);
+  addPost(network, chat, String(id), [media], now);
   return mediaMessageView(chat, { id, createdAt: now, media });
 }
 
@@ -54,7 +54,7 @@ export function sendAnimation(network: TelegramNetwork, call: BotCall): unknown 
   return sendOne(network, call, "animation");
 }
 
-/** An album is sent whole or not at all, and counts as many messages as it has. */
+/** Sends an album as a whole or not at all. It counts against the rate limit once per message. */
 export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
   const { parameters, now } = call;
   const chat = requireRight(network, call, "canPostMessages");
@@ -64,7 +64,7 @@ export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown
   const [first = 0] = ids;
   const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
   network.albums.add(chat, parts, first);
-  show(network, chat, albumId(ids), media, now);
+  addPost(network, chat, albumId(ids), media, now);
   const groupId = `${chat.externalId.slice(-10)}${first}`;
   return media.map((one, index) =>
     mediaMessageView(chat, { id: first + index, createdAt: now, media: one, groupId }),

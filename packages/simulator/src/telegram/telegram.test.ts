@@ -7,7 +7,7 @@ let channel: TestAccount;
 
 beforeEach(async () => {
   simulator = await TestSimulator.start();
-  channel = await simulator.account("telegram", "harbour_news");
+  channel = await simulator.account("telegram", "harbour_times");
 });
 
 afterEach(() => simulator[Symbol.asyncDispose]());
@@ -15,9 +15,9 @@ afterEach(() => simulator[Symbol.asyncDispose]());
 const send = (parameters: Record<string, unknown>) =>
   telegram(simulator, channel, "sendMessage", parameters);
 
-test("messages of a channel are numbered one by one", async () => {
+test("Telegram gives the messages of a channel consecutive ids", async () => {
   const first = await send({ text: "one" });
-  const second = await send({ text: "two", chat_id: "@harbour_news" });
+  const second = await send({ text: "two", chat_id: "@harbour_times" });
   expect(first.body).toMatchObject({
     ok: true,
     result: { text: "one", chat: { id: Number(channel.externalId), type: "channel" } },
@@ -28,25 +28,29 @@ test("messages of a channel are numbered one by one", async () => {
 });
 
 test.each([
-  [{ text: " " }, "Bad Request: message text is empty"],
-  [{ text: "a".repeat(4097) }, "Bad Request: message is too long"],
-  [{ text: "a", chat_id: "" }, "Bad Request: chat_id is empty"],
-  [{ text: "a", chat_id: "-1001" }, "Bad Request: chat not found"],
-  [{ text: "a", parse_mode: "poetry" }, "Bad Request: unsupported parse_mode"],
-])("%j is refused with %j", async (parameters, description) => {
+  ["only spaces as its text", { text: " " }, "message text is empty"],
+  ["a text of 4,097 characters", { text: "a".repeat(4097) }, "message is too long"],
+  ["an empty chat_id", { text: "a", chat_id: "" }, "chat_id is empty"],
+  ["an unknown chat_id", { text: "a", chat_id: "-1001" }, "chat not found"],
+  ["an unknown parse_mode", { text: "a", parse_mode: "unknown" }, "unsupported parse_mode"],
+])("Telegram refuses a message with %s", async (_name, parameters, reason) => {
   const answer = await send(parameters);
   expect(answer.status).toBe(400);
-  expect(answer.body).toEqual({ ok: false, error_code: 400, description });
+  expect(answer.body).toEqual({
+    ok: false,
+    error_code: 400,
+    description: `Bad Request: ${reason}`,
+  });
 });
 
-test("the limit counts what is left after entity parsing", async () => {
+test("Telegram applies the text limit to the text without its markup", async () => {
   const html = { parse_mode: "HTML", text: `<b>${"a".repeat(4095)}</b>&amp;` };
   expect((await send(html)).body["result"]?.["text"]).toHaveLength(4096);
   const markdown = { parse_mode: "MarkdownV2", text: `*bold* [link](https://example.com)\\!` };
   expect((await send(markdown)).body["result"]?.["text"]).toBe("bold link!");
 });
 
-test("markup that cannot be parsed is refused", async () => {
+test("Telegram refuses markup that it cannot parse", async () => {
   for (const parameters of [
     { parse_mode: "HTML", text: "<blink>a</blink>" },
     { parse_mode: "HTML", text: "<b>a" },
@@ -58,7 +62,7 @@ test("markup that cannot be parsed is refused", async () => {
   }
 });
 
-test("the 21st message of a minute is refused with the time to wait", async () => {
+test("Telegram refuses the 21st message within a minute and says how many seconds to wait", async () => {
   for (let index = 0; index < 20; index += 1) {
     expect((await send({ text: `message ${index}` })).status).toBe(200);
   }
@@ -70,7 +74,7 @@ test("the 21st message of a minute is refused with the time to wait", async () =
   expect((await send({ text: "now" })).status).toBe(200);
 });
 
-test("an unknown token is unauthorized, a malformed one and an unknown method are not found", async () => {
+test("Telegram answers an unknown token with 401, and a malformed token or an unknown method with 404", async () => {
   const post = (path: string) => simulator.call("POST", `/telegram/${path}`, { json: {} });
   const unknown = await post(`bot123456789:${"a".repeat(35)}/getMe`);
   expect(unknown.body).toEqual({ ok: false, error_code: 401, description: "Unauthorized" });
@@ -78,9 +82,9 @@ test("an unknown token is unauthorized, a malformed one and an unknown method ar
   expect((await telegram(simulator, channel, "readMessages")).status).toBe(404);
 });
 
-test("a bot that left or never came may not post", async () => {
-  const stranger = await simulator.account("telegram");
-  const foreign = await telegram(simulator, stranger, "sendMessage", {
+test("Telegram refuses the post of a bot that left the channel or never joined it", async () => {
+  const otherChannel = await simulator.account("telegram");
+  const foreign = await telegram(simulator, otherChannel, "sendMessage", {
     chat_id: channel.externalId,
     text: "hello",
   });
@@ -93,10 +97,10 @@ test("a bot that left or never came may not post", async () => {
   expect((await send({ text: "gone" })).status).toBe(403);
 });
 
-test("a bot sees itself, the channel and its own rights there", async () => {
+test("a Telegram bot can read its own profile, its channel and its rights there", async () => {
   const me = await telegram(simulator, channel, "getMe");
   const chat = await telegram(simulator, channel, "getChat");
-  expect(chat.body["result"]).toMatchObject({ username: "harbour_news", type: "channel" });
+  expect(chat.body["result"]).toMatchObject({ username: "harbour_times", type: "channel" });
   const member = await telegram(simulator, channel, "getChatMember", {
     user_id: me.body["result"]?.["id"],
   });
@@ -106,7 +110,7 @@ test("a bot sees itself, the channel and its own rights there", async () => {
   });
 });
 
-test("a deleted message is gone, and deleting it again says so", async () => {
+test("a deleted Telegram message disappears, and a second deletion reports that it is not found", async () => {
   const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
   const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });
   expect((await remove()).body).toEqual({ ok: true, result: true });
@@ -116,7 +120,7 @@ test("a deleted message is gone, and deleting it again says so", async () => {
   expect(await simulator.visibleTexts("telegram")).toEqual([]);
 });
 
-test("parameters arrive by form as well", async () => {
+test("Telegram accepts parameters as a URL-encoded form", async () => {
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/sendMessage`;
   const form = { chat_id: channel.externalId, text: "by form" };
   expect((await simulator.call("POST", path, { form })).status).toBe(200);

@@ -32,7 +32,7 @@ interface Method {
   readonly run: (network: TelegramNetwork, call: BotCall) => unknown;
 }
 
-/** By lower-case name: the Bot API does not look at the case. There is no method that reads messages back. */
+/** Methods by lower-case name, because the Bot API ignores case. As in the real API, no method reads messages back. */
 const METHODS: ReadonlyMap<string, Method> = new Map([
   ["getme", { operations: ["account"], run: getMe }],
   ["getchat", { operations: ["account"], run: getChat }],
@@ -58,7 +58,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const USERNAME = /^[A-Za-z](?!\w*__)[A-Za-z0-9_]{2,30}[A-Za-z0-9]$/;
 const SIMULATED_WAIT_SECONDS = 1;
-/** An album of the largest films, and the form around them. */
+/** Maximum request size: an album of ten videos of the largest size, with the form around them. */
 const MAX_BODY_BYTES = 501_000_000;
 
 function methodOf(call: Call): Method | undefined {
@@ -121,7 +121,7 @@ function newChatId({ accounts }: World): string {
   }
 }
 
-/** The Telegram Bot API, channels only. */
+/** The Telegram Bot API, for channels only. */
 export function createTelegram(world: World): Platform {
   const network = createNetwork(world);
   const route = {
@@ -139,7 +139,7 @@ export function createTelegram(world: World): Platform {
     usernameFault: (username) =>
       USERNAME.test(username)
         ? undefined
-        : "4 to 32 letters, digits and _, a letter first, no _ at the end or twice",
+        : "use 4 to 32 letters, digits and underscores; start with a letter; do not end with an underscore or repeat one",
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path.replace(/^\/bot[^/]*/, "/bot<token>"),

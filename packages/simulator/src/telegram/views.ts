@@ -25,7 +25,7 @@ export function messageView(chat: Account, post: Post, editedAt?: number): Recor
   };
 }
 
-/** A file as messages show it: no file can be asked for by these ids. */
+/** A file as messages show it. The simulator does not serve files by these ids. */
 function fileView({ received, width, height }: InputMedia): Record<string, unknown> {
   const { sha256, bytes } = received;
   const id = sha256.slice(0, 16);
@@ -37,18 +37,18 @@ function contentView(media: InputMedia): Record<string, unknown> {
   if (media.kind === "photo") {
     return { photo: [file] };
   }
-  const film = { ...file, duration: media.duration, mime_type: media.received.contentType };
-  return media.kind === "video" ? { video: film } : { animation: film, document: file };
+  const video = { ...file, duration: media.duration, mime_type: media.received.contentType };
+  return media.kind === "video" ? { video } : { animation: video, document: file };
 }
 
-/** A message with a medium as the methods that send it return it. */
+/** A message with a file, as the methods that send it return it. */
 export function mediaMessageView(
   chat: Account,
   message: {
     readonly id: number;
     readonly createdAt: number;
     readonly media: InputMedia;
-    /** Set when it is part of an album. */
+    /** Set when the message is part of an album. */
     readonly groupId?: string;
   },
 ): Record<string, unknown> {
@@ -65,7 +65,7 @@ export function mediaMessageView(
   };
 }
 
-/** A bot's place in a channel that it administers. */
+/** A bot as an administrator of a channel. */
 export function administratorView(bot: Bot): Record<string, unknown> {
   return {
     user: botView(bot),

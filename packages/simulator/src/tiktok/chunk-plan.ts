@@ -14,23 +14,23 @@ function countOf(fields: Fields, name: string): number {
   const value = fields[name];
   return Number.isInteger(value) && Number(value) > 0
     ? Number(value)
-    : refuseParameter(`${name} is a number above 0.`);
+    : refuseParameter(`${name} must be a positive integer.`);
 }
 
-/** A file below the smallest chunk is one chunk. */
-function isSized({ size, chunkSize }: ChunkPlan): boolean {
+/** Whether the chunk size is allowed. A file smaller than the smallest chunk must be sent as one chunk. */
+function isChunkSizeAllowed({ size, chunkSize }: ChunkPlan): boolean {
   const isSmall = size < MIN_CHUNK_BYTES && chunkSize === size;
   return isSmall || (chunkSize >= MIN_CHUNK_BYTES && chunkSize <= MAX_CHUNK_BYTES);
 }
 
-/** The last chunk takes what is left over. */
-function isCounted({ size, chunkSize, chunkCount }: ChunkPlan): boolean {
+/** Whether the number of chunks is right. The last chunk also carries the remainder of the division. */
+function isChunkCountRight({ size, chunkSize, chunkCount }: ChunkPlan): boolean {
   const last = size - chunkSize * (chunkCount - 1);
   const isWhole = chunkCount === Math.floor(size / chunkSize);
   return isWhole && chunkCount <= MAX_CHUNKS && last <= MAX_LAST_CHUNK_BYTES;
 }
 
-/** The three numbers of an upload, which have to agree. */
+/** Reads the three numbers that describe an upload, and refuses them when they contradict each other. */
 export function chunkPlanOf(source: Fields): ChunkPlan {
   const plan: ChunkPlan = {
     size: countOf(source, "video_size"),
@@ -40,8 +40,8 @@ export function chunkPlanOf(source: Fields): ChunkPlan {
   if (plan.size > MAX_VIDEO_BYTES) {
     refuseParameter("The video is too large.");
   }
-  if (!isSized(plan)) {
+  if (!isChunkSizeAllowed(plan)) {
     refuseParameter("The chunk size is invalid.");
   }
-  return isCounted(plan) ? plan : refuseParameter("The total chunk count is invalid.");
+  return isChunkCountRight(plan) ? plan : refuseParameter("The total chunk count is invalid.");
 }

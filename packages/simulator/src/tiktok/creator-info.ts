@@ -4,7 +4,7 @@ import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import { creatorOf } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 
-/** What creators are given when limits are lifted. */
+/** The maximum video duration that creator_info reports with the setting `quotas: false`. */
 const UNLIMITED_SECONDS = 86_400;
 
 function creatorInfo(network: TiktokNetwork, { account }: TiktokCall): Reply {
@@ -50,7 +50,7 @@ function userInfo({ call, account }: TiktokCall): Reply {
   return apiAnswer({ user });
 }
 
-/** Who the creator is and what may be posted: `creator_info/query/` and `user/info/`. */
+/** The creator's profile and posting options: `creator_info/query/` and `user/info/`. */
 export function creatorEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

@@ -8,36 +8,36 @@ import type { Account } from "#src/world/accounts.ts";
 
 const MINUTE_MS = 60_000;
 
-/** An authenticated call. */
+/** A call with a valid access token. */
 export interface TiktokCall extends Moment {
   readonly call: Call;
   readonly account: Account;
-  /** Empty where the endpoint takes no body. */
+  /** The JSON body; empty for an endpoint without a body. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface Endpoint {
   readonly method: "GET" | "POST";
-  /** With its slash at the end, as TikTok writes it. */
+  /** The path with a trailing slash, as in TikTok's documentation. */
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
   readonly fetches?: (call: Call) => readonly string[];
   readonly scope: string;
-  /** Name of the rate counter. */
+  /** Name of the endpoint's rate limit counter. */
   readonly bucket: string;
-  /** Calls per minute and user. */
+  /** Maximum number of calls per minute and user. */
   readonly perMinute: number;
   readonly handle: (call: TiktokCall) => Reply;
 }
 
-/** The JSON object of a call; one without a body is the same as an empty one. */
+/** The JSON object in the body of a call; a missing body counts as an empty object. */
 function bodyOf(call: Call): Readonly<Record<string, unknown>> {
   if (call.method === "GET" || call.body.length === 0) {
     return {};
   }
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
-  return body ?? refuseParameter("The body is no JSON object with its Content-Type.");
+  return body ?? refuseParameter("The body is not a JSON object or has another Content-Type.");
 }
 
 function serve(network: TiktokNetwork, endpoint: Endpoint, call: Call, moment: Moment): Reply {
@@ -58,7 +58,7 @@ function serve(network: TiktokNetwork, endpoint: Endpoint, call: Call, moment: M
   return endpoint.handle({ call, account, body: bodyOf(call), ...moment });
 }
 
-/** Puts the token, its scope and the rate limit around a handler. */
+/** Turns an endpoint into a route that first checks the token, its scope and the rate limit. */
 export function toRoute(network: TiktokNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads, fetches } = endpoint;
   return {

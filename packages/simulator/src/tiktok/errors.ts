@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Refused } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 
-/** An error of the API by its code: the status it comes with and what it says. */
+/** The errors of the API by code, each with its HTTP status and message. */
 const ERRORS = {
   access_token_invalid: [401, "The access token is invalid or not found in the request."],
   scope_not_authorized: [401, "The user did not authorize the scope required for this request."],
@@ -38,7 +38,7 @@ function logId(): string {
   return `2026${randomBytes(14).toString("hex").toUpperCase()}`;
 }
 
-/** The first of the three shapes: `data` and an `error` whose code is `ok` when nothing is wrong. */
+/** The first of TikTok's three response formats: `data` and an `error`, whose code is `ok` for a success. */
 export function apiAnswer(data: unknown): Reply {
   return { status: 200, body: { data, error: { code: "ok", message: "", log_id: logId() } } };
 }
@@ -57,12 +57,12 @@ export function refuseParameter(message: string): never {
   return refuse("invalid_params", message);
 }
 
-/** The second shape, of the token endpoints: flat, and wrong requests are answered with 200. */
+/** The second response format, of the token endpoints: a flat object. Even invalid requests get status 200. */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description, log_id: logId() } };
 }
 
-/** The third shape, of the upload host: the status says it all. */
+/** The third response format, of the upload host: a status and no body. */
 export function bareStatus(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers, body: "" };
 }
@@ -75,7 +75,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: "rate_limit_exceeded",
 };
 
-/** How the API answers a status when nothing more is known. */
+/** The API's default error for an HTTP status. */
 export function statusError(status: number): Reply {
   return { ...apiError(BY_STATUS[status] ?? "internal_error"), status };
 }

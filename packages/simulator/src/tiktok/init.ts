@@ -7,9 +7,9 @@ import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import { complete, newPublishId } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import { photoInfo, section, spendPost, videoInfo } from "#src/tiktok/post-info.ts";
-import { UPLOAD_LIFE_MS } from "#src/tiktok/publishes.ts";
+import { UPLOAD_LIFETIME_MS } from "#src/tiktok/publishes.ts";
 import type { Upload } from "#src/tiktok/publishes.ts";
-import { checkAddresses, isVerified, pulled } from "#src/tiktok/pull.ts";
+import { checkMediaUrls, isVerified, checkFetchedMedia } from "#src/tiktok/pull.ts";
 
 const MAX_PHOTOS = 35;
 
@@ -32,7 +32,7 @@ function initUpload(network: TiktokNetwork, { account, body, call, now }: Tiktok
     token: network.world.secrets.issueToken(32),
     contentType: undefined,
     chunkTimes: [],
-    expiresAt: now + UPLOAD_LIFE_MS,
+    expiresAt: now + UPLOAD_LIFETIME_MS,
   };
   const { id } = network.publishes.put({
     ...info,
@@ -51,17 +51,21 @@ function initUpload(network: TiktokNetwork, { account, body, call, now }: Tiktok
 function initPull(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
   const info = videoInfo(network, body, account);
   const source = section(body, "source_info", ["source", "video_url"]);
-  const urls = checkAddresses([source["video_url"]]);
+  const urls = checkMediaUrls([source["video_url"]]);
   spendPost(network, account, now);
   const id = newPublishId("v_pub_url");
-  const begun = {
+  const started = {
     ...info,
     id,
     account: account.externalId,
     kind: "video",
     createdAt: now,
   } as const;
-  complete(network, { ...begun, media: [] }, { ...pulled("video", urls, fetched), now });
+  complete(
+    network,
+    { ...started, media: [] },
+    { ...checkFetchedMedia("video", urls, fetched), now },
+  );
   return apiAnswer({ publish_id: id });
 }
 
@@ -72,7 +76,7 @@ function initVideo(network: TiktokNetwork, call: TiktokCall): Reply {
     case "PULL_FROM_URL":
       return initPull(network, call);
     default:
-      return refuseParameter("source is FILE_UPLOAD or PULL_FROM_URL.");
+      return refuseParameter("source must be FILE_UPLOAD or PULL_FROM_URL.");
   }
 }
 
@@ -80,39 +84,43 @@ function photosOf(body: Fields): readonly unknown[] {
   const source = section(body, "source_info", ["source", "photo_images", "photo_cover_index"]);
   const photos = source["photo_images"];
   if (source["source"] !== "PULL_FROM_URL") {
-    refuseParameter("source is PULL_FROM_URL.");
+    refuseParameter("source must be PULL_FROM_URL.");
   }
   if (!Array.isArray(photos) || photos.length < 1 || photos.length > MAX_PHOTOS) {
-    return refuseParameter(`photo_images are 1 to ${MAX_PHOTOS} addresses.`);
+    return refuseParameter(`photo_images must be 1 to ${MAX_PHOTOS} URLs.`);
   }
   const cover = source["photo_cover_index"] ?? 0;
   if (!Number.isInteger(cover) || Number(cover) < 0 || Number(cover) >= photos.length) {
-    refuseParameter("photo_cover_index is the place of a photo.");
+    refuseParameter("photo_cover_index must be the index of a photo.");
   }
   return photos;
 }
 
 function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: TiktokCall): Reply {
   if (body["media_type"] !== "PHOTO" || body["post_mode"] !== "DIRECT_POST") {
-    refuseParameter("media_type is PHOTO and post_mode is DIRECT_POST.");
+    refuseParameter("media_type must be PHOTO and post_mode DIRECT_POST.");
   }
   const info = photoInfo(network, body, account);
-  const urls = checkAddresses(photosOf(body));
+  const urls = checkMediaUrls(photosOf(body));
   spendPost(network, account, now);
   const id = newPublishId("p_pub_url");
-  const begun = {
+  const started = {
     ...info,
     id,
     account: account.externalId,
     kind: "photo",
     createdAt: now,
   } as const;
-  complete(network, { ...begun, media: [] }, { ...pulled("photo", urls, fetched), now });
+  complete(
+    network,
+    { ...started, media: [] },
+    { ...checkFetchedMedia("photo", urls, fetched), now },
+  );
   return apiAnswer({ publish_id: id });
 }
 
-/** The addresses that a call names and that TikTok would fetch from. */
-function addressesOf(call: Call): readonly string[] {
+/** The media URLs of the call from which TikTok fetches. */
+function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
   if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") {
     return [];
@@ -128,21 +136,21 @@ function isPull(call: Call): boolean {
 
 const SHARED = { method: "POST", scope: "video.publish", bucket: "init", perMinute: 6 } as const;
 
-/** The calls that begin a post. Where TikTok fetches for itself they are also the ones that make it visible. */
+/** The endpoints that start a post. When TikTok fetches the media itself, the same call also makes the post visible. */
 export function initEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {
       ...SHARED,
       path: "/v2/post/publish/video/init/",
       operations: (call) => (isPull(call) ? ["publish", "create"] : ["create"]),
-      fetches: addressesOf,
+      fetches: mediaUrlsOf,
       handle: (call) => initVideo(network, call),
     },
     {
       ...SHARED,
       path: "/v2/post/publish/content/init/",
       operations: () => ["publish", "create"],
-      fetches: addressesOf,
+      fetches: mediaUrlsOf,
       handle: (call) => initPhoto(network, call),
     },
   ];

@@ -8,7 +8,7 @@ import { toPosted } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-/** What TikTok keeps besides the shared world. */
+/** TikTok's state besides the shared `World`. */
 export interface TiktokNetwork {
   readonly world: World;
   readonly tokens: Tokens;
@@ -16,45 +16,48 @@ export interface TiktokNetwork {
   readonly publishes: Publishes;
 }
 
-const CODE_LIFE_MS = 600_000;
+const CODE_LIFETIME_MS = 600_000;
 
 export function createNetwork(world: World): TiktokNetwork {
   const { store, secrets } = world;
   return {
     world,
     tokens: new Tokens(store, secrets),
-    codes: new AuthorizationCodes(store, secrets, "tiktok", CODE_LIFE_MS),
+    codes: new AuthorizationCodes(store, secrets, "tiktok", CODE_LIFETIME_MS),
     publishes: new Publishes(store),
   };
 }
 
-/** What a creator may do; how the username begins decides, so that tests can ask for each kind. */
+/**
+ * What a creator is allowed to post. It depends on the username's prefix, so that tests can create each kind of
+ * creator.
+ */
 export interface Creator {
   readonly privacyLevels: readonly PrivacyLevel[];
   readonly maxSeconds: number;
-  /** TikTok has audited the app that acts for the creator. */
+  /** Whether TikTok has audited the app that posts for the creator. */
   readonly isAudited: boolean;
 }
 
-const LONGEST_SECONDS = 600;
-const SHORT_SECONDS = 10;
+const MAX_VIDEO_SECONDS = 600;
+const MAX_SHORT_VIDEO_SECONDS = 10;
 
-/** `private…` has no public posts, `short…` only films of ten seconds. */
+/** A creator `private…` has no public posts, and a creator `short…` only videos of up to ten seconds. */
 export function creatorOf({ world }: TiktokNetwork, { username }: Account): Creator {
   const widest = username.startsWith("private") ? "FOLLOWER_OF_CREATOR" : "PUBLIC_TO_EVERYONE";
   return {
     privacyLevels: [widest, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"],
-    maxSeconds: username.startsWith("short") ? SHORT_SECONDS : LONGEST_SECONDS,
+    maxSeconds: username.startsWith("short") ? MAX_SHORT_VIDEO_SECONDS : MAX_VIDEO_SECONDS,
     isAudited: world.settings.values.audited,
   };
 }
 
-/** At most 64 characters. */
+/** Generates a publish id of at most 64 characters. */
 export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): string {
   return `${kind}~v2-1.${randomBytes(9).readBigUInt64BE().toString()}`;
 }
 
-/** All bytes are here: it becomes a post, or fails for what is wrong with them. */
+/** Called when TikTok has all bytes: creates the post, or records why the publish fails. */
 export function complete(
   network: TiktokNetwork,
   publish: Publish,
@@ -70,7 +73,7 @@ export function complete(
     return publishes.put({ ...publish, receivedAt, failReason });
   }
   const postId = world.snowflakes.next(receivedAt);
-  // What only its author sees is no post to readers.
+  // Readers cannot see a post that is visible only to its author.
   if (publish.privacy !== "SELF_ONLY") {
     world.posts.add({
       platform: "tiktok",

@@ -1,20 +1,17 @@
-import { contentType } from "#src/http/call.ts";
+import { contentType, formOf } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/tiktok/errors.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import type { TokenPair } from "#src/tiktok/tokens.ts";
 
-export function formOf(call: Call): URLSearchParams {
-  return new URLSearchParams(call.body.toString("utf8"));
-}
-
-/** TikTok answers most wrong requests with 200 and an error. */
-function faultOf(call: Call, form: URLSearchParams): Reply | undefined {
+/** Why the request is invalid, or undefined. TikTok answers most invalid requests with status 200 and an error. */
+function requestError(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded") {
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
   }
-  // The simulator knows every app.
+  // The simulator accepts every app, but client_key and client_secret must not be empty.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
     ? undefined
@@ -36,9 +33,9 @@ function pairReply(pair: TokenPair): Reply {
 
 function token(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
   const form = formOf(call);
-  const fault = faultOf(call, form);
-  if (fault !== undefined) {
-    return fault;
+  const error = requestError(call, form);
+  if (error !== undefined) {
+    return error;
   }
   switch (grantOf(call)) {
     case "refresh_token": {
@@ -63,18 +60,8 @@ function redeem(
   form: URLSearchParams,
   now: number,
 ): TokenPair | undefined {
-  const text = (name: string): string => form.get(name) ?? "";
-  const redemption = {
-    code: text("code"),
-    clientId: text("client_key"),
-    redirectUri: text("redirect_uri"),
-    codeVerifier: text("code_verifier"),
-  };
-  const approval = codes.redeem(redemption, now);
-  const [account] = approval?.accounts ?? [];
-  return approval === undefined || account === undefined
-    ? undefined
-    : tokens.issue(account, approval.scopes, now);
+  const approval = redeemForm(codes, form, form.get("client_key") ?? "", now);
+  return approval && tokens.issue(approval.account, approval.scopes, now);
 }
 
 function grantOf(call: Call): string {
@@ -83,9 +70,9 @@ function grantOf(call: Call): string {
 
 function revoke(network: TiktokNetwork, call: Call): Reply {
   const form = formOf(call);
-  const fault = faultOf(call, form);
-  if (fault !== undefined) {
-    return fault;
+  const error = requestError(call, form);
+  if (error !== undefined) {
+    return error;
   }
   return network.tokens.revoke(form.get("token") ?? "")
     ? { status: 200, body: {} }

@@ -7,7 +7,7 @@ import type { Account } from "#src/world/accounts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is said about a post. */
+/** The caller's description of a post. */
 export interface PostInfo {
   readonly title: string;
   readonly description: string;
@@ -29,15 +29,15 @@ const FLAGS: readonly string[] = [
 const VIDEO_FLAGS: readonly string[] = [...FLAGS, "disable_duet", "disable_stitch", "is_aigc"];
 const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
 
-/** Posts a creator may make in a day, over all apps. */
-const POSTS_A_DAY = 15;
+/** Maximum number of posts per creator and day, over all apps. */
+const MAX_POSTS_PER_DAY = 15;
 const DAY_MS = 86_400_000;
 
-/** An object with these fields and no others. */
+/** Reads an object that has no fields except the known ones. */
 export function section(body: Fields, name: string, known: readonly string[]): Fields {
   const value = body[name];
   if (!isRecord(value)) {
-    return refuseParameter(`${name} is missing or no object.`);
+    return refuseParameter(`${name} is missing or is not an object.`);
   }
   const unknown = Object.keys(value).find((field) => !known.includes(field));
   return unknown === undefined ? value : refuseParameter(`${name} has no field ${unknown}.`);
@@ -46,7 +46,7 @@ export function section(body: Fields, name: string, known: readonly string[]): F
 function textOf(fields: Fields, name: string, max: number): string {
   const value = fields[name] ?? "";
   if (typeof value !== "string" || value.length > max) {
-    return refuseParameter(`${name} is a text of at most ${max} characters.`);
+    return refuseParameter(`${name} must be a string of at most ${max} characters.`);
   }
   return value;
 }
@@ -54,7 +54,7 @@ function textOf(fields: Fields, name: string, max: number): string {
 function checkFlags(fields: Fields, names: readonly string[]): void {
   const wrong = names.find((name) => name in fields && typeof fields[name] !== "boolean");
   if (wrong !== undefined) {
-    refuseParameter(`${wrong} is true or false.`);
+    refuseParameter(`${wrong} must be true or false.`);
   }
 }
 
@@ -76,7 +76,7 @@ function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): Pr
   return level;
 }
 
-/** `post_info` of a video. */
+/** Reads `post_info` of a video. */
 export function videoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -85,7 +85,7 @@ export function videoInfo(network: TiktokNetwork, body: Fields, account: Account
   return { title, description: "", privacy: privacyOf(network, fields, account) };
 }
 
-/** `post_info` of photos. */
+/** Reads `post_info` of photos. */
 export function photoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "description", "privacy_level", ...PHOTO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -95,10 +95,10 @@ export function photoInfo(network: TiktokNetwork, body: Fields, account: Account
   return { title, description, privacy: privacyOf(network, fields, account) };
 }
 
-/** One more post of the creator's day. */
+/** Counts a post against the creator's daily limit. */
 export function spendPost({ world }: TiktokNetwork, account: Account, now: number): void {
   const key = `tiktok:posts:${account.externalId}`;
-  const rule = { key, limit: POSTS_A_DAY, windowMs: DAY_MS };
+  const rule = { key, limit: MAX_POSTS_PER_DAY, windowMs: DAY_MS };
   if (!world.limits.spend([rule], now).allowed) {
     refuse("spam_risk_too_many_posts");
   }

@@ -8,7 +8,7 @@ export type PrivacyLevel =
   | "FOLLOWER_OF_CREATOR"
   | "SELF_ONLY";
 
-/** What the file of an upload is to be, and how much of it has come. */
+/** The announced properties of an upload, and the chunks that have arrived. */
 export interface Upload {
   readonly id: string;
   readonly token: string;
@@ -16,12 +16,12 @@ export interface Upload {
   readonly size: number;
   readonly chunkSize: number;
   readonly chunkCount: number;
-  /** Platform time at which each chunk came, in their order. */
+  /** The arrival time of each chunk in order, in platform time. */
   readonly chunkTimes: readonly number[];
   readonly expiresAt: number;
 }
 
-/** One request to publish, from its init on. */
+/** A publish: one request to post media, from its init call to its result. */
 export interface Publish {
   readonly id: string;
   /** External id of the account. */
@@ -30,16 +30,16 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** Platform time of the init. */
+  /** When the init call arrived, in platform time. */
   readonly createdAt: number;
-  /** Absent where TikTok fetches for itself. */
+  /** Absent when TikTok fetches the media itself. */
   readonly upload?: Upload;
-  /** Platform time at which TikTok had all bytes; absent until then. */
+  /** When TikTok had all bytes, in platform time; absent until then. */
   readonly receivedAt?: number;
   readonly media: readonly ReceivedMedia[];
-  /** Set together with `receivedAt` when nothing comes of it. */
+  /** Why the publish failed or will fail. Set together with `receivedAt`. */
   readonly failReason?: string;
-  /** The id of the post; absent until there is one. */
+  /** Id of the post; absent until the post exists. */
   readonly postId?: string;
 }
 
@@ -49,13 +49,13 @@ export type PublishStatus =
   | "PUBLISH_COMPLETE"
   | "FAILED";
 
-export const UPLOAD_LIFE_MS = 3_600_000;
-/** How long TikTok works on what it has; long enough to be seen at it once by who asks every second. */
+export const UPLOAD_LIFETIME_MS = 3_600_000;
+/** How long TikTok processes media; long enough that a caller who polls every second sees it once. */
 const PROCESSING_MS = 1_200;
-/** How long after that moderation gives a public post its id away. */
+/** How long moderation takes after processing. Only then does TikTok return the id of a public post. */
 const MODERATION_MS = 1_500;
 
-/** Where the request stood at that instant. */
+/** The status of the publish at this instant. */
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
   if (isDone) {
@@ -64,29 +64,29 @@ export function statusAt(publish: Publish, instant: number): PublishStatus {
   return publish.upload === undefined ? "PROCESSING_DOWNLOAD" : "PROCESSING_UPLOAD";
 }
 
-/** Whether the id of the post was given away by then: of public posts only, and later than their completion. */
+/** Whether TikTok returns the id of the post at this instant: only for a public post, and only after moderation. */
 export function isIdKnownAt(publish: Publish, instant: number): boolean {
   const knownAt = (publish.receivedAt ?? Infinity) + PROCESSING_MS + MODERATION_MS;
   return publish.privacy === "PUBLIC_TO_EVERYONE" && knownAt <= instant;
 }
 
-/** How long a chunk is; the last one takes the rest. */
+/** Length of a chunk in bytes. The last chunk also carries the remainder of the division. */
 export function chunkLength({ size, chunkSize, chunkCount }: Upload, index: number): number {
   return index === chunkCount - 1 ? size - chunkSize * (chunkCount - 1) : chunkSize;
 }
 
-/** Bytes that had come by then. */
+/** Number of bytes that had arrived at this instant. */
 export function bytesAt(upload: Upload, instant: number): number {
   const count = upload.chunkTimes.filter((time) => time <= instant).length;
   return count === upload.chunkCount ? upload.size : count * upload.chunkSize;
 }
 
-/** The name of a chunk's bytes until the upload is complete. */
+/** The name under which a chunk's bytes are stored until the upload is complete. */
 export function chunkName(upload: Upload, index: number): string {
   return `tiktok-${upload.id}-${index}`;
 }
 
-/** All requests to publish. */
+/** All publishes, with indexes by upload and by post. */
 export class Publishes {
   readonly #rows: Table<Publish>;
   readonly #byUpload = new Map<string, string>();

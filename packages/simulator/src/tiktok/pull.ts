@@ -3,35 +3,35 @@ import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** Names that belong to nobody (RFC 2606), so nobody can have proved to own them. */
-const NOBODYS = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
-const LOCAL = new Set(["127.0.0.1", "localhost", "[::1]"]);
+/** Domain names reserved by RFC 2606. They have no owner, so their ownership cannot be verified. */
+const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
+const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
 
-/** Whether TikTok would fetch from there: an address whose owner proved to be ours, and https but on this machine. */
+/** Whether TikTok fetches from this URL: its domain has an owner, and it uses https unless it is on this machine. */
 export function isVerified(url: unknown): url is string {
   if (typeof url !== "string" || !URL.canParse(url)) {
     return false;
   }
   const { protocol, hostname } = new URL(url);
-  if (NOBODYS.test(hostname)) {
+  if (RESERVED_DOMAIN.test(hostname)) {
     return false;
   }
-  return protocol === "https:" || (protocol === "http:" && LOCAL.has(hostname));
+  return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
-/** Refuses addresses that TikTok does not fetch from. */
-export function checkAddresses(urls: readonly unknown[]): readonly string[] {
+/** Checks media URLs. Ends the call with an error at the first URL from which TikTok does not fetch. */
+export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
     if (typeof url !== "string" || !URL.canParse(url)) {
-      return refuseParameter("An address of media is not valid.");
+      return refuseParameter("A media URL is not valid.");
     }
     return isVerified(url) ? url : refuse("url_ownership_unverified");
   });
 }
 
-/** What came from the addresses, or why nothing becomes of it. */
-export interface Pulled {
+/** The fetched media, or why the publish fails. */
+export interface FetchedMedia {
   readonly media: readonly ReceivedMedia[];
   readonly failReason: string | undefined;
 }
@@ -58,12 +58,12 @@ function checkVideo(file: Fetched | undefined): Checked {
   return media?.kind === "video" ? { media } : { failReason: "file_format_check_failed" };
 }
 
-/** Looks at what was fetched, in the order of the addresses. */
-export function pulled(
+/** Checks the fetched files in the order of their URLs. */
+export function checkFetchedMedia(
   kind: "photo" | "video",
   urls: readonly string[],
   fetched: ReadonlyMap<string, Fetched>,
-): Pulled {
+): FetchedMedia {
   const check = kind === "photo" ? checkPhoto : checkVideo;
   const checked = urls.map((url) => check(fetched.get(url)));
   const wrong = checked.find((one) => "failReason" in one);

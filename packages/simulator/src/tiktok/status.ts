@@ -5,7 +5,7 @@ import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import { bytesAt, isIdKnownAt, statusAt } from "#src/tiktok/publishes.ts";
 import type { Publish } from "#src/tiktok/publishes.ts";
 
-/** `JSON.stringify` writes its digits as they are: ids are numbers that JavaScript cannot hold. */
+/** Makes `JSON.stringify` write these digits unchanged. Post ids are JSON numbers that JavaScript cannot represent. */
 function rawNumber(digits: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits);
 }
@@ -13,7 +13,7 @@ function rawNumber(digits: string): unknown {
 function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): Publish {
   const id = body["publish_id"];
   if (typeof id !== "string") {
-    return refuseParameter("publish_id is a text.");
+    return refuseParameter("publish_id must be a string.");
   }
   const publish = publishes.get(id) ?? refuse("invalid_publish_id");
   return publish.account === account.externalId
@@ -21,7 +21,7 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
     : refuse("token_not_authorized_for_specified_publish_id");
 }
 
-/** TikTok counts what it has of a file by the way that it came. */
+/** How many bytes TikTok has uploaded or downloaded. The field's name depends on how the media arrives. */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
   if (upload !== undefined) {
     return { uploaded_bytes: bytesAt(upload, asOf) };
@@ -35,19 +35,19 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
   const { asOf } = call;
   const status = statusAt(publish, asOf);
   const { failReason, postId } = publish;
-  const isGiven = status === "PUBLISH_COMPLETE" && isIdKnownAt(publish, asOf);
+  const isIdReturned = status === "PUBLISH_COMPLETE" && isIdKnownAt(publish, asOf);
   return apiAnswer({
     status,
     ...(status === "FAILED" ? { fail_reason: failReason } : {}),
-    ...(isGiven && postId !== undefined
-      ? // The name is misspelt at TikTok too.
+    ...(isIdReturned && postId !== undefined
+      ? // TikTok's API misspells this name.
         { publicaly_available_post_id: [rawNumber(postId)] }
       : { publicaly_available_post_id: [] }),
     ...progressOf(publish, asOf),
   });
 }
 
-/** Only what has not all its bytes yet can be cancelled. */
+/** Cancels a publish whose bytes have not all arrived. Others can no longer be cancelled. */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);
   if (publish.receivedAt !== undefined) {
@@ -60,7 +60,7 @@ function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   return apiAnswer({});
 }
 
-/** What became of a request to publish, and calling it off. */
+/** The endpoints that report the status of a publish and that cancel it. */
 export function statusEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

@@ -65,8 +65,8 @@ async function publishVideo(bytes: Buffer, info: object = VIDEO): Promise<Body |
   return body["data"]?.["publish_id"];
 }
 
-describe("a video by upload", () => {
-  test("is visible with its last chunk, complete a little later, and gives its id away after that", async () => {
+describe("video uploads", () => {
+  test("a TikTok video is visible after its last chunk, complete 1.2 s later, and its id is returned 1.5 s after that", async () => {
     const bytes = mp4Bytes(11 * MIB, 7);
     const { body } = await init(bytes.length, 5 * MIB, 2);
     const { publish_id: id, upload_url: url } = body["data"] ?? {};
@@ -100,14 +100,14 @@ describe("a video by upload", () => {
       },
       body: JSON.stringify({ publish_id: id }),
     });
-    // A number, too large for JavaScript.
+    // The id is a JSON number that JavaScript cannot represent.
     expect(await response.text()).toContain(
       `"publicaly_available_post_id":[${textOf(shown?.["id"])}]`,
     );
     expect(BigInt(textOf(shown?.["id"]))).toBeGreaterThan(2n ** 53n);
   });
 
-  test("that only its author may see is no post to readers and never gives an id away", async () => {
+  test("a TikTok video that only its author may see is not visible to readers, and its id is never returned", async () => {
     const id = await publishVideo(mp4Bytes(), { ...VIDEO, privacy_level: "SELF_ONLY" });
     await advance(60_000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -117,7 +117,7 @@ describe("a video by upload", () => {
     expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
   });
 
-  test("that is no film fails", async () => {
+  test("TikTok fails a publish when the uploaded bytes are not a video", async () => {
     const id = await publishVideo(pngBytes());
     await advance(2000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -131,14 +131,14 @@ describe("a video by upload", () => {
     ["a chunk below 5 MB", 20 * MIB, 4 * MIB, 5],
     ["a chunk above 64 MB", 130 * MIB, 65 * MIB, 2],
     ["one chunk of more than 64 MB", 65 * MIB, 65 * MIB, 1],
-    ["a count that is rounded up", 11 * MIB, 5 * MIB, 3],
+    ["a chunk count that is rounded up", 11 * MIB, 5 * MIB, 3],
     ["a chunk larger than the file", MIB, 6 * MIB, 1],
-    ["a part of a small file", 4 * MIB, 2 * MIB, 2],
-  ])("with %s is refused", async (_name, size, chunk, count) => {
+    ["two chunks for a file below 5 MB", 4 * MIB, 2 * MIB, 2],
+  ])("TikTok refuses an upload plan with %s", async (_name, size, chunk, count) => {
     expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
   });
 
-  test("takes its chunks in their order and of their length only, without a token", async () => {
+  test("TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     const { body } = await init(total, 5 * MIB, 2);
@@ -160,7 +160,7 @@ describe("a video by upload", () => {
     expect(await again.text()).toBe("");
   });
 
-  test("has an hour for its bytes, and then TikTok wants none of them", async () => {
+  test("TikTok refuses the bytes of an upload one hour after its init call", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await advance(3_600_000);
@@ -168,7 +168,7 @@ describe("a video by upload", () => {
     expect([answer.status, await answer.text()]).toEqual([403, ""]);
   });
 
-  test("survives a restart between its chunks", async () => {
+  test("a TikTok upload can be continued after a restart of the simulator", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
@@ -226,7 +226,7 @@ describe("photos", () => {
       source_info: { source: "PULL_FROM_URL", photo_images: urls, photo_cover_index: 0 },
     });
 
-  test("are fetched and become one post", async () => {
+  test("TikTok fetches several photos and publishes them as one post", async () => {
     const { body } = await initPhotos([`${base}/photo`, `${base}/photo`]);
     const id = body["data"]?.["publish_id"];
     expect((await fetchStatus(id))["status"]).toBe("PROCESSING_DOWNLOAD");
@@ -240,9 +240,9 @@ describe("photos", () => {
 
   test.each([
     ["a redirect", "/moved", "photo_pull_failed"],
-    ["nothing", "/gone", "photo_pull_failed"],
+    ["status 404", "/gone", "photo_pull_failed"],
     ["a PNG", "/png", "file_format_check_failed"],
-  ])("of which one address gives %s fail", async (_name, path, reason) => {
+  ])("TikTok fails a photo post when one URL returns %s", async (_name, path, reason) => {
     const { body } = await initPhotos([`${base}/photo`, `${base}${path}`]);
     await advance(1300);
     const status = await fetchStatus(body["data"]?.["publish_id"]);
@@ -250,7 +250,7 @@ describe("photos", () => {
     expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
   });
 
-  test("come from addresses whose owner is known only, and at most 35 of them", async () => {
+  test("TikTok refuses photos from unverified URLs, more than 35 photos, no photos and a title that is too long", async () => {
     const unverified = [403, "url_ownership_unverified"];
     expect(errorOf(await initPhotos(["https://photos.example/1.jpg"]))).toEqual(unverified);
     expect(errorOf(await initPhotos(["http://203.0.113.9/1.jpg"]))).toEqual(unverified);
@@ -265,7 +265,7 @@ describe("photos", () => {
 describe("creators", () => {
   const withPrivacy = (level: string) => ({ ...VIDEO, privacy_level: level });
 
-  test("say what may be posted, and nothing else is taken", async () => {
+  test("TikTok reports a creator's posting options and refuses a post that does not follow them", async () => {
     const info = await call("post/publish/creator_info/query/");
     expect(info.body["data"]).toMatchObject({
       creator_username: account.username,
@@ -286,13 +286,13 @@ describe("creators", () => {
     ]);
   });
 
-  test("are of other kinds when their names begin so, or the app is not audited", async () => {
-    const closed = await simulator.account("tiktok", "private.one");
-    const info = await call("post/publish/creator_info/query/", {}, closed);
+  test("TikTok restricts creators named private… or short…, and the posts of an app that is not audited", async () => {
+    const restricted = await simulator.account("tiktok", "private.one");
+    const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
       "PUBLIC_TO_EVERYONE",
     );
-    account = await simulator.account("tiktok", "short.films");
+    account = await simulator.account("tiktok", "short.videos");
     expect((await call("post/publish/creator_info/query/")).body["data"]).toMatchObject({
       max_video_post_duration_sec: 10,
     });
@@ -305,7 +305,7 @@ describe("creators", () => {
     expect((await init(1000, 1000, 1, withPrivacy("SELF_ONLY"))).status).toBe(200);
   });
 
-  test("begin 6 posts a minute and 15 a day, unless quotas are lifted", async () => {
+  test("TikTok lets a creator start 6 posts per minute and 15 per day, and any number without quotas", async () => {
     for (let count = 0; count < 15; count += 1) {
       expect((await init(1000)).status).toBe(200);
       await advance(20_000);
@@ -320,7 +320,7 @@ describe("creators", () => {
     expect(errorOf(await init(1000))).toEqual([429, "rate_limit_exceeded"]);
   });
 
-  test("see their own posts only", async () => {
+  test("TikTok refuses to report the status of another creator's publish or of an unknown one", async () => {
     const id = await publishVideo(mp4Bytes());
     const owner = account;
     account = await simulator.account("tiktok");
@@ -332,7 +332,7 @@ describe("creators", () => {
   });
 });
 
-test("lists show public posts after moderation with their counters", async () => {
+test("TikTok's video lists show public posts with their counters after moderation", async () => {
   const ids: string[] = [];
   for (const title of ["one", "two", "three"]) {
     await publishVideo(mp4Bytes(1000, title.length), { ...VIDEO, title });
@@ -346,8 +346,14 @@ test("lists show public posts after moderation with their counters", async () =>
   const next = await call("video/list/?fields=id,title", { max_count: 2, cursor });
   expect(itemsOf(next.body["data"]?.["videos"]).map((video) => video["title"])).toEqual(["one"]);
   ids.push(...itemsOf(videos).map((video) => textOf(video["id"])));
-  const mine = { platform: "tiktok", account: account.username, id: ids[0], views: 12, likes: 3 };
-  await simulator.control("/metrics", mine);
+  const metrics = {
+    platform: "tiktok",
+    account: account.username,
+    id: ids[0],
+    views: 12,
+    likes: 3,
+  };
+  await simulator.control("/metrics", metrics);
   const counted = await call("video/query/?fields=id,view_count,like_count,share_count", {
     filters: { video_ids: [ids[0]] },
   });
@@ -364,7 +370,7 @@ describe("tokens", () => {
       form: { ...part, grant_type: "refresh_token", refresh_token: token ?? "" },
     });
 
-  test("of access live two hours; a refresh token works once, and errors come flat with 200", async () => {
+  test("a TikTok access token is valid for two hours, a refresh token works once, and a used one gets an error with status 200", async () => {
     await advance(7_200_000);
     expect(errorOf(await call("post/publish/creator_info/query/"))).toEqual([
       401,
@@ -386,7 +392,7 @@ describe("tokens", () => {
     expect((await refresh("x", { client_key: "app" })).body["error"]).toBe("invalid_client");
   });
 
-  test("end with their login", async () => {
+  test("revoking a TikTok access token also invalidates the refresh token of the same authorization", async () => {
     const token = account.credentials["accessToken"] ?? "";
     const revoked = await simulator.call("POST", "/tiktok/v2/oauth/revoke/", {
       form: { ...app, token },
@@ -403,7 +409,7 @@ describe("faults", () => {
   const fault = (operation: string, mode: string, extra: object = {}) =>
     simulator.control("/faults", { platform: "tiktok", operation, mode, ...extra });
 
-  test("of `publish` meet the last chunk and not those before it", async () => {
+  test("a fault of the operation publish applies to the last chunk of a TikTok upload, not to earlier chunks", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     await fault("publish", "drop_after_commit");
@@ -415,7 +421,7 @@ describe("faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("have the shape of the host that they meet", async () => {
+  test("a fault on a TikTok call is answered in the error format of the called host", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });
@@ -427,7 +433,7 @@ describe("faults", () => {
     expect(errorOf(await init(1000))).toEqual([403, "spam_risk_user_banned_from_posting"]);
   });
 
-  test("of stale reads show an upload as it was", async () => {
+  test("a stale_reads fault shows the earlier status of a TikTok upload", async () => {
     const id = await publishVideo(mp4Bytes());
     await advance(2000);
     await simulator.control("/faults", {

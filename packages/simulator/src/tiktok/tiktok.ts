@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -9,7 +9,7 @@ import { apiError, bareStatus, oauthError, statusError } from "#src/tiktok/error
 import { initEndpoints } from "#src/tiktok/init.ts";
 import { createNetwork } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
-import { formOf, oauthRoutes } from "#src/tiktok/oauth.ts";
+import { oauthRoutes } from "#src/tiktok/oauth.ts";
 import { statusEndpoints } from "#src/tiktok/status.ts";
 import { ALL_SCOPES } from "#src/tiktok/tokens.ts";
 import { UPLOAD_PATH, uploadRoute } from "#src/tiktok/upload.ts";
@@ -19,11 +19,13 @@ import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
 const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
-/** The largest last chunk. */
+/** Maximum size of the last chunk, and so of a request. */
 const MAX_BODY_BYTES = 128_000_000;
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "2 to 24 letters, digits, _ and ., no . at the end";
+  return USERNAME.test(username)
+    ? undefined
+    : "use 2 to 24 letters, digits, underscores and periods; do not end with a period";
 }
 
 function issueAccount(
@@ -93,7 +95,7 @@ function refusal(operation: string, call: Call): Reply {
   }
 }
 
-/** TikTok: the Content Posting and Display APIs, and the upload host below `/open-upload`. */
+/** TikTok: the Content Posting API, the Display API, and the upload host below `/open-upload`. */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
@@ -115,7 +117,7 @@ export function createTiktok(world: World): Platform {
         clientParameter: "client_key",
         scopeSeparator: ",",
         scopes: ALL_SCOPES,
-        // Websites have none there.
+        // TikTok supports no PKCE for websites.
         pkce: "none",
         settings: world.settings,
         codes: network.codes,

@@ -3,8 +3,8 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-const ACCESS_LIFE_MS = 7_200_000;
-const REFRESH_LIFE_MS = 180 * 86_400_000;
+const ACCESS_LIFETIME_MS = 7_200_000;
+const REFRESH_LIFETIME_MS = 180 * 86_400_000;
 const TOKEN_CHARACTERS = 64;
 
 export const ALL_SCOPES: readonly string[] = [
@@ -16,16 +16,16 @@ export const ALL_SCOPES: readonly string[] = [
   "video.publish",
 ];
 
-/** A token as it is kept. */
+/** A stored access or refresh token. */
 export interface TiktokToken {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /** Tokens that descend from one login; revoking one of them revokes all. */
+  /** Id of the authorization to which the token belongs. Revoking one of its tokens revokes all of them. */
   readonly grant: string;
   readonly scopes: readonly string[];
-  /** Platform time. */
+  /** When the token expires, in platform time. */
   readonly expiresAt: number;
-  /** False when it was rotated or revoked. */
+  /** False after the token was rotated or revoked. */
   readonly valid: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface TokenPair {
   readonly refreshExpiresInSeconds: number;
 }
 
-/** Access tokens of two hours, and refresh tokens of 180 days that work once. The one place that makes any. */
+/** Issues and checks access tokens, valid for two hours, and refresh tokens, valid for 180 days and usable once. */
 export class Tokens {
   readonly #rows: Table<TiktokToken>;
   readonly #secrets: Secrets;
@@ -48,24 +48,24 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** A pair for a new login. */
+  /** Issues a token pair for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     return this.#pair({ account, scopes, grant: randomUUID() }, now);
   }
 
-  /** The access token while it works. */
+  /** The access token when it is valid. */
   access(text: string, now: number): TiktokToken | undefined {
-    return this.#living("access", text, now);
+    return this.#findValid("access", text, now);
   }
 
-  /** The account's id, whatever became of the token. */
+  /** The account's id, also when the token is no longer valid. */
   ownerOf(text: string): string | undefined {
     return this.#rows.get(text)?.account;
   }
 
-  /** Swaps a refresh token for a pair; undefined if it is unknown, used, too old or revoked. */
+  /** Exchanges a refresh token for a new pair; undefined when it is unknown, used, expired or revoked. */
   refresh(text: string, now: number): TokenPair | undefined {
-    const token = this.#living("refresh", text, now);
+    const token = this.#findValid("refresh", text, now);
     if (token === undefined) {
       return undefined;
     }
@@ -73,7 +73,7 @@ export class Tokens {
     return this.#pair(token, now);
   }
 
-  /** Ends the whole login that the token belongs to; false if there is no such token. */
+  /** Revokes all tokens of the authorization to which this token belongs. Returns false when the token is unknown. */
   revoke(text: string): boolean {
     const grant = this.#rows.get(text)?.grant;
     for (const [key, row] of this.#rows.entries()) {
@@ -84,7 +84,7 @@ export class Tokens {
     return grant !== undefined;
   }
 
-  #living(kind: TiktokToken["kind"], text: string, now: number): TiktokToken | undefined {
+  #findValid(kind: TiktokToken["kind"], text: string, now: number): TiktokToken | undefined {
     const token = this.#rows.get(text);
     return token?.kind === kind && token.valid && now < token.expiresAt ? token : undefined;
   }
@@ -96,16 +96,16 @@ export class Tokens {
     const accessToken = this.#secrets.issue(`act.${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     const refreshToken = this.#secrets.issue(`rft.${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     const shared = { account, scopes, grant, valid: true };
-    const refreshExpiresAt = now + REFRESH_LIFE_MS;
-    this.#rows.put(accessToken, { ...shared, kind: "access", expiresAt: now + ACCESS_LIFE_MS });
+    const refreshExpiresAt = now + REFRESH_LIFETIME_MS;
+    this.#rows.put(accessToken, { ...shared, kind: "access", expiresAt: now + ACCESS_LIFETIME_MS });
     this.#rows.put(refreshToken, { ...shared, kind: "refresh", expiresAt: refreshExpiresAt });
     return {
       account,
       scopes,
       accessToken,
       refreshToken,
-      expiresInSeconds: ACCESS_LIFE_MS / 1000,
-      refreshExpiresInSeconds: REFRESH_LIFE_MS / 1000,
+      expiresInSeconds: ACCESS_LIFETIME_MS / 1000,
+      refreshExpiresInSeconds: REFRESH_LIFETIME_MS / 1000,
     };
   }
 }

@@ -11,7 +11,7 @@ import { receive } from "#src/world/received-media.ts";
 const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
 const RANGE = /^bytes (\d+)-(\d+)\/(\d+)$/;
 
-/** The path of the upload host, whose addresses the API gives away. */
+/** The path that stands for TikTok's upload host. The init call returns URLs of this path. */
 export const UPLOAD_PATH = "/open-upload/video/";
 
 interface Range {
@@ -39,8 +39,8 @@ function findOpen(network: TiktokNetwork, call: Call): OpenPublish | undefined {
   return publish !== undefined && isOurs ? { ...publish, upload } : undefined;
 }
 
-/** Out of step: says how far the upload is. */
-function outOfStep({ upload }: OpenPublish, now: number): Reply {
+/** The answer to a chunk out of order: status 416 with the range that has arrived. */
+function rangeNotSatisfiable({ upload }: OpenPublish, now: number): Reply {
   const bytes = bytesAt(upload, now);
   const range = bytes === 0 ? `bytes */${upload.size}` : `bytes 0-${bytes - 1}/${upload.size}`;
   return bareStatus(416, { "content-range": range });
@@ -68,7 +68,7 @@ function putChunk(network: TiktokNetwork, call: Call, { now }: Moment): Reply {
     return bareStatus(400);
   }
   if (!isNext(publish, range)) {
-    return outOfStep(publish, now);
+    return rangeNotSatisfiable(publish, now);
   }
   if (call.body.length !== range.last - range.first + 1) {
     return bareStatus(400);
@@ -91,13 +91,13 @@ function* readAll(network: TiktokNetwork, upload: Upload): Generator<Buffer> {
 }
 
 function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: number): void {
-  const found = receive(readAll(network, upload));
-  const isVideo = found?.kind === "video";
+  const received = receive(readAll(network, upload));
+  const isVideo = received?.kind === "video";
   for (const [index] of upload.chunkTimes.entries()) {
     network.world.pieces.drop(chunkName(upload, index));
   }
   const failReason = isVideo ? undefined : "file_format_check_failed";
-  complete(network, publish, { media: isVideo ? [found] : [], failReason, now });
+  complete(network, publish, { media: isVideo ? [received] : [], failReason, now });
 }
 
 /** Whether the call carries the last byte, which makes the post visible. */
@@ -106,7 +106,7 @@ function isLast(call: Call): boolean {
   return range !== undefined && range.last === range.total - 1;
 }
 
-/** Takes the chunks of a file in their order; its address is all the proof that it asks for. */
+/** The route that accepts the chunks of a file in order. The URL itself authorizes the caller. */
 export function uploadRoute(network: TiktokNetwork): Route {
   return {
     method: "PUT",

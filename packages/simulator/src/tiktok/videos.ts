@@ -20,8 +20,8 @@ const FIELDS: readonly string[] = [
 ];
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
-/** Titles and descriptions are cut in lists. */
-const MAX_SHOWN = 150;
+/** Maximum length of titles and descriptions in lists; longer ones are cut. */
+const MAX_LISTED_CHARACTERS = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {
   const fields = (call.query.get("fields") ?? "").split(",").filter((name) => name !== "");
@@ -41,8 +41,8 @@ function view(
   const counts = world.reactions.metricsOf("tiktok", id);
   const values: Readonly<Record<string, unknown>> = {
     id,
-    title: title.slice(0, MAX_SHOWN),
-    video_description: (description === "" ? title : description).slice(0, MAX_SHOWN),
+    title: title.slice(0, MAX_LISTED_CHARACTERS),
+    video_description: (description === "" ? title : description).slice(0, MAX_LISTED_CHARACTERS),
     create_time: Math.floor(receivedAt / 1000),
     share_url: `https://www.tiktok.com/@${account.username}/${kind}/${id}`,
     view_count: counts.views ?? 0,
@@ -53,8 +53,8 @@ function view(
   return Object.fromEntries(fields.map((name) => [name, values[name]]));
 }
 
-/** Only what everybody may see is listed, and only after moderation. */
-function listed(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
+/** The account's public posts that have passed moderation. */
+function listedPublishes(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
   const posts = [...network.world.posts.newestFirst(account)];
   return posts.flatMap(({ id }) => {
     const publish = network.publishes.byPost(id);
@@ -67,13 +67,13 @@ function idsOf({ body }: TiktokCall): readonly unknown[] {
   const ids = isRecord(filters) ? filters["video_ids"] : undefined;
   return Array.isArray(ids) && ids.length >= 1 && ids.length <= MAX_IDS
     ? ids
-    : refuseParameter(`video_ids are 1 to ${MAX_IDS} ids.`);
+    : refuseParameter(`video_ids must be 1 to ${MAX_IDS} ids.`);
 }
 
 function query(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const ids = idsOf(call);
-  const found = listed(network, call.account, call.asOf).filter(({ postId }) =>
+  const found = listedPublishes(network, call.account, call.asOf).filter(({ postId }) =>
     ids.includes(postId),
   );
   return apiAnswer({ videos: found.map((one) => view(network, call.account, one, fields)) });
@@ -86,12 +86,12 @@ function numberOf(value: unknown, otherwise: number, max: number): number {
     : refuseParameter("max_count or cursor is not valid.");
 }
 
-/** A page goes on below the cursor, which is a time in milliseconds. */
+/** One page of the list. The cursor is a time in milliseconds; the page starts below it. */
 function list(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const count = numberOf(call.body["max_count"], 10, MAX_COUNT);
   const cursor = numberOf(call.body["cursor"], Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  const all = listed(network, call.account, call.asOf).filter(
+  const all = listedPublishes(network, call.account, call.asOf).filter(
     ({ receivedAt = 0 }) => receivedAt < cursor,
   );
   const page = all.slice(0, count);
@@ -102,7 +102,7 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/** The creator's public posts and their counters. */
+/** The endpoints that list a creator's public posts and return their counters. */
 export function videoEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   const shared = { method: "POST", reads: true, scope: "video.list", perMinute: 600 } as const;
   return [

@@ -3,7 +3,7 @@ import type { Table } from "#src/store/table.ts";
 
 const OFFSET = "offsetMs";
 
-/** The platforms' time: the machine's, moved forward by what tests advanced. It never runs backwards between resets. */
+/** The time of all platforms: the machine's time plus what tests have added. Between resets it never goes back. */
 export class Clock {
   readonly #row: Table<number>;
   #latest = 0;
@@ -15,7 +15,7 @@ export class Clock {
     });
   }
 
-  /** Unix milliseconds. */
+  /** The platforms' current time in Unix milliseconds. */
   now(): number {
     this.#latest = Math.max(this.#latest, Date.now() + this.offsetMs);
     return this.#latest;

@@ -2,28 +2,28 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/** So many units within a window that begins with the first use. */
+/** A rate limit: a number of units per window. A window begins with the first use. */
 export interface LimitRule {
-  /** Names the counter, for example `x:create:<user id>`. */
+  /** The name of the counter, for example `x:create:<user id>`. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Units of this use; 1 unless said. */
+  /** Units that this use costs; 1 by default. */
   readonly cost?: number;
 }
 
-/** How a limit stands after a use. */
+/** The state of a limit after a use. */
 export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** Unix milliseconds. */
+  /** When the window ends, in Unix milliseconds. */
   readonly resetAt: number;
   readonly windowMs: number;
 }
 
 export interface Spending {
   readonly allowed: boolean;
-  /** In the order of the rules. */
+  /** One standing per rule, in the order of the rules. */
   readonly standings: readonly LimitStanding[];
 }
 
@@ -32,7 +32,10 @@ interface Window {
   readonly used: number;
 }
 
-/** Counts uses of the platforms' rate limits. With quotas off nothing is counted and everything is allowed. */
+/**
+ * Counts uses against the platforms' rate limits. With the setting `quotas: false`, everything is allowed and nothing
+ * is counted.
+ */
 export class Limits {
   readonly #windows: Table<Window>;
   readonly #settings: Settings;
@@ -42,7 +45,7 @@ export class Limits {
     this.#settings = settings;
   }
 
-  /** Spends on all rules or, when one of them is exhausted, on none. */
+  /** Counts one use against all rules, or against none of them when one rule does not allow it. */
   spend(rules: readonly LimitRule[], now: number): Spending {
     const quotas = this.#settings.values.quotas;
     const windows = rules.map((rule) => this.#window(rule, now));
@@ -61,7 +64,7 @@ export class Limits {
     return { allowed, standings };
   }
 
-  /** How a limit stands; nothing is spent. */
+  /** Returns the state of a limit without counting a use. */
   read(rule: LimitRule, now: number): LimitStanding {
     const { limit, windowMs } = rule;
     const { startedAt, used: spent } = this.#window(rule, now);

@@ -15,13 +15,13 @@ const THINGS = [
 ];
 
 export interface InventedName {
-  /** Lower-case words, each a part of a username. */
+  /** Lower-case words from which a username can be formed. */
   readonly words: readonly [string, string];
   readonly number: number;
   readonly displayName: string;
 }
 
-/** A plausible name; `isTaken` decides whether another one is needed. */
+/** Returns a plausible name. Tries again while `isTaken` returns true. */
 export function inventName(isTaken: (name: InventedName) => boolean): InventedName {
   for (;;) {
     const quality = QUALITIES[randomInt(QUALITIES.length)] ?? "Amber";

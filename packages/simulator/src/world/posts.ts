@@ -5,47 +5,50 @@ import { firstIndexWhere } from "#src/world/search.ts";
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
-  /** Of the bytes as they arrived, hex. */
+  /** Hex digest of the bytes as they arrived. */
   readonly sha256: string;
-  /** The platform's own name of it, where posts show one. */
+  /** The platform's own id of the file, on platforms whose posts show one. */
   readonly key?: string;
 }
 
-/** Something that readers of a platform saw at some time. */
+/** A post that readers of a platform can see, or could see before it was deleted. */
 export interface Post {
   readonly platform: string;
   /** External id of the account. */
   readonly account: string;
-  /** What the product stores as `externalId`. */
+  /** The id that the product stores as `externalId`. */
   readonly id: string;
-  /** As it was sent. */
+  /** The text as it was sent. */
   readonly text: string;
   readonly media: readonly PostedMedia[];
-  /** Platform time at which it became visible, Unix milliseconds. */
+  /** When the post became visible: platform time in Unix milliseconds. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
-  /** Publishing calls that this post answered: repeats that the platform folds into it count too. */
+  /**
+   * Number of publishing calls that the platform answered with this post. A repeated call that makes no new post
+   * counts too.
+   */
   readonly createCalls: number;
-  /** The post that it answers, if any. */
+  /** Id of the post to which this post replies. */
   readonly replyTo?: string;
 }
 
 export interface PostFilter {
   readonly platform?: string;
   readonly account?: Account;
-  /** Unix milliseconds, inclusive. */
+  /** Earliest creation time, inclusive, in Unix milliseconds. */
   readonly since?: number;
   readonly limit?: number;
 }
 
-const EVERYTHING = "*";
+const ALL_POSTS = "*";
 
-/** Whether a reader at that instant sees the post. */
+/** Whether readers see the post at this instant. */
 export function isVisibleAt(post: Post, instant: number): boolean {
   return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
 }
 
-/** All posts, with lists in order of creation: over everything, per platform and per account. */
+/** All posts, with lists in order of creation: of everything, per platform and per account. */
 export class Posts {
   readonly #rows: Table<Post>;
   readonly #order = new Map<string, string[]>();
@@ -58,7 +61,7 @@ export class Posts {
     store.onReset(() => this.#order.clear());
   }
 
-  /** Also a deleted one. */
+  /** Returns a post, also a deleted one. */
   get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
@@ -69,7 +72,7 @@ export class Posts {
     return post;
   }
 
-  /** Changes a post in place. One that is made again after a deletion moves to the end of the lists. */
+  /** Replaces properties of a post. A post with a new creation time moves to the end of the lists. */
   change(post: Post, part: Partial<Post>): Post {
     const changed = { ...post, ...part };
     this.#rows.put(keyOf(post), changed);
@@ -80,7 +83,7 @@ export class Posts {
     return changed;
   }
 
-  /** What readers see now, oldest first. */
+  /** The posts that readers see now, oldest first. */
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;
@@ -96,7 +99,7 @@ export class Posts {
     return found;
   }
 
-  /** Every post of an account, deleted ones too, newest first. */
+  /** Every post of an account, newest first, including deleted ones. */
   *newestFirst(account: Account): Generator<Post> {
     const keys = this.#keys({ account });
     for (let index = keys.length - 1; index >= 0; index -= 1) {
@@ -115,7 +118,7 @@ export class Posts {
     if (filter.account !== undefined) {
       return this.#order.get(accountKey(filter.account.platform, filter.account.externalId)) ?? [];
     }
-    return this.#order.get(filter.platform ?? EVERYTHING) ?? [];
+    return this.#order.get(filter.platform ?? ALL_POSTS) ?? [];
   }
 
   #index(post: Post): void {
@@ -135,7 +138,7 @@ export class Posts {
 }
 
 function listsOf(post: Post): readonly string[] {
-  return [EVERYTHING, post.platform, accountKey(post.platform, post.account)];
+  return [ALL_POSTS, post.platform, accountKey(post.platform, post.account)];
 }
 
 function accountKey(platform: string, externalId: string): string {

@@ -1,12 +1,12 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A reader's comment below a post. */
+/** A reader's comment on a post. */
 export interface Comment {
   readonly id: string;
   readonly platform: string;
   readonly account: string;
-  /** The post's id. */
+  /** Id of the post. */
   readonly mediaId: string;
   readonly author: string;
   readonly text: string;
@@ -27,7 +27,7 @@ export type MetricName = (typeof METRIC_NAMES)[number];
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 
-/** What readers did with posts: comments and counters, both set by tests. */
+/** Readers' comments on posts and the counters of posts. Tests set both. */
 export class Reactions {
   readonly #comments: Table<Comment>;
   readonly #metrics: Table<MetricValues>;
@@ -46,14 +46,14 @@ export class Reactions {
     return this.#comments.get(`${platform}:${id}`);
   }
 
-  /** Oldest first. */
+  /** The comments on a post, oldest first. */
   commentsOn(platform: string, postId: string): Comment[] {
     return [...this.#comments.values()].filter(
       (comment) => comment.platform === platform && comment.mediaId === postId,
     );
   }
 
-  /** Counters that are not named keep their value. */
+  /** Sets the given counters of a post; the others keep their values. */
   setMetrics(platform: string, postId: string, values: MetricValues): MetricValues {
     const merged = { ...this.metricsOf(platform, postId), ...values };
     this.#metrics.put(`${platform}:${postId}`, merged);

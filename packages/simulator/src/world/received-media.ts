@@ -1,50 +1,50 @@
 import { createHash } from "node:crypto";
 import type { PostedMedia } from "#src/world/posts.ts";
 
-/** A file as a platform received it: what its bytes are, whatever was said about them. */
+/** A file that a platform received. Its type comes from its bytes, not from what the sender declared. */
 export interface ReceivedMedia extends PostedMedia {
-  /** By the bytes. */
+  /** MIME type, detected from the bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** Pixels; absent where the simulator does not look for them. */
+  /** Size in pixels; absent for formats whose size the simulator does not read. */
   readonly width?: number;
   readonly height?: number;
 }
 
-type Found = Omit<ReceivedMedia, "bytes" | "sha256">;
+type DetectedMedia = Omit<ReceivedMedia, "bytes" | "sha256">;
 
-/** Bytes that a file's type, and an image's size, are told by. */
+/** Number of bytes at the start of a file in which its type and an image's size are looked for. */
 const HEAD_BYTES = 256 * 1024;
 
 function startsWith(head: Buffer, text: string, at = 0): boolean {
   return head.toString("latin1", at, at + text.length) === text;
 }
 
-function jpeg(head: Buffer): Found {
-  const found: Found = { kind: "image", contentType: "image/jpeg" };
+function jpeg(head: Buffer): DetectedMedia {
+  const detected: DetectedMedia = { kind: "image", contentType: "image/jpeg" };
   for (let at = 2; at + 9 < head.length && head[at] === 0xff; at += 2 + head.readUInt16BE(at + 2)) {
     const marker = head[at + 1] ?? 0;
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
-      return { ...found, width: head.readUInt16BE(at + 7), height: head.readUInt16BE(at + 5) };
+      return { ...detected, width: head.readUInt16BE(at + 7), height: head.readUInt16BE(at + 5) };
     }
   }
-  return found;
+  return detected;
 }
 
-function png(head: Buffer): Found {
+function png(head: Buffer): DetectedMedia {
   const isWhole = head.length >= 24;
   const size = isWhole ? { width: head.readUInt32BE(16), height: head.readUInt32BE(20) } : {};
   return { kind: "image", contentType: "image/png", ...size };
 }
 
-function gif(head: Buffer): Found {
+function gif(head: Buffer): DetectedMedia {
   const isWhole = head.length >= 10;
   const size = isWhole ? { width: head.readUInt16LE(6), height: head.readUInt16LE(8) } : {};
   return { kind: "gif", contentType: "image/gif", ...size };
 }
 
-/** What a file is by its first bytes; undefined for what no platform takes. */
-function recognize(head: Buffer): Found | undefined {
+/** Detects the type of a file from its first bytes; undefined when no platform accepts it. */
+function detectType(head: Buffer): DetectedMedia | undefined {
   if (startsWith(head, "\xff\xd8\xff")) {
     return jpeg(head);
   }
@@ -67,7 +67,10 @@ function recognize(head: Buffer): Found | undefined {
   return undefined;
 }
 
-/** What a platform got, of one piece or of several that follow each other; undefined if it is no image and no video. */
+/**
+ * Detects and hashes a file that arrived in one or several consecutive parts; undefined when it is neither an image
+ * nor a video.
+ */
 export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const hash = createHash("sha256");
   let head = Buffer.alloc(0);
@@ -79,11 +82,11 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
       head = Buffer.concat([head, piece.subarray(0, HEAD_BYTES - head.length)]);
     }
   }
-  const found = recognize(head);
-  return found === undefined ? undefined : { ...found, sha256: hash.digest("hex"), bytes };
+  const detected = detectType(head);
+  return detected === undefined ? undefined : { ...detected, sha256: hash.digest("hex"), bytes };
 }
 
-/** What the inspector shows of it. */
+/** The properties of the file that the control API shows. */
 export function toPosted({ kind, sha256 }: ReceivedMedia): PostedMedia {
   return { kind, sha256 };
 }

@@ -1,29 +1,31 @@
-/** What became of a request: `done` and `refused` say what the platform did, whether or not it could answer. */
+/**
+ * Whether the platform carried a request out. `done` and `refused` also hold when the caller did not get the answer.
+ */
 export type RequestOutcome = "pending" | "done" | "refused" | "dropped";
 
 export interface LoggedRequest {
   readonly platform: string;
   readonly method: string;
-  /** Below the platform's prefix, without the query and without secrets. */
+  /** The path below the platform's prefix, without the query and without secrets. */
   readonly path: string;
   readonly operation: string;
-  /** Platform time, Unix milliseconds. */
+  /** When the request arrived: platform time in Unix milliseconds. */
   readonly time: number;
   outcome: RequestOutcome;
   readonly account: string | null;
 }
 
-const KEPT = 200_000;
+const MAX_KEPT_REQUESTS = 200_000;
 
-/** The latest requests, in memory only. */
+/** The latest requests. They are only in memory. */
 export class RequestLog {
   #entries: LoggedRequest[] = [];
 
   open(entry: Omit<LoggedRequest, "outcome">): LoggedRequest {
     const logged: LoggedRequest = { ...entry, outcome: "pending" };
     this.#entries.push(logged);
-    if (this.#entries.length > KEPT) {
-      this.#entries = this.#entries.slice(KEPT / 2);
+    if (this.#entries.length > MAX_KEPT_REQUESTS) {
+      this.#entries = this.#entries.slice(MAX_KEPT_REQUESTS / 2);
     }
     return logged;
   }

@@ -1,4 +1,7 @@
-/** Index of the first item for which `test` holds, in a list where it never turns false again; the length if none. */
+/**
+ * Index of the first item for which `test` is true, or the list's length. `test` must be true for every later item
+ * too.
+ */
 export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
   let low = 0;
   let high = list.length;

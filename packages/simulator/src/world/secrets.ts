@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Every token and password that was ever handed out, so that a leak test can look for each of them. */
+/** Every token and password that the simulator has issued. Leak tests search for each of them. */
 export class Secrets {
   readonly #issued: Table<1>;
 
@@ -10,13 +10,13 @@ export class Secrets {
     this.#issued = store.table<1>("secrets", { keptOnReset: true });
   }
 
-  /** Records a secret before it leaves the process. */
+  /** Records a secret before the simulator shows it to a caller. */
   issue(secret: string): string {
     this.#issued.put(secret, 1);
     return secret;
   }
 
-  /** A fresh unguessable token of that many base64url characters. */
+  /** Issues a random token of this number of base64url characters. */
   issueToken(length: number): string {
     return this.issue(randomBytes(length).toString("base64url").slice(0, length));
   }

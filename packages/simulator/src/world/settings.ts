@@ -2,13 +2,15 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 export interface SettingValues {
-  /** Whether rate, daily and container limits are kept. */
+  /** Whether rate limits, daily limits and container limits apply. */
   readonly quotas: boolean;
-  /** How long every platform takes to answer. */
+  /** Delay of every answer of a platform, in milliseconds. */
   readonly latencyMs: number;
-  /** What authorize pages do: ask the person, or decide for everybody; approving stands for a new account. */
+  /** Whether authorize pages ask the person, always approve (for a new account) or always deny. */
   readonly authorize: "ask" | "approve" | "deny";
-  /** Whether our apps have passed the platforms' audits: without, youtube locks what is uploaded as private. */
+  /**
+   * Whether the apps have passed the platforms' audits. YouTube makes the uploads of an app without an audit private.
+   */
   readonly audited: boolean;
 }
 

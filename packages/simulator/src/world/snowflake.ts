@@ -4,7 +4,10 @@ const EPOCH_MS = 1_288_834_974_657n;
 const SEQUENCE_BITS = 12n;
 const WORKER_BITS = 10n;
 
-/** Makes ids of 19 digits that grow with time; the worker part keeps two runs from making the same one. */
+/**
+ * Generates ids of 19 digits that grow with time. A random worker number keeps two processes from generating the same
+ * id.
+ */
 export class Snowflakes {
   readonly #worker = BigInt(randomInt(1 << Number(WORKER_BITS)));
   #latest = 0n;

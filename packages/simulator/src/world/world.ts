@@ -11,7 +11,7 @@ import { Secrets } from "#src/world/secrets.ts";
 import { Settings } from "#src/world/settings.ts";
 import { Snowflakes } from "#src/world/snowflake.ts";
 
-/** What all platforms share. */
+/** The state and services that all platforms share. */
 export interface World {
   readonly store: Store;
   readonly pieces: Pieces;
@@ -27,7 +27,7 @@ export interface World {
   readonly snowflakes: Snowflakes;
 }
 
-/** The world as an earlier process left it in that folder, or an empty one. */
+/** Loads the state that an earlier process left in the folder, or creates an empty one. */
 export function createWorld(dataDir?: string): World {
   const store = new Store(dataDir);
   const pieces = new Pieces(dataDir);

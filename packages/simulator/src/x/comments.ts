@@ -22,14 +22,14 @@ const PARAMETERS = [
   "media.fields",
 ];
 const QUERY = /^conversation_id:([0-9]{1,19})$/;
-const SEARCHED_MS = 7 * 86_400_000;
+const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/** Readers have no account here; an author's name always gives the same id. */
+/** A numeric user id derived from the author's name, because readers have no account in the simulator. */
 function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
 }
 
-/** A comment in the form of a tweet. */
+/** A reader's comment in the form of a tweet. */
 function commentPost(comment: Comment): Post {
   return {
     platform: "x",
@@ -52,7 +52,7 @@ function searchedConversation(query: URLSearchParams): string {
   );
 }
 
-/** A page's token is the id that the page begins below. */
+/** Reads from a page token the id below which the page starts. */
 function tokenParameter(query: URLSearchParams): bigint {
   const token = query.get("next_token") ?? query.get("pagination_token");
   if (token === null) {
@@ -70,7 +70,7 @@ function search(network: XNetwork, { call, now, asOf }: XCall): Reply {
   const before = tokenParameter(call.query);
   const comments = network.world.reactions
     .commentsOn("x", searchedConversation(call.query))
-    .filter((comment) => comment.createdAt > now - SEARCHED_MS && comment.createdAt <= asOf)
+    .filter((comment) => comment.createdAt > now - SEARCH_WINDOW_MS && comment.createdAt <= asOf)
     .filter((comment) => BigInt(comment.id) < before)
     .sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
   const page = comments.slice(0, size);
@@ -105,7 +105,7 @@ function hiddenField(call: Call): boolean {
     : refuseParameter("hidden", hidden, "$.hidden: is missing or not a boolean");
 }
 
-/** Only replies in conversations that the account began can be hidden. */
+/** Hides or shows a reply. An account can only hide replies in conversations that it started. */
 function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);
   const comment = network.world.reactions.comment("x", call.params["id"] ?? "");
@@ -117,7 +117,7 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
   return { status: 200, body: { data: { hidden } } };
 }
 
-/** `GET /2/tweets/search/recent`, the last seven days of one conversation, newest first. */
+/** `GET /2/tweets/search/recent`: one conversation's tweets of the last seven days, newest first. */
 export function recentSearch(network: XNetwork): Endpoint {
   return {
     method: "GET",

@@ -31,7 +31,10 @@ function checkText({ text, mediaIds }: TweetBody): void {
   }
 }
 
-/** Up to four photos, or one GIF, or one video: own, complete, processed and not expired. */
+/**
+ * Finds the media of a tweet: up to four photos, one GIF or one video. Each must be the account's own, processed and
+ * not expired.
+ */
 function mediaOf(
   network: XNetwork,
   { account, now }: XCall,
@@ -46,7 +49,7 @@ function mediaOf(
   return media;
 }
 
-/** Own posts may be answered, and readers who named the account in their comment. */
+/** Finds the tweet to reply to. An account may reply to its own tweets and to comments that mention it. */
 function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
   const own = network.world.posts.get(account, replyTo);
   if (own !== undefined && own.deletedAt === null) {
@@ -94,7 +97,10 @@ function create(network: XNetwork, xCall: XCall): Reply {
   return { status: 201, body: { data } };
 }
 
-/** A reply to a reader is a `reply`; the parts of an own thread are published like any post. */
+/**
+ * The call's operation: `reply` for an answer to a reader's comment, `publish` for every other tweet, also in a
+ * thread.
+ */
 function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Operation[]] {
   const reply = jsonObject(call)?.["reply"];
   const parent = isRecord(reply) ? reply["in_reply_to_tweet_id"] : undefined;

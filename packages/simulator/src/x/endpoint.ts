@@ -10,7 +10,7 @@ import type { XNetwork } from "#src/x/network.ts";
 const QUARTER_HOUR_MS = 900_000;
 const DAY_MS = 86_400_000;
 
-/** An authenticated call. */
+/** A call with a valid access token. */
 export interface XCall extends Moment {
   readonly call: Call;
   readonly account: Account;
@@ -21,11 +21,11 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Name of the rate counter. */
+  /** Name of the endpoint's rate limit counter. */
   readonly bucket: string;
-  /** Calls per user and 15 minutes. */
+  /** Maximum number of calls per user and 15 minutes. */
   readonly perUser: number;
-  /** Calls per app and 24 hours, where X has such a limit. */
+  /** Maximum number of calls per app and 24 hours, for endpoints with such a limit. */
   readonly perAppDaily?: number;
   readonly handle: (call: XCall) => Reply;
 }
@@ -59,7 +59,10 @@ function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Puts the token check and the rate windows with their headers around a handler. */
+/**
+ * Turns an endpoint into a route that first checks the token and the rate limits and adds their headers to the
+ * answer.
+ */
 export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads } = endpoint;
   return {

@@ -1,6 +1,6 @@
 import { TOP_LEVEL_DOMAINS } from "#src/x/top-level-domains.ts";
 
-/** A part of a text that X replaces by a t.co link; offsets are UTF-16 units, end exclusive. */
+/** A part of a text that X replaces with a t.co link. Offsets are UTF-16 units; the end is exclusive. */
 export interface Link {
   readonly start: number;
   readonly end: number;
@@ -8,7 +8,7 @@ export interface Link {
 }
 
 const TOP_LEVEL = new Set(TOP_LEVEL_DOMAINS);
-const LONGEST_TOP_LEVEL = 24;
+const MAX_TOP_LEVEL_LENGTH = 24;
 
 const ACCENTED =
   "\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u024f\\u0253-\\u02bb\\u0300-\\u036f\\u1e00-\\u1eff";
@@ -33,9 +33,12 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** How much of a label is a top-level domain; it ends where no Latin letter, digit, `@`, `+` or `-` follows. */
+/**
+ * Length of the top-level domain at the start of a label, or 0. A Latin letter, a digit, `@`, `+` or `-` must not
+ * follow it.
+ */
 function topLevelLength(label: string, following: string): number {
-  for (let length = Math.min(label.length, LONGEST_TOP_LEVEL); length > 1; length -= 1) {
+  for (let length = Math.min(label.length, MAX_TOP_LEVEL_LENGTH); length > 1; length -= 1) {
     const next = label[length] ?? following;
     const name = label.slice(0, length).toLowerCase();
     if ((TOP_LEVEL.has(name) || /^xn--[-0-9a-z]+$/.test(name)) && !/[0-9a-zA-Z@+-]/.test(next)) {
@@ -45,7 +48,7 @@ function topLevelLength(label: string, following: string): number {
   return 0;
 }
 
-/** The longest beginning of a dotted name that ends in a top-level domain; empty if there is none. */
+/** The longest prefix of a dotted name that ends in a top-level domain; empty when no prefix does. */
 function domainIn(host: string, following: string): string {
   const labels = host.split(".");
   for (let count = labels.length; count > 1; count -= 1) {
@@ -58,8 +61,8 @@ function domainIn(host: string, following: string): string {
   return "";
 }
 
-/** Port, path and query behind a domain. */
-function tailAt(text: string, at: number): string {
+/** The port, path and query after a domain. */
+function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
   while (path.length > 1 && !PATH_END.test(path)) {
@@ -76,11 +79,11 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   if (domain === "") {
     return undefined;
   }
-  const end = hostAt + domain.length + tailAt(text, hostAt + domain.length).length;
+  const end = hostAt + domain.length + suffixAt(text, hostAt + domain.length).length;
   if (protocol !== "") {
     return { start: at, end, url: text.slice(at, end) };
   }
-  // Without a protocol only a Latin name is a link, and not in the middle of something longer.
+  // Without a protocol, only a name of Latin letters is a link, and only when it is not part of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
   if (ascii === undefined || /[-_./]/.test(before)) {
     return undefined;
@@ -90,8 +93,9 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
 }
 
 /**
- * The links of a text, in order. Agrees with X's published parser except where two bare names hang together
- * without a space, as in `example.com입니다example.org`. A link has `http(s)://` before it or is a bare name under a known top-level domain.
+ * The links of a text, in order. A link starts with `http(s)://` or is a bare name with a known top-level domain. The
+ * result differs from X's published parser only for two bare names without a space between them, as in
+ * `example.com입니다example.org`.
  */
 export function findLinks(text: string): Link[] {
   const links: Link[] = [];

@@ -3,18 +3,9 @@ import { isVisibleAt } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { checkParameters, fieldSet, postSelection } from "#src/x/query.ts";
+import { checkParameters, FIELD_PARAMETERS, fieldSet, postSelection } from "#src/x/query.ts";
 import { tweetView } from "#src/x/tweet-view.ts";
 
-const FIELD_PARAMETERS = [
-  "tweet.fields",
-  "post.fields",
-  "expansions",
-  "media.fields",
-  "poll.fields",
-  "user.fields",
-  "place.fields",
-];
 const MAX_IDS = 100;
 const ID = /^[0-9]{1,19}$/;
 
@@ -90,7 +81,7 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /2/tweets?ids=`, with an `errors` array for what is missing. */
+/** `GET /2/tweets?ids=`, with an `errors` array for the ids that do not exist. */
 export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",

@@ -1,15 +1,15 @@
-/** What `media_category` says a file is for. */
+/** The purposes of a file, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
 
 interface CategoryRule {
   readonly kind: "image" | "gif" | "video";
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** What media keys begin with. */
+  /** The number before the underscore in the media keys of each category. */
   readonly keyPrefix: string;
 }
 
-/** Limits of X's media pages of 2026-08, in the stricter reading of "MB". */
+/** The limits on X's media pages of 2026-08. "MB" is read as the smaller of its two meanings. */
 export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   tweet_image: {
     kind: "image",

@@ -12,14 +12,14 @@ import {
 } from "#src/x/media-rules.ts";
 import type { MediaCategory } from "#src/x/media-rules.ts";
 import { mediaView } from "#src/x/media-view.ts";
-import { MEDIA_LIFE_SECONDS, UPLOAD_LIFE_SECONDS, segmentName } from "#src/x/media.ts";
+import { MEDIA_LIFETIME_SECONDS, UPLOAD_LIFETIME_SECONDS, segmentName } from "#src/x/media.ts";
 import type { XMedia } from "#src/x/media.ts";
 import type { XNetwork } from "#src/x/network.ts";
 
 const UPLOADS_PER_USER = 500;
 const SEGMENTS_PER_USER = 1875;
 
-/** The fields of a form or of a JSON object by name; a field that the endpoint does not have is an error. */
+/** The fields of a form or a JSON object by name. A field that the endpoint does not have is an error. */
 function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string, unknown>> {
   const parts = formParts(call);
   const fields =
@@ -42,7 +42,7 @@ function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string,
   return fields;
 }
 
-/** A file of a form, or base64 in JSON. */
+/** The bytes of a file, from a form or as base64 in JSON. */
 function bytesOf(value: unknown): Buffer {
   if (Buffer.isBuffer(value) && value.length > 0) {
     return value;
@@ -76,12 +76,12 @@ function create(
     key: `${CATEGORIES[media.category].keyPrefix}_${id}`,
     owner: account.externalId,
     segments: {},
-    expiresAt: now + UPLOAD_LIFE_SECONDS * 1000,
+    expiresAt: now + UPLOAD_LIFETIME_SECONDS * 1000,
     ...media,
   };
 }
 
-function simple(network: XNetwork, xCall: XCall): Reply {
+function uploadImage(network: XNetwork, xCall: XCall): Reply {
   const known = ["media", "media_category", "media_type", "shared", "additional_owners"];
   const fields = fieldsOf(xCall.call, known);
   const category = categoryOf(fields["media_category"]);
@@ -92,9 +92,9 @@ function simple(network: XNetwork, xCall: XCall): Reply {
     return refuseParameter("media", "", "The type of the media is not recognized");
   }
   const { contentType, bytes: totalBytes } = received;
-  const begun = create(network, xCall, { category, mediaType: contentType, totalBytes });
-  const expiresAt = xCall.now + MEDIA_LIFE_SECONDS * 1000;
-  const media = network.media.put({ ...begun, received, expiresAt, completedAt: xCall.now });
+  const upload = create(network, xCall, { category, mediaType: contentType, totalBytes });
+  const expiresAt = xCall.now + MEDIA_LIFETIME_SECONDS * 1000;
+  const media = network.media.put({ ...upload, received, expiresAt, completedAt: xCall.now });
   return { status: 200, body: { data: mediaView(media, xCall.now) } };
 }
 
@@ -110,11 +110,11 @@ function initialize(network: XNetwork, xCall: XCall): Reply {
   checkSize(category, totalBytes);
   const media = network.media.put(create(network, xCall, { category, mediaType, totalBytes }));
   const { id, key } = media;
-  const data = { id, media_key: key, expires_after_secs: UPLOAD_LIFE_SECONDS };
+  const data = { id, media_key: key, expires_after_secs: UPLOAD_LIFETIME_SECONDS };
   return { status: 200, body: { data } };
 }
 
-/** The upload that the path names, if it is not complete yet. */
+/** The upload in the path. Ends the call with an error when it does not exist or is complete. */
 function openUpload(network: XNetwork, { account, call, now }: XCall): XMedia {
   const id = call.params["id"] ?? "";
   const media = network.media.find(account.externalId, id, now);
@@ -140,7 +140,10 @@ function append(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data: { expires_at: expiresAt } } };
 }
 
-/** The names of all segments in their order; refuses an upload with a gap or with another length than was announced. */
+/**
+ * The names of all segments in order. Refuses an upload with a missing segment or with another total length than
+ * announced.
+ */
 function segmentsOf({ id, segments, totalBytes }: XMedia): readonly string[] {
   const sizes = Object.keys(segments).map((_key, index) => segments[index]);
   const total = sizes.reduce((sum: number, size) => sum + (size ?? Number.NaN), 0);
@@ -164,7 +167,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     ...upload,
     segments: {},
     completedAt: now,
-    expiresAt: now + MEDIA_LIFE_SECONDS * 1000,
+    expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
     ...(isAsSaid ? { received: found } : {}),
   });
   for (const name of names) {
@@ -187,11 +190,11 @@ function endpoint(
   return { method: "POST", path, operations: () => ["upload"], ...limit, handle };
 }
 
-/** `POST /2/media/upload`, for images, and the three calls of an upload in segments. */
+/** `POST /2/media/upload` for images, and the three calls of an upload in segments. */
 export function mediaUploads(network: XNetwork): readonly Endpoint[] {
   const segments = { bucket: "segments", perUser: SEGMENTS_PER_USER };
   return [
-    endpoint("/2/media/upload", (call) => simple(network, call)),
+    endpoint("/2/media/upload", (call) => uploadImage(network, call)),
     endpoint("/2/media/upload/initialize", (call) => initialize(network, call)),
     endpoint("/2/media/upload/:id/append", (call) => append(network, call), segments),
     endpoint("/2/media/upload/:id/finalize", (call) => finalize(network, call)),

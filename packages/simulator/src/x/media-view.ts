@@ -21,7 +21,7 @@ function processingView(processing: Processing) {
   }
 }
 
-/** Complete media as uploads and status calls show it. */
+/** Complete media, as upload and status calls return it. */
 export function mediaView(media: XMedia, now: number) {
   const { id, key, totalBytes, received, mediaType } = media;
   const image = { w: received?.width ?? 0, h: received?.height ?? 0, image_type: mediaType };

@@ -62,7 +62,7 @@ async function uploadVideo(bytes: Buffer): Promise<string> {
   return id;
 }
 
-test("an image is uploaded in one call, as a form or as JSON, and shown with the hash of its bytes", async () => {
+test("X accepts an image in one call, as a form or as JSON, and shows it with the hash of its bytes", async () => {
   const uploaded = await uploadImage(pngBytes(1));
   const id = idOf(uploaded);
   expect(uploaded.body["data"]).toEqual({
@@ -82,7 +82,7 @@ test("an image is uploaded in one call, as a form or as JSON, and shown with the
   ]);
 });
 
-test("a timeline shows the keys of a tweet's media and a link to them behind its text", async () => {
+test("an X timeline contains the media keys of a tweet and ends its text with a link to the media", async () => {
   const id = idOf(await uploadImage(pngBytes()));
   await post([id], "see example.com");
   const path = `/x/2/users/${account.externalId}/tweets?tweet.fields=attachments,entities`;
@@ -97,12 +97,12 @@ test("a timeline shows the keys of a tweet's media and a link to them behind its
   );
 });
 
-test("a video comes in segments of any order, is processed, and only then posted", async () => {
+test("X accepts the segments of a video in any order and lets a tweet use the video only after processing", async () => {
   const bytes = mp4Bytes(3000);
-  const begun = await initialize(bytes.length);
-  const id = idOf(begun);
+  const started = await initialize(bytes.length);
+  const id = idOf(started);
   const data = { id, media_key: `7_${id}`, expires_after_secs: 1_295_999 };
-  expect(begun.body["data"]).toEqual(data);
+  expect(started.body["data"]).toEqual(data);
   expect((await status(id)).status).toBe(400);
   await append(id, 1, bytes.subarray(1000));
   const appended = await append(id, 0, Buffer.from("wrong and replaced"));
@@ -131,7 +131,7 @@ test("a video comes in segments of any order, is processed, and only then posted
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("an upload that breaks a rule is an invalid request", async () => {
+test("X answers an upload call that breaks a rule with status 400", async () => {
   const id = idOf(await initialize(2000));
   const part = mp4Bytes(1000);
   await append(id, 0, part);
@@ -163,7 +163,7 @@ test("an upload that breaks a rule is an invalid request", async () => {
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 400));
 });
 
-test("a video whose bytes are none fails in processing and is never posted", async () => {
+test("X fails the processing of an upload whose bytes are not a video, and no tweet can use it", async () => {
   const id = await uploadVideo(Buffer.alloc(1000, "no video"));
   await simulator.control("/clock", { advanceMs: 2000 });
   expect((await status(id)).body["data"]?.["processing_info"]).toMatchObject({
@@ -173,7 +173,7 @@ test("a video whose bytes are none fails in processing and is never posted", asy
   expect((await post([id])).status).toBe(400);
 });
 
-test("a tweet takes four photos, or one video, of its own account, for a day", async () => {
+test("an X tweet may contain four photos or one video, all uploaded by its own account", async () => {
   const images: string[] = [];
   for (let index = 0; index < 5; index += 1) {
     images.push(idOf(await uploadImage(pngBytes(index))));
@@ -197,7 +197,7 @@ test("a tweet takes four photos, or one video, of its own account, for a day", a
   expect((await post([first], "later")).status).toBe(201);
 });
 
-test("media lives for a day", async () => {
+test("X refuses a tweet with media that was uploaded a day earlier", async () => {
   const id = idOf(await uploadImage(pngBytes()));
   await simulator.control("/clock", { advanceMs: 86_400_000 });
   const refresh_token = account.credentials["refreshToken"] ?? "";
@@ -209,7 +209,7 @@ test("media lives for a day", async () => {
   expect([answer.status, answer.body["title"]]).toEqual([400, "Invalid Request"]);
 });
 
-test("rules for uploads and for status calls meet them", async () => {
+test("a fault of the operation upload or status applies to X's upload and status calls", async () => {
   for (const operation of ["upload", "status"]) {
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
   }
@@ -219,7 +219,7 @@ test("rules for uploads and for status calls meet them", async () => {
   expect((await status(id)).status).toBe(200);
 });
 
-test("an upload goes on where it was after a restart, and leaves no bytes behind when it is complete", async () => {
+test("an X upload can be continued after a restart of the simulator, and its segments are deleted when it is complete", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   const bytes = mp4Bytes(2000);
   await simulator[Symbol.asyncDispose]();

@@ -4,7 +4,7 @@ import type { PostedMedia } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { MediaCategory } from "#src/x/media-rules.ts";
 
-/** An upload, from its beginning until long after it was used. */
+/** An uploaded file or an upload in progress. It stays stored after it expires. */
 export interface XMedia {
   readonly id: string;
   readonly key: string;
@@ -13,27 +13,27 @@ export interface XMedia {
   readonly category: MediaCategory;
   readonly mediaType: string;
   readonly totalBytes: number;
-  /** Bytes of each segment that has come, by its index. */
+  /** Length in bytes of each segment that has arrived, by its index. */
   readonly segments: Readonly<Record<string, number>>;
-  /** Platform time, Unix milliseconds. */
+  /** When the upload or the media expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
-  /** What it turned out to be; absent until it is complete, and for what X cannot read. */
+  /** The detected file; absent while the upload is incomplete, and when X cannot read the file. */
   readonly received?: ReceivedMedia;
-  /** Platform time at which it was complete; absent until then. */
+  /** When the upload was complete, in platform time; absent until then. */
   readonly completedAt?: number;
 }
 
-export const UPLOAD_LIFE_SECONDS = 1_295_999;
-export const MEDIA_LIFE_SECONDS = 86_400;
-/** How long X works on a GIF or a video; long enough to be seen at it once by who asks every second. */
+export const UPLOAD_LIFETIME_SECONDS = 1_295_999;
+export const MEDIA_LIFETIME_SECONDS = 86_400;
+/** How long X processes a GIF or a video; long enough that a caller who polls every second sees it once. */
 const PROCESSING_MS = 1_200;
 
-/** `none` = there is nothing to wait for. */
+/** The processing state of media. `none` means that it needs no processing. */
 export type Processing =
   | { readonly state: "none" | "succeeded" | "failed" }
   | { readonly state: "pending" | "in_progress"; readonly percent: number };
 
-/** How far X is with complete media. */
+/** The processing state at this instant. */
 export function processingOf(media: XMedia, now: number): Processing {
   if (media.category === "tweet_image" || media.completedAt === undefined) {
     return { state: "none" };
@@ -46,7 +46,7 @@ export function processingOf(media: XMedia, now: number): Processing {
   return { state: media.received === undefined ? "failed" : "succeeded" };
 }
 
-/** All uploads. */
+/** All uploads and their media. */
 export class MediaStore {
   readonly #rows: Table<XMedia>;
 
@@ -59,13 +59,13 @@ export class MediaStore {
     return media;
   }
 
-  /** The account's own, while it lives. */
+  /** The account's own media, when it is not expired. */
   find(owner: string, id: string, now: number): XMedia | undefined {
     const media = this.#rows.get(id);
     return media?.owner === owner && now < media.expiresAt ? media : undefined;
   }
 
-  /** What a post shows of it; undefined unless it may be used now. */
+  /** The media in the form in which a post shows it; undefined when a post may not use it at this instant. */
   usable(owner: string, id: string, now: number): PostedMedia | undefined {
     const media = this.find(owner, id, now);
     if (media?.received === undefined) {
@@ -77,7 +77,7 @@ export class MediaStore {
   }
 }
 
-/** The name of a segment's bytes until the upload is complete. */
+/** The name under which a segment's bytes are stored until the upload is complete. */
 export function segmentName(mediaId: string, index: number): string {
   return `x-${mediaId}-${index}`;
 }

@@ -6,26 +6,26 @@ import { MediaStore } from "#src/x/media.ts";
 import { Tokens } from "#src/x/tokens.ts";
 import { TweetIndex } from "#src/x/tweet-index.ts";
 
-/** What X keeps besides the shared world. */
+/** X's state besides the shared `World`. */
 export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
   readonly codes: AuthorizationCodes;
   readonly tweets: TweetIndex;
   readonly media: MediaStore;
-  /** Replies that were hidden, by the comment's id. */
+  /** Ids of the comments that are hidden. */
   readonly hidden: Table<boolean>;
 }
 
-/** X's codes live half a minute. */
-const CODE_LIFE_MS = 30_000;
+/** X's authorization codes expire after 30 seconds. */
+const CODE_LIFETIME_MS = 30_000;
 
 export function createNetwork(world: World): XNetwork {
   const store: Store = world.store;
   return {
     world,
     tokens: new Tokens(store, world.secrets),
-    codes: new AuthorizationCodes(store, world.secrets, "x", CODE_LIFE_MS),
+    codes: new AuthorizationCodes(store, world.secrets, "x", CODE_LIFETIME_MS),
     tweets: new TweetIndex(world.posts, world.accounts, store),
     media: new MediaStore(store),
     hidden: store.table<boolean>("x.hidden"),

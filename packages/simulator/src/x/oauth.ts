@@ -1,4 +1,6 @@
+import { formOf } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -13,11 +15,10 @@ const INVALID_CODE = oauthError(
   "Value passed for the authorization code was invalid.",
 );
 
-export function formOf(call: Call): URLSearchParams {
-  return new URLSearchParams(call.body.toString("utf8"));
-}
-
-/** A confidential app signs in with Basic, a public one names itself in the form; the simulator knows every app. */
+/**
+ * Whether the call names an app: a confidential app in the Basic header, a public app in the form. The simulator
+ * accepts every app.
+ */
 function clientOf(call: Call, form: URLSearchParams): string {
   const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);
   const name =
@@ -48,23 +49,13 @@ function token(network: XNetwork, call: Call, { now }: Moment): Reply {
 }
 
 function redeem(
-  network: XNetwork,
+  { codes, tokens }: XNetwork,
   form: URLSearchParams,
   clientId: string,
   now: number,
 ): TokenPair | undefined {
-  const text = (name: string): string => form.get(name) ?? "";
-  const approval = network.codes.redeem(
-    {
-      code: text("code"),
-      clientId,
-      redirectUri: text("redirect_uri"),
-      codeVerifier: text("code_verifier"),
-    },
-    now,
-  );
-  const [account] = approval?.accounts ?? [];
-  return account === undefined ? undefined : network.tokens.issue(account, now);
+  const approval = redeemForm(codes, form, clientId, now);
+  return approval && tokens.issue(approval.account, now);
 }
 
 function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {

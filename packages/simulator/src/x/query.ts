@@ -4,7 +4,18 @@ import type { PostSelection } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Refuses parameters that the endpoint does not have. */
+/** The parameters with which every endpoint of posts lets the caller choose fields and related objects. */
+export const FIELD_PARAMETERS = [
+  "tweet.fields",
+  "post.fields",
+  "expansions",
+  "media.fields",
+  "poll.fields",
+  "user.fields",
+  "place.fields",
+];
+
+/** Refuses query parameters that the endpoint does not have. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const [name, value] of query) {
     if (!known.includes(name)) {
@@ -17,7 +28,7 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
   }
 }
 
-/** A comma-separated parameter whose values are all of the known ones. */
+/** Reads a comma-separated parameter. Every value must be one of the known values. */
 export function fieldSet(
   query: URLSearchParams,
   name: string,
@@ -37,8 +48,8 @@ export function fieldSet(
 }
 
 /**
- * What is asked for of posts. X speaks two dialects: `tweet.fields`, and `post.fields` of the OpenAPI document of 2026-08,
- * where the author and what a post answers come as expansions.
+ * Reads which fields of posts the caller requests. X has two dialects: `tweet.fields`, and the `post.fields` of the
+ * OpenAPI document of 2026-08, in which the author and the referenced posts are expansions.
  */
 export function postSelection(query: URLSearchParams): PostSelection {
   const fields = fieldSet(query, "tweet.fields", TWEET_FIELDS);
@@ -50,7 +61,7 @@ export function postSelection(query: URLSearchParams): PostSelection {
   return { fields: new Set([...fields, ...chosen, ...expanded]), dialect: "post" };
 }
 
-/** Unix milliseconds of an RFC 3339 time, or undefined if the parameter is missing. */
+/** Reads an RFC 3339 time as Unix milliseconds; undefined when the parameter is missing. */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) {

@@ -2,14 +2,17 @@ import { createHash } from "node:crypto";
 import type { Post } from "#src/world/posts.ts";
 import { findLinks } from "#src/x/links.ts";
 
-/** A link in a tweet as readers of the API get it; offsets are code points of the rendered text, end exclusive. */
+/**
+ * A link in a tweet's text, as the API returns it. Offsets are code points of the rendered text; the end is
+ * exclusive.
+ */
 export interface UrlEntity {
   readonly start: number;
   readonly end: number;
   readonly url: string;
   readonly expanded_url: string;
   readonly display_url: string;
-  /** Only the link to the tweet's own media has one. */
+  /** Set only for the link to the tweet's own media. */
   readonly media_key?: string;
 }
 
@@ -33,7 +36,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The same tweet gets the same short links at every reading. */
+/** The t.co URL of a link. It depends only on the tweet and the link, so every read returns the same URL. */
 function shortLink(tweetId: string, index: number): string {
   const digest = createHash("sha256").update(`${tweetId}:${index}`).digest("base64");
   return `https://t.co/${digest.replaceAll(/[^A-Za-z0-9]/g, "").slice(0, SLUG_CHARACTERS)}`;
@@ -46,7 +49,7 @@ function displayOf(url: string): string {
     : shown;
 }
 
-/** The link to a tweet's own media behind its text: one for all of them, with an entity for each. */
+/** The links to a tweet's media after its text: the same URL for all files, with one entity per file. */
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;
   if (first === undefined) {
@@ -70,8 +73,8 @@ function mediaLink({ id, media }: Rendered, text: string, index: number): Render
 type Rendered = Pick<Post, "id" | "text" | "media">;
 
 /**
- * A tweet's text as the API returns it: NFC, ends trimmed, markup characters escaped, links replaced by t.co ones, and
- * one to its media at the end.
+ * A tweet's text as the API returns it: in NFC, trimmed, with markup characters escaped, links replaced with t.co links,
+ * and a link to its media at the end.
  */
 export function renderText(tweet: Rendered): RenderedText {
   const source = tweet.text.normalize("NFC").trim();

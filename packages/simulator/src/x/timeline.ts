@@ -6,6 +6,7 @@ import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import {
   checkParameters,
+  FIELD_PARAMETERS,
   instantParameter,
   integerParameter,
   postSelection,
@@ -20,13 +21,7 @@ const PARAMETERS = [
   "exclude",
   "start_time",
   "end_time",
-  "tweet.fields",
-  "post.fields",
-  "expansions",
-  "media.fields",
-  "poll.fields",
-  "user.fields",
-  "place.fields",
+  ...FIELD_PARAMETERS,
 ];
 
 const TOKEN_PREFIX = "7140";
@@ -40,7 +35,7 @@ function tokenAfter(post: Post): string {
   return `${TOKEN_PREFIX}${BigInt(post.id).toString(36)}`;
 }
 
-/** The id that a page begins below. */
+/** Reads from the page token the id below which the page starts. */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
   if (token === null) {
@@ -67,8 +62,8 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
 }
 
-/** Which posts the query wants, whatever page they are on. */
-function wantedBy(query: URLSearchParams, asOf: number): (post: Post) => boolean {
+/** Returns whether a post matches the query, on whichever page it is. */
+function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
   const untilId = idParameter(query, "until_id") ?? 10n ** 19n;
@@ -85,7 +80,7 @@ function pageOf(posts: Iterable<Post>, query: URLSearchParams, asOf: number): Pa
   const size = integerParameter(query, "max_results", { min: 5, max: 100, default: 10 });
   const before = idOfToken(query);
   const start = second(instantParameter(query, "start_time") ?? 0);
-  const wanted = wantedBy(query, asOf);
+  const wanted = postFilterOf(query, asOf);
   const found: Post[] = [];
   for (const post of posts) {
     if (second(post.createdAt) < start) {

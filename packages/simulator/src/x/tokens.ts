@@ -3,7 +3,7 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-const ACCESS_LIFE_MS = 7_200_000;
+const ACCESS_LIFETIME_MS = 7_200_000;
 const TOKEN_CHARACTERS = 91;
 
 export const SCOPE =
@@ -12,10 +12,10 @@ export const SCOPE =
 interface Token {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /** Tokens that descend from one login; revoking one of them revokes all. */
+  /** Id of the authorization to which the token belongs. Revoking one of its tokens revokes all of them. */
   readonly grant: string;
   readonly expiresAt: number | null;
-  /** False when it was rotated or revoked. */
+  /** False after the token was rotated or revoked. */
   readonly valid: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface TokenPair {
   readonly expiresInSeconds: number;
 }
 
-/** OAuth 2.0 tokens: access tokens of two hours, refresh tokens that work once. */
+/** Issues and checks OAuth 2.0 tokens: access tokens are valid for two hours, refresh tokens work once. */
 export class Tokens {
   readonly #rows: Table<Token>;
   readonly #secrets: Secrets;
@@ -35,12 +35,12 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** A pair for a new login. */
+  /** Issues a token pair for a new authorization. */
   issue(account: string, now: number): TokenPair {
     return this.#pair(account, randomUUID(), now);
   }
 
-  /** The account's id while the access token lives. */
+  /** The account's id when the access token is valid. */
   accountOf(accessToken: string, now: number): string | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -48,12 +48,12 @@ export class Tokens {
       : undefined;
   }
 
-  /** The account's id, whatever became of the token. */
+  /** The account's id, also when the token is no longer valid. */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /** Swaps a refresh token for a pair; undefined if it is unknown, used or revoked. */
+  /** Exchanges a refresh token for a new pair; undefined when it is unknown, used or revoked. */
   refresh(refreshToken: string, now: number): TokenPair | undefined {
     const token = this.#rows.get(refreshToken);
     if (token?.kind !== "refresh" || !token.valid) {
@@ -63,7 +63,7 @@ export class Tokens {
     return this.#pair(token.account, token.grant, now);
   }
 
-  /** Ends the whole login that the token belongs to. */
+  /** Revokes all tokens of the authorization to which this token belongs. */
   revoke(token: string): void {
     const grant = this.#rows.get(token)?.grant;
     for (const [key, row] of this.#rows.entries()) {
@@ -76,9 +76,9 @@ export class Tokens {
   #pair(account: string, grant: string, now: number): TokenPair {
     const accessToken = this.#secrets.issueToken(TOKEN_CHARACTERS);
     const refreshToken = this.#secrets.issueToken(TOKEN_CHARACTERS);
-    const expiresAt = now + ACCESS_LIFE_MS;
+    const expiresAt = now + ACCESS_LIFETIME_MS;
     this.#rows.put(accessToken, { kind: "access", account, grant, expiresAt, valid: true });
     this.#rows.put(refreshToken, { kind: "refresh", account, grant, expiresAt: null, valid: true });
-    return { accessToken, refreshToken, expiresInSeconds: ACCESS_LIFE_MS / 1000 };
+    return { accessToken, refreshToken, expiresInSeconds: ACCESS_LIFETIME_MS / 1000 };
   }
 }

@@ -2,7 +2,7 @@ import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
-/** The parts of a create request that the simulator acts on. */
+/** The fields of a create request that the simulator uses. */
 export interface TweetBody {
   readonly text: string;
   readonly mediaIds: readonly string[];
@@ -21,8 +21,11 @@ function listOf(check: Check, min: number, max: number): Check {
     Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);
 }
 
-/** An object with these fields and no others. */
-function shape(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+/** Checks that a value is an object with these fields and no others. */
+function objectOf(
+  fields: Readonly<Record<string, Check>>,
+  required: readonly string[] = [],
+): Check {
   return (value) =>
     isRecord(value) &&
     required.every((name) => name in value) &&
@@ -31,10 +34,10 @@ function shape(fields: Readonly<Record<string, Check>>, required: readonly strin
 
 const FIELDS: Readonly<Record<string, Check>> = {
   text: isText,
-  media: shape({ media_ids: listOf(isId, 1, 4), tagged_user_ids: listOf(isId, 0, 10) }, [
+  media: objectOf({ media_ids: listOf(isId, 1, 4), tagged_user_ids: listOf(isId, 0, 10) }, [
     "media_ids",
   ]),
-  reply: shape(
+  reply: objectOf(
     {
       in_reply_to_tweet_id: isId,
       exclude_reply_user_ids: listOf(isId, 0, 100),
@@ -44,7 +47,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   ),
   reply_settings: (value) =>
     ["following", "mentionedUsers", "subscribers", "verified"].some((known) => known === value),
-  poll: shape(
+  poll: objectOf(
     {
       options: listOf((v) => typeof v === "string" && v.length >= 1 && v.length <= 25, 2, 4),
       duration_minutes: (v) => Number.isInteger(v) && Number(v) >= 5 && Number(v) <= 10_080,
@@ -55,12 +58,12 @@ const FIELDS: Readonly<Record<string, Check>> = {
   quote_tweet_id: isId,
   community_id: isId,
   share_with_followers: isFlag,
-  edit_options: shape({ previous_post_id: isId }, ["previous_post_id"]),
+  edit_options: objectOf({ previous_post_id: isId }, ["previous_post_id"]),
   made_with_ai: isFlag,
   paid_partnership: isFlag,
   for_super_followers_only: isFlag,
   nullcast: isFlag,
-  geo: shape({ place_id: isText }),
+  geo: objectOf({ place_id: isText }),
   card_uri: isText,
   direct_message_deep_link: isText,
 };
@@ -75,7 +78,7 @@ function nestedList(value: unknown, name: string): readonly string[] {
   return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
 }
 
-/** Reads a create request as strictly as X does: a field that it does not know is an error. */
+/** Reads a create request as strictly as X does: an unknown field is an error. */
 export function parseTweetBody(call: Call): TweetBody {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   if (body === undefined) {

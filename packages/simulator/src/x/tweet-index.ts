@@ -2,12 +2,14 @@ import type { Store } from "#src/store/store.ts";
 import type { Account, Accounts } from "#src/world/accounts.ts";
 import type { Post, Posts } from "#src/world/posts.ts";
 
-/** X does not document its window; a day is long enough for every retry of a publisher. */
+/**
+ * How long X refuses a tweet as a duplicate. X does not document this time; a day covers every retry of a publisher.
+ */
 const DUPLICATE_WINDOW_MS = 86_400_000;
 
 type Content = Pick<Post, "text" | "media" | "replyTo">;
 
-/** Tweets by id, whoever wrote them, and by content. */
+/** Finds tweets by id, without their author, and by content. */
 export class TweetIndex {
   readonly #posts: Posts;
   readonly #accounts: Accounts;
@@ -33,13 +35,13 @@ export class TweetIndex {
     this.#latestOfContent.set(contentKey(post.account, post), post.id);
   }
 
-  /** A tweet of anybody, also a deleted one. */
+  /** A tweet of any account, also a deleted one. */
   find(id: string): Post | undefined {
     const author = this.#accounts.byId("x", this.#authors.get(id) ?? "");
     return author === undefined ? undefined : this.#posts.get(author, id);
   }
 
-  /** Whether the account has a tweet with this content that is young and not deleted. */
+  /** Whether the account posted a tweet with this content within the duplicate window and did not delete it. */
   hasDuplicate(account: Account, content: Content, now: number): boolean {
     const id = this.#latestOfContent.get(contentKey(account.externalId, content));
     const post = id === undefined ? undefined : this.#posts.get(account, id);

@@ -2,7 +2,10 @@ import type { Post } from "#src/world/posts.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 import { renderText } from "#src/x/render.ts";
 
-/** Fields of a tweet that can be asked for; the ones the simulator has no data for are accepted and left out. */
+/**
+ * The fields of a tweet that a caller can request. Fields without data in the simulator are accepted but not
+ * returned.
+ */
 export const TWEET_FIELDS: readonly string[] = [
   "article",
   "attachments",
@@ -37,7 +40,7 @@ export const TWEET_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** The same in the dialect of the OpenAPI document. */
+/** The same fields in the dialect of the OpenAPI document. */
 export const POST_FIELDS: readonly string[] = [
   "article",
   "article_title",
@@ -72,16 +75,16 @@ export const POST_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** X tells seconds only. */
+/** X returns times with a precision of one second. */
 export function toSeconds(instant: number): string {
   return new Date(Math.floor(instant / 1000) * 1000).toISOString();
 }
 
-/** What a caller wants to see of posts. */
+/** The fields of posts that a caller requests. */
 export interface PostSelection {
-  /** By their names in the answer. */
+  /** The fields, by their names in the answer. */
   readonly fields: ReadonlySet<string>;
-  /** Whether it was asked for as `tweet.fields`, or as `post.fields`. */
+  /** Whether the caller used `tweet.fields` or `post.fields`. */
   readonly dialect: "tweet" | "post";
 }
 
@@ -99,7 +102,7 @@ function publicMetrics(
   };
 }
 
-/** A tweet with the fields asked for, as every endpoint shows it. */
+/** A tweet with the requested fields, as every endpoint returns it. */
 export function tweetView(
   post: Post,
   metrics: MetricValues,

@@ -20,7 +20,7 @@ test.each([
   ["user@example.com", 16],
   ["#tag.com", 8],
   ["example.com입니다", 29],
-])("%j weighs %i", (text, weight) => {
+])("X's weighted length of the text %j is %i", (text, weight) => {
   expect(weightedLength(text)).toBe(weight);
 });
 
@@ -31,11 +31,11 @@ test.each([
   ["👍https://例え.jp/x", ["https://例え.jp/x"]],
   ["한국.com", []],
   ["example.com.notatld", ["example.com"]],
-])("the links of %j are %j", (text, links) => {
+])("X finds in the text %j the links %j", (text, links) => {
   expect(findLinks(text).map((link) => link.url)).toEqual(links);
 });
 
-test("a long text without any link is searched quickly", () => {
+test("findLinks searches a long text without a link in less than four seconds", () => {
   const startedAt = performance.now();
   findLinks("a.".repeat(4000));
   findLinks(`https://example.com/${"(".repeat(4000)}`);

@@ -1,12 +1,12 @@
 import { findLinks } from "#src/x/links.ts";
 
-/** What any link counts, however long it is. */
+/** The weight of a link, regardless of its length. */
 const LINK_WEIGHT = 23;
 const EMOJI_WEIGHT = 2;
 
 const EMOJI = /\p{RGI_Emoji}/gv;
 
-/** Code points that count 1; all others count 2. */
+/** Ranges of code points with weight 1; all others have weight 2. */
 const LIGHT_RANGES: readonly (readonly [number, number])[] = [
   [0, 4351],
   [8192, 8205],
@@ -31,7 +31,7 @@ function plainLength(text: string): number {
   return length;
 }
 
-/** X's length of a text: weighted code points of the NFC form, emoji sequences as 2 and links as 23. */
+/** X's weighted length of a text in NFC. An emoji sequence has weight 2 and a link weight 23. */
 export function weightedLength(text: string): number {
   const normalized = text.normalize("NFC");
   let length = 0;

@@ -18,7 +18,7 @@ const publish = (text: string) => tweet(simulator, account, { text });
 const timeline = (query: string) =>
   simulator.call("GET", `/x/2/users/${account.externalId}/tweets${query}`, { token });
 
-test("a tweet is created with an id of digits and rate headers", async () => {
+test("X creates a tweet with a numeric id and returns the rate limit headers", async () => {
   const answer = await publish("hello");
   expect(answer.status).toBe(201);
   const id = answer.body["data"]?.["id"];
@@ -28,7 +28,7 @@ test("a tweet is created with an id of digits and rate headers", async () => {
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("99");
 });
 
-test("an unknown field, at the top or inside, is an invalid request", async () => {
+test("X answers a tweet with an unknown or invalid field, also in a nested object, with status 400", async () => {
   for (const body of [
     { text: "a", colour: "red" },
     { text: "a", reply: { in_reply_to_tweet_id: "1", colour: "red" } },
@@ -46,7 +46,7 @@ test("an unknown field, at the top or inside, is an invalid request", async () =
   }
 });
 
-test("280 weighted characters pass and one more does not", async () => {
+test("X accepts a tweet of 280 weighted characters and refuses one of 281", async () => {
   expect((await publish("한".repeat(140))).status).toBe(201);
   expect((await publish("한".repeat(140).concat("a"))).status).toBe(400);
   expect((await publish(`https://example.com/${"p".repeat(300)} ${"a".repeat(256)}`)).status).toBe(
@@ -54,7 +54,7 @@ test("280 weighted characters pass and one more does not", async () => {
   );
 });
 
-test("the same content again is a duplicate until it is deleted or a day old", async () => {
+test("X refuses a tweet with the same content as an earlier one until the earlier one is deleted", async () => {
   const id = textOf((await publish("once")).body["data"]?.["id"]);
   const again = await publish(" once ");
   expect(again.status).toBe(403);
@@ -69,7 +69,7 @@ test("the same content again is a duplicate until it is deleted or a day old", a
   expect((await publish("once")).status).toBe(403);
 });
 
-test("links come back as t.co with their targets, markup is escaped, the inspector shows what was sent", async () => {
+test("X's timeline returns links as t.co links and escapes markup, and the control API shows the text as sent", async () => {
   const sent = "a < b & see example.com/x?a=1&b=2 or https://www.example.org";
   await publish(sent);
   const answer = await timeline("?tweet.fields=created_at,entities");
@@ -90,7 +90,7 @@ test("links come back as t.co with their targets, markup is escaped, the inspect
   expect(await simulator.visibleTexts("x")).toEqual([sent]);
 });
 
-test("a timeline is paged newest first, back to its start time", async () => {
+test("an X timeline is paged, newest first, back to the start time", async () => {
   await publish("old");
   await simulator.control("/clock", { advanceMs: 3_600_000 });
   const start = textOf((await simulator.control("/clock"))["now"]);
@@ -109,7 +109,7 @@ test("a timeline is paged newest first, back to its start time", async () => {
   expect(texts).toEqual(Array.from({ length: 12 }, (_unused, index) => `new ${11 - index}`));
 });
 
-test("a wrong query parameter is an invalid request", async () => {
+test("X answers an invalid query parameter of a timeline with status 400", async () => {
   for (const query of [
     "?max_results=4",
     "?max_results=101",
@@ -122,7 +122,7 @@ test("a wrong query parameter is an invalid request", async () => {
   }
 });
 
-test("a look-up of a missing tweet is a partial answer", async () => {
+test("X answers a lookup that includes a missing tweet with the others and an error for the missing one", async () => {
   const id = textOf((await publish("here")).body["data"]?.["id"]);
   await simulator.control("/metrics", {
     platform: "x",
@@ -144,10 +144,10 @@ test("a look-up of a missing tweet is a partial answer", async () => {
   });
 });
 
-test("only the owner deletes a tweet, and deleting twice is the same as once", async () => {
+test("X lets only the owner delete a tweet, and a second deletion gets the same answer", async () => {
   const id = textOf((await publish("mine")).body["data"]?.["id"]);
-  const stranger = await simulator.account("x");
-  const theirs = stranger.credentials["accessToken"] ?? "";
+  const otherAccount = await simulator.account("x");
+  const theirs = otherAccount.credentials["accessToken"] ?? "";
   expect((await simulator.call("DELETE", `/x/2/tweets/${id}`, { token: theirs })).status).toBe(403);
   for (const _time of [1, 2]) {
     const answer = await simulator.call("DELETE", `/x/2/tweets/${id}`, { token });
@@ -156,7 +156,7 @@ test("only the owner deletes a tweet, and deleting twice is the same as once", a
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("the 101st tweet in 15 minutes is refused with the time of the reset, and not with quotas off", async () => {
+test("X refuses the 101st tweet within 15 minutes with the time of the reset, but accepts it without quotas", async () => {
   for (let index = 0; index < 100; index += 1) {
     await publish(`tweet ${index}`);
   }
@@ -173,7 +173,7 @@ test("the 101st tweet in 15 minutes is refused with the time of the reset, and n
   expect((await publish("next window")).status).toBe(201);
 });
 
-test("an access token lives two hours and a refresh token works once", async () => {
+test("an X access token is valid for two hours, and a refresh token works once", async () => {
   await simulator.control("/clock", { advanceMs: 7_200_000 });
   const expired = await publish("late");
   expect([expired.status, expired.body["title"]]).toEqual([401, "Unauthorized"]);
@@ -193,7 +193,7 @@ test("an access token lives two hours and a refresh token works once", async () 
   expect([again.status, again.body["error"]]).toEqual([400, "invalid_request"]);
 });
 
-test("a revoked token is refused, and so is its refresh token", async () => {
+test("revoking an X access token also invalidates its refresh token", async () => {
   const form = { token, client_id: "app" };
   const revoked = await simulator.call("POST", "/x/2/oauth2/revoke", { form });
   expect(revoked.body).toEqual({ revoked: true });
@@ -206,12 +206,12 @@ test("a revoked token is refused, and so is its refresh token", async () => {
   expect((await simulator.call("POST", "/x/2/oauth2/token", { form: refresh })).status).toBe(400);
 });
 
-test("a token call that names no app is refused", async () => {
+test("X refuses a token call that does not name an app", async () => {
   const form = { grant_type: "refresh_token", refresh_token: "a" };
   expect((await simulator.call("POST", "/x/2/oauth2/token", { form })).status).toBe(401);
 });
 
-test("comments of the last seven days are found, answered when they name the account, and hidden", async () => {
+test("X returns comments of the last seven days, allows replies to those that mention the account, and hides comments", async () => {
   const mediaId = textOf((await publish("talk to me")).body["data"]?.["id"]);
   const comment = async (text: string, createdAt?: string) =>
     textOf(

@@ -1,4 +1,4 @@
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -15,16 +15,16 @@ import { mediaStatus } from "#src/x/media-status.ts";
 import { mediaUploads } from "#src/x/media-upload.ts";
 import { createNetwork } from "#src/x/network.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { formOf, oauthRoutes } from "#src/x/oauth.ts";
+import { oauthRoutes } from "#src/x/oauth.ts";
 import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPE } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
-/** How long a simulated 429 asks to wait: tests cannot wait for a real window. */
+/** The wait of a simulated 429. Tests cannot wait for a real rate limit window. */
 const SIMULATED_WAIT_MS = 2000;
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "1 to 15 letters, digits and _";
+  return USERNAME.test(username) ? undefined : "use 1 to 15 letters, digits and underscores";
 }
 
 function issueAccount({ world, tokens }: XNetwork, username: string | undefined): IssuedAccount {

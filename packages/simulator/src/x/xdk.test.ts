@@ -11,11 +11,14 @@ type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** The names in a view that X's schema, which the client writes in camel case, does not have or has of another type. */
+/**
+ * The names of properties that X's schema does not have or has with another type. X's client writes the schema in
+ * camel case.
+ */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
     ? Unknown<Item, NonNullable<Known>>
-    : "a list"
+    : "an array"
   : View extends object
     ? {
         [Name in keyof View]-?: Camel<Name> extends keyof Schema
@@ -33,7 +36,7 @@ type Conforms<View, Schema, Known = never> = [Exclude<Unknown<View, Schema>, Kno
 type Urls = NonNullable<Schemas.PostEntities["urls"]>;
 type Media = ReturnType<typeof mediaView>;
 
-/** Why processing failed is in X's prose and in its examples, and not in its schemas. */
+/** X's schemas lack the reason for failed processing, which its text and examples describe. */
 const CONFORMING: readonly [
   Conforms<Media, Schemas.MediaUploadResponseData, "error">,
   Conforms<Media, Schemas.FinalizeMediaUploadResponseData, "error">,
@@ -41,13 +44,13 @@ const CONFORMING: readonly [
   Conforms<UrlEntity[], Urls>,
 ] = [true, true, true, true];
 
-/** X's own client, made of its OpenAPI document, finds here what it expects of the API. */
+/** These tests use X's own client, generated from its OpenAPI document, to check that the simulator behaves like X. */
 let simulator: TestSimulator;
 let account: TestAccount;
 let client: Client;
 
 const send = globalThis.fetch;
-/** The client's token calls go to a host that is written into it. */
+/** The client has a fixed host for token calls, so the tests redirect them to the simulator. */
 const toSimulator: typeof fetch = (input, init) => {
   const request = new Request(input, init);
   const url = request.url.replace(/^https:\/\/(?:api\.)?x\.com\//, `${simulator.url}/x/`);
@@ -69,14 +72,14 @@ const clientWith = (accessToken: string) =>
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const visible = async () => itemsOf(await simulator.control("/visible?platform=x"));
 const idOf = (answer: { readonly data?: { readonly id?: string } }) => textOf(answer.data?.id);
-/** With `raw` the client gives the whole answer, whose headers it shows no other way. */
+/** With `raw`, the client returns the complete response; it does not expose the headers in another way. */
 const RAW = { requestOptions: { raw: true } } as const;
 
-test("every answer about media and links has the shape of X's schemas", () => {
+test("every answer of the X simulator about media and links conforms to X's schemas", () => {
   expect(CONFORMING).not.toContain(false);
 });
 
-test("X's client posts, finds the post in three places and deletes it", async () => {
+test("X's client creates a post in the simulator, finds it in three ways and deletes it", async () => {
   const { data: me } = await client.users.getMe({ userFields: ["verified", "profile_image_url"] });
   expect(me).toMatchObject({ id: account.externalId, username: account.username, verified: false });
   const made = await client.posts.create({ text: "Ships & boats: example.com", madeWithAi: true });
@@ -125,7 +128,7 @@ test("X's client posts, finds the post in three places and deletes it", async ()
   expect((await visible()).map((post) => post["id"])).toEqual([idOf(reply)]);
 });
 
-test("X's client pages through a timeline", async () => {
+test("X's client pages through a timeline of the simulator", async () => {
   const ids: string[] = [];
   for (let number = 0; number < 7; number += 1)
     ids.unshift(idOf(await client.posts.create({ text: `Number ${number}` })));
@@ -137,7 +140,7 @@ test("X's client pages through a timeline", async () => {
   expect(second.meta).not.toHaveProperty("nextToken");
 });
 
-test("X's client uploads images in one call and posts them", async () => {
+test("X's client uploads images to the simulator in one call each and posts them", async () => {
   const files = [pngBytes(1), jpegBytes(2)];
   const mediaIds: string[] = [];
   for (const bytes of files) {
@@ -154,15 +157,15 @@ test("X's client uploads images in one call and posts them", async () => {
   ]);
 });
 
-test("X's client uploads a film in segments, waits until it is processed and posts it", async () => {
+test("X's client uploads a video to the simulator in segments, waits for its processing and posts it", async () => {
   const bytes = mp4Bytes(2500);
-  const begun = await client.media.initializeUpload({
+  const started = await client.media.initializeUpload({
     mediaType: "video/mp4",
     mediaCategory: "tweet_video",
     totalBytes: bytes.length,
   });
-  const id = idOf(begun);
-  expect(begun.data).toEqual({ id, mediaKey: `7_${id}`, expiresAfterSecs: 1_295_999 });
+  const id = idOf(started);
+  expect(started.data).toEqual({ id, mediaKey: `7_${id}`, expiresAfterSecs: 1_295_999 });
   for (const [segmentIndex, from] of [0, 1000, 2000].entries()) {
     const media = bytes.subarray(from, from + 1000).toString("base64");
     const { data } = await client.media.appendUpload(id, { media, segmentIndex });
@@ -170,7 +173,7 @@ test("X's client uploads a film in segments, waits until it is processed and pos
   }
   const finalized = await client.media.finalizeUpload(id);
   expect(finalized.data?.processingInfo).toMatchObject({ state: "pending", checkAfterSecs: 1 });
-  const post = { text: "A film", media: { mediaIds: [id] } };
+  const post = { text: "A video", media: { mediaIds: [id] } };
   await expect(client.posts.create(post)).rejects.toMatchObject({ status: 400 });
   await simulator.control("/clock", { advanceMs: 600 });
   const status = async () =>
@@ -180,30 +183,32 @@ test("X's client uploads a film in segments, waits until it is processed and pos
   expect(await status()).toEqual({ state: "succeeded", progressPercent: 100 });
   await client.posts.create(post);
   expect(await visible()).toMatchObject([
-    { text: "A film", media: [{ kind: "video", sha256: sha256(bytes) }] },
+    { text: "A video", media: [{ kind: "video", sha256: sha256(bytes) }] },
   ]);
 });
 
-test("X's client reads, answers and hides comments", async () => {
+test("X's client reads, answers and hides comments in the simulator", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
-  const said = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };
-  const comment = textOf((await simulator.control("/comments", said))["id"]);
+  const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };
+  const commentId = textOf((await simulator.control("/comments", comment))["id"]);
   const found = await client.posts.searchRecent(`conversation_id:${id}`, {
     maxResults: 10,
     postFields: ["created_at"],
     expansions: ["author_id", "referenced_posts"],
   });
   expect(found.data).toMatchObject([
-    { id: comment, text, referencedPosts: [{ type: "replied_to", id }] },
+    { id: commentId, text, referencedPosts: [{ type: "replied_to", id }] },
   ]);
   expect(found.includes?.users).toMatchObject([{ username: "ann", id: found.data?.[0]?.authorId }]);
-  const reply = { inReplyToTweetId: comment };
+  const reply = { inReplyToTweetId: commentId };
   expect((await client.posts.create({ text: "Thanks", reply })).data?.text).toBe("Thanks");
-  expect((await client.posts.hideReply(comment, { hidden: true })).data).toEqual({ hidden: true });
+  expect((await client.posts.hideReply(commentId, { hidden: true })).data).toEqual({
+    hidden: true,
+  });
 });
 
-test("X's client is told of every refusal in X's words", async () => {
+test("X's client reports each refusal of the simulator with X's status and error body", async () => {
   await client.posts.create({ text: "Once" });
   await expect(client.posts.create({ text: "Once" })).rejects.toMatchObject({
     status: 403,
@@ -217,17 +222,19 @@ test("X's client is told of every refusal in X's words", async () => {
       errors: [{ parameters: { text: [expect.any(String)] }, message: expect.any(String) }],
     },
   });
-  await expect(clientWith("nobody's").posts.create({ text: "Twice" })).rejects.toMatchObject({
+  await expect(
+    clientWith("an-unknown-token").posts.create({ text: "Twice" }),
+  ).rejects.toMatchObject({
     status: 401,
     data: { title: "Unauthorized", status: 401 },
   });
-  const foreign = await simulator.account("x");
-  const others = clientWith(foreign.credentials["accessToken"] ?? "");
+  const otherAccount = await simulator.account("x");
+  const otherClient = clientWith(otherAccount.credentials["accessToken"] ?? "");
   const id = idOf(await client.posts.create({ text: "Mine" }));
-  await expect(others.posts.delete(id)).rejects.toMatchObject({ status: 403 });
+  await expect(otherClient.posts.delete(id)).rejects.toMatchObject({ status: 403 });
 });
 
-test("X's client sees in the headers of each answer what it may still do, and when it may go on", async () => {
+test("X's client reads the remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
   const of = (headers: Headers) =>
     ["limit", "remaining"].map((name) => headers.get(`x-rate-limit-${name}`));
   for (let number = 1; number <= 75; number += 1) {
@@ -244,29 +251,29 @@ test("X's client sees in the headers of each answer what it may still do, and wh
   expect((await client.users.getMe()).data?.id).toBe(account.externalId);
 });
 
-test("X's client logs in with PKCE, renews its tokens, and a refresh token works once", async () => {
+test("X's client authorizes an account with PKCE and renews its tokens, and a used refresh token is refused", async () => {
   await simulator.control("/settings", { authorize: "approve" });
   vi.stubGlobal("fetch", toSimulator);
-  const login = new OAuth2({
+  const authorization = new OAuth2({
     clientId: "app",
     clientSecret: "secret",
     redirectUri: "https://app.example/connect/callback",
     scope: ["tweet.read", "tweet.write", "users.read", "offline.access"],
   });
   const verifier = generateCodeVerifier();
-  await login.setPkceParameters(verifier);
-  const page = await login.getAuthorizationUrl("state-of-the-art-0123456789abcdef");
+  await authorization.setPkceParameters(verifier);
+  const page = await authorization.getAuthorizationUrl("a-random-state-0123456789abcdef");
   const sent = page.replace("https://x.com", `${simulator.url}/x`);
   const approved = await fetch(sent, { redirect: "manual" });
   const back = new URL(approved.headers.get("location") ?? "");
-  expect(back.searchParams.get("state")).toBe("state-of-the-art-0123456789abcdef");
-  const token = await login.exchangeCode(textOf(back.searchParams.get("code")), verifier);
+  expect(back.searchParams.get("state")).toBe("a-random-state-0123456789abcdef");
+  const token = await authorization.exchangeCode(textOf(back.searchParams.get("code")), verifier);
   expect(token).toMatchObject({ token_type: "bearer", expires_in: 7200 });
 
   const used = textOf(token.refresh_token);
-  const renewed = await login.refreshToken(used);
+  const renewed = await authorization.refreshToken(used);
   expect(renewed.refresh_token).not.toBe(used);
-  await expect(login.refreshToken(used)).rejects.toThrow("Failed to refresh token: 400");
+  await expect(authorization.refreshToken(used)).rejects.toThrow("Failed to refresh token: 400");
   const me = await clientWith(renewed.access_token).users.getMe();
   expect(me.data?.username).toEqual(expect.any(String));
 });

@@ -54,7 +54,9 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, headers, body: "" };
 }
 
-/** `POST /upload/youtube/v3/videos`: begins an upload session. No video exists before the last byte. */
+/**
+ * `POST /upload/youtube/v3/videos`: starts an upload session. The video does not exist before the last byte arrives.
+ */
 export function beginUpload(network: YoutubeNetwork): Endpoint {
   return {
     method: "POST",

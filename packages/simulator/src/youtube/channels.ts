@@ -8,12 +8,12 @@ import { etagOf } from "#src/youtube/video-view.ts";
 
 const PARTS = ["id", "snippet", "contentDetails", "status"];
 
-/** The playlist of everything that the channel uploaded. */
+/** Id of the playlist that contains all of the channel's uploads. */
 export function uploadsPlaylistOf(channelId: string): string {
   return channelId.replace(/^UC/, "UU");
 }
 
-/** Undefined when the playlist is no channel's uploads. */
+/** The channel whose uploads the playlist contains; undefined for other playlists. */
 export function channelOfPlaylist(playlistId: string): string | undefined {
   return playlistId.startsWith("UU") ? playlistId.replace(/^UU/, "UC") : undefined;
 }

@@ -5,7 +5,7 @@ import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { etagOf } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Readers have no channel here; an author's name always gives the same id. */
+/** A channel id derived from the author's name, because readers have no channel in the simulator. */
 function authorId(author: string): string {
   return `UC${createHash("sha256").update(author).digest("base64url").slice(0, 22)}`;
 }
@@ -17,7 +17,7 @@ interface Written {
   readonly createdAt: number;
 }
 
-function written({ author, channelId, text, createdAt }: Written) {
+function textSnippet({ author, channelId, text, createdAt }: Written) {
   const publishedAt = new Date(createdAt).toISOString().replace(/\.\d{3}Z$/, "Z");
   return {
     textDisplay: text,
@@ -32,12 +32,12 @@ function written({ author, channelId, text, createdAt }: Written) {
   };
 }
 
-/** A reader's comment. */
+/** A reader's comment, as the API returns it. */
 export function commentView(network: YoutubeNetwork, comment: Comment, parts: ReadonlySet<string>) {
   const { id, author, mediaId, account } = comment;
   const status = network.discussion.statusOf(id);
   const snippet = {
-    ...written({ ...comment, channelId: authorId(author) }),
+    ...textSnippet({ ...comment, channelId: authorId(author) }),
     channelId: account,
     videoId: mediaId,
     ...(status === "published" ? {} : { moderationStatus: status }),
@@ -50,7 +50,7 @@ export function commentView(network: YoutubeNetwork, comment: Comment, parts: Re
   };
 }
 
-/** The channel's answer to one. */
+/** The channel's reply to a comment, as the API returns it. */
 export function replyView(
   network: YoutubeNetwork,
   reply: ChannelReply,
@@ -59,7 +59,7 @@ export function replyView(
   const { id, channel, parentId, videoId } = reply;
   const author = network.world.accounts.byId("youtube", channel)?.username ?? "";
   const snippet = {
-    ...written({ ...reply, author, channelId: channel }),
+    ...textSnippet({ ...reply, author, channelId: channel }),
     channelId: channel,
     parentId,
     videoId,
@@ -72,7 +72,7 @@ export function replyView(
   };
 }
 
-/** A comment with what was answered to it. */
+/** A comment with its replies, as the API returns it. */
 export function threadView(
   network: YoutubeNetwork,
   comment: Comment,

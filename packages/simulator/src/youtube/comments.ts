@@ -65,7 +65,7 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   });
 }
 
-/** The one thing that a reply consists of. */
+/** Reads the parent's id and the text of a new reply. */
 function replyText(call: Call): { readonly parentId: string; readonly text: string } {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const snippet = body?.["snippet"];
@@ -99,7 +99,7 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
   return { status: 200, body: replyView(network, made, parts) };
 }
 
-/** The comments that the call names; all of them below videos of the channel. */
+/** The comment ids in the call. Ends the call with an error unless all comments belong to videos of the channel. */
 function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall): string[] {
   const ids = requireParameter(call.query, "id").split(",");
   for (const id of ids) {
@@ -151,17 +151,17 @@ type Kind = Pick<Endpoint, "method" | "path" | "operations" | "parameters" | "ha
 
 const PATH = "/youtube/v3/comments";
 
-function reading(kind: Kind): Endpoint {
+function readEndpoint(kind: Kind): Endpoint {
   return { ...kind, scopes: [SCOPES.forceSsl], cost: { units: 1 }, reads: true };
 }
 
-function writing(kind: Kind): Endpoint {
+function writeEndpoint(kind: Kind): Endpoint {
   return { ...kind, scopes: [SCOPES.forceSsl], cost: { units: 50 } };
 }
 
 function listThreads(network: YoutubeNetwork): Endpoint {
   const paging = ["maxResults", "pageToken", "order"];
-  return reading({
+  return readEndpoint({
     method: "GET",
     path: "/youtube/v3/commentThreads",
     operations: () => ["comments"],
@@ -170,32 +170,32 @@ function listThreads(network: YoutubeNetwork): Endpoint {
   });
 }
 
-/** What can be done with the comments below a channel's videos. */
+/** The endpoints that list, answer, moderate and delete the comments on a channel's videos. */
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
     listThreads(network),
-    reading({
+    readEndpoint({
       method: "GET",
       path: PATH,
       operations: () => ["comments"],
       parameters: ["part", "id", "textFormat"],
       handle: (call) => show(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "POST",
       path: PATH,
       operations: () => ["reply"],
       parameters: ["part"],
       handle: (call) => reply(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "POST",
       path: `${PATH}/setModerationStatus`,
       operations: () => ["hide"],
       parameters: ["id", "moderationStatus", "banAuthor"],
       handle: (call) => moderate(network, call),
     }),
-    writing({
+    writeEndpoint({
       method: "DELETE",
       path: PATH,
       operations: () => ["other"],

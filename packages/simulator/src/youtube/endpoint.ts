@@ -9,7 +9,7 @@ import { spendQuota } from "#src/youtube/quota.ts";
 import type { Cost } from "#src/youtube/quota.ts";
 import type { Access } from "#src/youtube/tokens.ts";
 
-/** An authenticated call. */
+/** A call with a valid access token. */
 export interface YoutubeCall extends Moment {
   readonly call: Call;
   readonly channel: Account;
@@ -20,18 +20,18 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** One of them is enough. */
+  /** The token must have at least one of these scopes. */
   readonly scopes: readonly string[];
   readonly cost: Cost;
-  /** Every query parameter that it has. */
+  /** All query parameters that the endpoint accepts. */
   readonly parameters: readonly string[];
   readonly handle: (call: YoutubeCall) => Reply;
 }
 
-/** Parameters that all of Google's APIs have. */
+/** Query parameters that every Google API accepts. */
 const COMMON_PARAMETERS = ["alt", "key", "prettyPrint", "quotaUser"];
 
-/** Refuses parameters that the endpoint does not have, and repeated ones. */
+/** Refuses unknown and repeated query parameters. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name) && !COMMON_PARAMETERS.includes(name)) {
@@ -41,7 +41,7 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
   }
 }
 
-/** A parameter that has to be there. */
+/** Reads a required query parameter. */
 export function requireParameter(query: URLSearchParams, name: string): string {
   const value = query.get(name) ?? "";
   return value === ""
@@ -53,7 +53,7 @@ export function requireParameter(query: URLSearchParams, name: string): string {
     : value;
 }
 
-/** The parts that the call names: at least one, all of them known. */
+/** Reads the requested parts: at least one, and only known ones. */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
   for (const name of names) {
@@ -79,7 +79,9 @@ function checkScopes({ scopes }: Access, accepted: readonly string[]): void {
   }
 }
 
-/** The channel that calls, if its token lives and may be used for this. */
+/**
+ * The channel of the call's access token. Ends the call with an error when the token is not valid or lacks the scope.
+ */
 export function requireChannel(
   network: YoutubeNetwork,
   call: Call,
@@ -92,7 +94,7 @@ export function requireChannel(
   return channel ?? refuse(401, "youtubeSignupRequired", { domain: "youtube.header" });
 }
 
-/** Puts the token check and the quota around a handler. */
+/** Turns an endpoint into a route that first checks the token and the quota. */
 export function toRoute(network: YoutubeNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads, scopes, cost, parameters, handle } = endpoint;
   return {

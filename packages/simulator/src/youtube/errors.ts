@@ -11,7 +11,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
 };
 
-/** Reason and words of a status when nothing more is known. */
+/** The default reason and message per HTTP status. */
 const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   400: ["badRequest", "Bad Request"],
   401: [
@@ -27,11 +27,11 @@ const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: strin
 interface ErrorWords {
   readonly message?: string;
   readonly domain?: string;
-  /** The part of the request that is wrong. */
+  /** The invalid part of the request. */
   readonly location?: string;
 }
 
-/** An error as all of Google's APIs answer it. */
+/** An error in the format of all Google APIs. */
 export function apiError(code: number, reason: string, words: ErrorWords = {}): Reply {
   const { domain = "global", location } = words;
   const message = words.message ?? DEFAULTS[code]?.[1] ?? "Backend Error";
@@ -46,10 +46,10 @@ export function apiError(code: number, reason: string, words: ErrorWords = {}): 
   return { status: code, body: { error } };
 }
 
-/** How YouTube answers a status when nothing more is known. */
+/** YouTube's default error for an HTTP status. */
 export function statusError(code: number): Reply {
   const reply = apiError(code, DEFAULTS[code]?.[0] ?? "backendError");
-  // Tests cannot wait for a real window.
+  // Tests cannot wait for a real rate limit window.
   return code === 429 ? { ...reply, headers: { "retry-after": "2" } } : reply;
 }
 
@@ -58,12 +58,12 @@ export function refuse(code: number, reason: string, words: ErrorWords = {}): ne
   throw new Refused(apiError(code, reason, words));
 }
 
-/** Ends the call because something in its video resource cannot be so. */
+/** Ends the call with an error about an invalid value in the video resource. */
 export function refuseVideo(reason: string, message: string, location: string): never {
   return refuse(400, reason, { message, location, domain: "youtube.video" });
 }
 
-/** The token endpoints answer as OAuth says. */
+/** An error of the token endpoints, in the format of OAuth. */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description } };
 }

@@ -9,11 +9,11 @@ import type { commentView, replyView, threadView } from "#src/youtube/comment-vi
 import type { itemView } from "#src/youtube/playlist-items.ts";
 import type { videoView } from "#src/youtube/video-view.ts";
 
-/** The names in a view that Google's schema of the resource does not have, at any depth. */
+/** The names of properties in a view, at any depth, that Google's schema of the resource does not have. */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
     ? Unknown<Item, NonNullable<Known>>
-    : "a list"
+    : "an array"
   : View extends object
     ? {
         [Name in keyof View]-?: Name extends keyof Schema
@@ -22,7 +22,7 @@ type Unknown<View, Schema> = View extends readonly (infer Item)[]
       }[keyof View]
     : never;
 
-/** Fails to compile where a view has another type than Google's schema, or a name that it does not have. */
+/** True when a view has only properties of Google's schema. Does not compile when a property has another type. */
 type Conforms<View extends Schema, Schema> = [Unknown<View, Schema>] extends [never] ? true : false;
 
 const CONFORMING: readonly [
@@ -34,7 +34,7 @@ const CONFORMING: readonly [
   Conforms<ReturnType<typeof replyView>, youtube_v3.Schema$Comment>,
 ] = [true, true, true, true, true, true];
 
-/** Google's own client finds here what it expects of the API. */
+/** These tests use Google's own client to check that the simulator behaves like YouTube. */
 let simulator: TestSimulator;
 let channel: TestAccount;
 let client: youtube_v3.Youtube;
@@ -45,33 +45,33 @@ beforeEach(async () => {
   channel = await simulator.account("youtube");
   const authorization = `Bearer ${channel.credentials["accessToken"] ?? ""}`;
   client = youtube({ version: "v3", headers: { authorization } });
-  // Given to the client itself, its path would be dropped.
+  // Passed with each call, because the client drops the path of a URL that is set on the client itself.
   here = { rootUrl: `${simulator.url}/youtube/` };
 });
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-test("every answer has the shape of Google's schemas", () => {
+test("every answer of the YouTube simulator conforms to Google's schemas", () => {
   expect(CONFORMING).not.toContain(false);
 });
 
-/** Its way to upload hides the session, so the bytes go as the connector sends them. */
+/** Uploads a video with plain requests, because the client does not expose the upload session. */
 async function upload(bytes: Buffer): Promise<string> {
   const resource: youtube_v3.Schema$Video = {
-    snippet: { title: "A film", description: "Words", tags: ["one"], categoryId: "22" },
+    snippet: { title: "A video", description: "Words", tags: ["one"], categoryId: "22" },
     status: { privacyStatus: "public", selfDeclaredMadeForKids: false },
   };
   const url = `${simulator.url}/youtube/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status`;
   const authorization = `Bearer ${channel.credentials["accessToken"] ?? ""}`;
   const headers = { authorization, "content-type": "application/json" };
-  const begun = await fetch(url, { method: "POST", headers, body: JSON.stringify(resource) });
-  const session = begun.headers.get("location") ?? "";
+  const started = await fetch(url, { method: "POST", headers, body: JSON.stringify(resource) });
+  const session = started.headers.get("location") ?? "";
   const done = await fetch(session, { method: "PUT", body: new Uint8Array(bytes) });
   const video = (await done.json()) as youtube_v3.Schema$Video;
   return video.id ?? "";
 }
 
-test("Google's client finds the channel, its uploads and the numbers of a video, and deletes it", async () => {
+test("Google's client finds a channel, its uploads and a video's counters in the simulator, and deletes the video", async () => {
   const bytes = mp4Bytes(1000);
   const id = await upload(bytes);
   const channels = await client.channels.list(
@@ -97,11 +97,11 @@ test("Google's client finds the channel, its uploads and the numbers of a video,
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });
 
-test("Google's client reads, answers and hides comments", async () => {
+test("Google's client reads, answers and hides comments in the simulator", async () => {
   const videoId = await upload(mp4Bytes(1000));
   const account = channel.externalId;
-  const said = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };
-  const id = textOf((await simulator.control("/comments", said))["id"]);
+  const comment = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };
+  const id = textOf((await simulator.control("/comments", comment))["id"]);
   const reply = { snippet: { parentId: id, textOriginal: "Thanks" } };
   await client.comments.insert({ part: ["snippet"], requestBody: reply }, here);
   const list = async () =>

@@ -5,7 +5,7 @@ import { Tokens } from "#src/youtube/tokens.ts";
 import { Uploads } from "#src/youtube/uploads.ts";
 import { Videos } from "#src/youtube/videos.ts";
 
-/** What YouTube keeps besides the shared world. */
+/** YouTube's state besides the shared `World`. */
 export interface YoutubeNetwork {
   readonly world: World;
   readonly tokens: Tokens;
@@ -15,14 +15,14 @@ export interface YoutubeNetwork {
   readonly discussion: Discussion;
 }
 
-const CODE_LIFE_MS = 600_000;
+const CODE_LIFETIME_MS = 600_000;
 
 export function createNetwork(world: World): YoutubeNetwork {
   const { store, pieces, posts, reactions, secrets } = world;
   return {
     world,
     tokens: new Tokens(store, secrets),
-    codes: new AuthorizationCodes(store, secrets, "youtube", CODE_LIFE_MS),
+    codes: new AuthorizationCodes(store, secrets, "youtube", CODE_LIFETIME_MS),
     uploads: new Uploads(store, pieces, secrets),
     videos: new Videos(store, posts),
     discussion: new Discussion(store, reactions),

@@ -1,4 +1,6 @@
+import { formOf } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
@@ -6,11 +8,7 @@ import type { AccessToken, TokenPair } from "#src/youtube/tokens.ts";
 
 export const INVALID_GRANT = oauthError(400, "invalid_grant", "Token has been expired or revoked.");
 
-export function formOf(call: Call): URLSearchParams {
-  return new URLSearchParams(call.body.toString("utf8"));
-}
-
-/** The simulator knows every app. */
+/** Whether the form has a client id and a client secret. The simulator accepts every app. */
 function namesClient(form: URLSearchParams): boolean {
   return ["client_id", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
 }
@@ -58,18 +56,8 @@ function redeem(
   form: URLSearchParams,
   now: number,
 ): TokenPair | undefined {
-  const text = (name: string): string => form.get(name) ?? "";
-  const redemption = {
-    code: text("code"),
-    clientId: text("client_id"),
-    redirectUri: text("redirect_uri"),
-    codeVerifier: text("code_verifier"),
-  };
-  const approval = codes.redeem(redemption, now);
-  const [account] = approval?.accounts ?? [];
-  return approval === undefined || account === undefined
-    ? undefined
-    : tokens.issue(account, approval.scopes, now);
+  const approval = redeemForm(codes, form, form.get("client_id") ?? "", now);
+  return approval && tokens.issue(approval.account, approval.scopes, now);
 }
 
 function revoke(network: YoutubeNetwork, call: Call): Reply {

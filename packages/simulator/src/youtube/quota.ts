@@ -2,13 +2,13 @@ import type { LimitRule } from "#src/world/limits.ts";
 import type { World } from "#src/world/world.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
-/** What a call costs: units of the common budget, or one of the uploads. */
+/** The cost of a call: units of the project's daily quota, or one of its daily uploads. */
 export type Cost = { readonly units: number } | "upload";
 
 const UNITS_PER_DAY = 10_000;
 const UPLOADS_PER_DAY = 100;
-/** YouTube's own cap is not published; users see about 25 to 29. */
-const UPLOADS_PER_CHANNEL = 50;
+/** Maximum number of uploads per channel and day. YouTube does not publish its value; users report about 25 to 29. */
+const UPLOADS_PER_CHANNEL_AND_DAY = 50;
 const DAY_MS = 86_400_000;
 
 const pacificDay = new Intl.DateTimeFormat("en-CA", {
@@ -18,17 +18,19 @@ const pacificDay = new Intl.DateTimeFormat("en-CA", {
   day: "2-digit",
 });
 
-/** The day by whose end, at midnight in California, the project's counters begin anew: `2026-11-21`. */
+/** The date in California, as in `2026-11-21`. The project's counters start again at midnight there. */
 export function pacificDayOf(now: number): string {
   return pacificDay.format(now);
 }
 
-/** Counters are named after their day, so none of them has to end while it lasts. */
+/**
+ * The date is part of the counter's name, so every day has new counters. The window only has to be longer than a day.
+ */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };
 }
 
-/** Spends the project's budget; refuses when it is used up. */
+/** Counts a call against the project's daily quota. Ends the call with an error when the quota is exhausted. */
 export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   const rule =
     cost === "upload"
@@ -41,10 +43,10 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   }
 }
 
-/** Counts an upload of the channel; refuses when it has had too many. */
+/** Counts an upload against the channel's daily limit. Ends the call with an error when the limit is exceeded. */
 export function spendChannelUpload({ limits }: World, channel: string, now: number): void {
   const key = `youtube:channel:${channel}`;
-  const rule = { key, limit: UPLOADS_PER_CHANNEL, windowMs: DAY_MS };
+  const rule = { key, limit: UPLOADS_PER_CHANNEL_AND_DAY, windowMs: DAY_MS };
   if (!limits.spend([rule], now).allowed) {
     const message = "The user has exceeded the number of videos they may upload.";
     refuse(400, "uploadLimitExceeded", { message, domain: "youtube.video" });

@@ -3,7 +3,7 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-const ACCESS_LIFE_MS = 3_600_000;
+const ACCESS_LIFETIME_MS = 3_600_000;
 const TOKEN_BYTES = 75;
 
 export const SCOPES = {
@@ -23,7 +23,7 @@ interface Token {
   readonly valid: boolean;
 }
 
-/** Whose token it is, and what it may be used for. */
+/** The account of a token and its scopes. */
 export type Access = Pick<Token, "account" | "scopes">;
 
 export interface AccessToken {
@@ -36,7 +36,10 @@ export interface TokenPair extends AccessToken {
   readonly refreshToken: string;
 }
 
-/** Google's tokens: access tokens of an hour, refresh tokens that stay the same; all of a person's are one grant. */
+/**
+ * Issues and checks Google's tokens. Access tokens are valid for an hour; refresh tokens do not change. Revoking one
+ * token revokes all tokens of the account.
+ */
 export class Tokens {
   readonly #rows: Table<Token>;
   readonly #secrets: Secrets;
@@ -46,7 +49,7 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** A pair for a new login. */
+  /** Issues a token pair for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     const refreshToken = this.#secret("1//0");
     this.#rows.put(refreshToken, {
@@ -59,7 +62,7 @@ export class Tokens {
     return { ...this.#access({ account, scopes }, now), refreshToken };
   }
 
-  /** Undefined unless the access token lives. */
+  /** The account and scopes of a valid access token; otherwise undefined. */
   accessOf(accessToken: string, now: number): Access | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -67,18 +70,18 @@ export class Tokens {
       : undefined;
   }
 
-  /** The account's id, whatever became of the token. */
+  /** The account's id, also when the token is no longer valid. */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /** A further access token; undefined if the refresh token is unknown or revoked. */
+  /** Issues another access token; undefined when the refresh token is unknown or revoked. */
   refresh(refreshToken: string, now: number): AccessToken | undefined {
     const token = this.#rows.get(refreshToken);
     return token?.kind === "refresh" && token.valid ? this.#access(token, now) : undefined;
   }
 
-  /** Ends the whole grant of the token's owner; false if the token is worth nothing already. */
+  /** Revokes all tokens of the token's account. Returns false when the token is unknown or already revoked. */
   revoke(token: string): boolean {
     const row = this.#rows.get(token);
     if (row?.valid !== true) {
@@ -94,9 +97,9 @@ export class Tokens {
 
   #access({ account, scopes }: Access, now: number): AccessToken {
     const accessToken = this.#secret("ya29.");
-    const expiresAt = now + ACCESS_LIFE_MS;
+    const expiresAt = now + ACCESS_LIFETIME_MS;
     this.#rows.put(accessToken, { kind: "access", account, scopes, expiresAt, valid: true });
-    return { accessToken, expiresInSeconds: ACCESS_LIFE_MS / 1000, scopes };
+    return { accessToken, expiresInSeconds: ACCESS_LIFETIME_MS / 1000, scopes };
   }
 
   #secret(prefix: string): string {

@@ -1,21 +1,23 @@
 import type { Call } from "#src/http/call.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
-/** What a call to an upload session is about: bytes at a place, or the question how many are there. */
+/**
+ * The content of a call to an upload session: a range of bytes, or a query for the number of bytes that have arrived.
+ */
 export type UploadRange =
   | { readonly kind: "query"; readonly total: number | undefined }
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Inclusive. */
+      /** Index of the last byte, inclusive. */
       readonly last: number;
-      /** Undefined while the sender does not know. */
+      /** Size of the file in bytes; undefined while the sender does not know it. */
       readonly total: number | undefined;
     };
 
 const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
 
-/** What `bytes FIRST-LAST/TOTAL` says, where either side of the slash may be a star. */
+/** Parses `bytes FIRST-LAST/TOTAL`, in which `*` can stand for the range or for the total. */
 function parseRange(header: string): UploadRange | undefined {
   const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
   if (whole === undefined) {
@@ -27,7 +29,7 @@ function parseRange(header: string): UploadRange | undefined {
     : { kind: "bytes", first: Number(first), last: Number(last), total };
 }
 
-/** Undefined when the header makes no sense. Without one, the body is the whole file. */
+/** The byte range of the call; undefined when the header is not valid. Without a header, the body is the whole file. */
 export function readRange({ headers, body }: Call): UploadRange | undefined {
   const header = headers["content-range"];
   const length = body.length;
@@ -41,7 +43,7 @@ export function readRange({ headers, body }: Call): UploadRange | undefined {
   return isOrdered ? range : undefined;
 }
 
-/** Whether the last byte of the file is among those of the call. */
+/** Whether the call carries the last byte of the file. */
 export function hasLastByte(range: UploadRange | undefined): boolean {
   return range?.kind === "bytes" && range.last + 1 === range.total;
 }

@@ -12,22 +12,25 @@ import { contextOf } from "#src/youtube/video-list.ts";
 import { videoView } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Every part of an upload but the last is a multiple of this long. */
+/** The length of every part of an upload except the last must be a multiple of this. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What is sent back for an upload that is gone, or never was. */
-const GONE: Reply = { status: 404, body: "Not Found" };
+/** The answer for an upload session that has expired or never existed. */
+const UNKNOWN_SESSION: Reply = { status: 404, body: "Not Found" };
 
 function sessionIdOf(call: Call): string {
   return call.query.get("upload_id") ?? "";
 }
 
-/** Whose upload it is, as far as its address tells. */
+/** The channel to which the upload session in the URL belongs. */
 export function uploadOwner(network: YoutubeNetwork, call: Call): string | undefined {
   return call.path === UPLOAD_PATH ? network.uploads.ownerOf(sessionIdOf(call)) : undefined;
 }
 
-/** The address alone is authority enough; a token that comes with it has to be good. */
+/**
+ * Refuses an invalid token of a call to an upload session. A call without a token is allowed, because the URL itself
+ * authorizes it.
+ */
 function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
   const token = bearerToken(call);
   if (token !== undefined && network.tokens.accessOf(token, now)?.account !== upload.channel) {
@@ -35,7 +38,10 @@ function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: nu
   }
 }
 
-/** Says how many bytes are there; without a `Range` none is. */
+/**
+ * The answer for an incomplete upload: status 308 with the range that has arrived, without a `Range` when no byte
+ * has.
+ */
 function incomplete({ storedBytes }: Upload): Reply {
   const range = storedBytes === 0 ? {} : { range: `bytes=0-${storedBytes - 1}` };
   return { status: 308, headers: { ...range, "content-length": "0" }, body: "" };
@@ -74,7 +80,10 @@ function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void
   }
 }
 
-/** Bytes that are there already are ignored, as Google's storage documents it for its uploads of this kind. */
+/**
+ * Appends the new bytes of a range. Bytes that already arrived are ignored, as Google's documentation of resumable
+ * uploads says.
+ */
 function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buffer): Upload {
   checkBytes(upload, range, body.length);
   return network.uploads.append(upload, body.subarray(upload.storedBytes - range.first));
@@ -95,11 +104,11 @@ function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video 
   return video;
 }
 
-/** An upload that has ended answers everything with its video. */
+/** The answer to every call after the upload is complete: its video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
   if (video === undefined) {
-    return GONE;
+    return UNKNOWN_SESSION;
   }
   if (range.kind === "bytes") {
     network.videos.countRepeat(video);
@@ -110,7 +119,7 @@ function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now
 function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   const upload = network.uploads.find(sessionIdOf(call), now);
   if (upload === undefined) {
-    return GONE;
+    return UNKNOWN_SESSION;
   }
   checkToken(network, call, upload, now);
   const range = readRange(call) ?? refuseRange();
@@ -121,10 +130,10 @@ function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   if (range.kind === "query") {
     return incomplete(upload);
   }
-  const grown = append(network, upload, range, call.body);
-  return grown.storedBytes === range.total
-    ? completed(network, 201, makeVideo(network, grown, now), now)
-    : incomplete(grown);
+  const extended = append(network, upload, range, call.body);
+  return extended.storedBytes === range.total
+    ? completed(network, 201, makeVideo(network, extended, now), now)
+    : incomplete(extended);
 }
 
 function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
@@ -135,7 +144,9 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   return hasLastByte(range) ? ["publish"] : ["upload"];
 }
 
-/** `PUT` to an upload session's address: bytes, the last ones, or the question what is there. */
+/**
+ * `PUT` to the URL of an upload session: a part, the last part, or a query for the number of bytes that have arrived.
+ */
 export function uploadRoute(network: YoutubeNetwork): Route {
   return {
     method: "PUT",

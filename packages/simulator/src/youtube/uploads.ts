@@ -7,23 +7,23 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A resumable upload, from its beginning until long after its end. */
+/** A resumable upload. It stays stored after it is complete. */
 export interface Upload {
-  /** Whoever knows it may send the bytes. */
+  /** The session id. It authorizes the caller to send the bytes. */
   readonly id: string;
   readonly channel: string;
   readonly metadata: VideoMetadata;
-  /** As announced at the beginning; null if it was not. */
+  /** The announced size in bytes; null when the caller did not announce it. */
   readonly totalBytes: number | null;
   readonly storedBytes: number;
   readonly pieces: number;
-  /** Platform time, Unix milliseconds. */
+  /** When the upload session expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
-  /** What it came to. */
+  /** Id of the video, once the upload is complete. */
   readonly videoId?: string;
 }
 
-const LIFE_MS = 7 * 86_400_000;
+const SESSION_LIFETIME_MS = 7 * 86_400_000;
 
 /** All upload sessions. */
 export class Uploads {
@@ -39,12 +39,18 @@ export class Uploads {
 
   begin(about: Pick<Upload, "channel" | "metadata" | "totalBytes">, now: number): Upload {
     const id = this.#secrets.issue(`ABg5${randomBytes(48).toString("base64url")}`);
-    const upload = { ...about, id, storedBytes: 0, pieces: 0, expiresAt: now + LIFE_MS };
+    const upload = {
+      ...about,
+      id,
+      storedBytes: 0,
+      pieces: 0,
+      expiresAt: now + SESSION_LIFETIME_MS,
+    };
     this.#rows.put(id, upload);
     return upload;
   }
 
-  /** Undefined when there is none of that id, or none any more. */
+  /** The session with this id; undefined when it is unknown or has expired. Deletes an expired session. */
   find(id: string, now: number): Upload | undefined {
     const upload = this.#rows.get(id);
     if (upload !== undefined && now >= upload.expiresAt) {
@@ -55,24 +61,24 @@ export class Uploads {
     return upload;
   }
 
-  /** Whose it is, also when it has ended. */
+  /** The session's channel, also when the upload is complete. */
   ownerOf(id: string): string | undefined {
     return this.#rows.get(id)?.channel;
   }
 
-  /** Stores what follows on the bytes that are there. */
+  /** Appends bytes to those that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     if (bytes.length === 0) {
       return upload;
     }
     this.#pieces.put(pieceName(upload, upload.pieces), bytes);
     const storedBytes = upload.storedBytes + bytes.length;
-    const grown = { ...upload, storedBytes, pieces: upload.pieces + 1 };
-    this.#rows.put(upload.id, grown);
-    return grown;
+    const extended = { ...upload, storedBytes, pieces: upload.pieces + 1 };
+    this.#rows.put(upload.id, extended);
+    return extended;
   }
 
-  /** What all the bytes together are. */
+  /** Detects and hashes the complete file. */
   read(upload: Upload): ReceivedMedia | undefined {
     return receive(this.#contents(upload));
   }

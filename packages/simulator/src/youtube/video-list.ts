@@ -23,7 +23,7 @@ export function contextOf(network: YoutubeNetwork, video: Video, now: number): V
   };
 }
 
-/** A list as all of YouTube's are answered. */
+/** A list in the format of all YouTube lists. */
 export function listReply(kind: string, items: readonly unknown[], more: object = {}): Reply {
   const pageInfo = { totalResults: items.length, resultsPerPage: items.length };
   return { status: 200, body: { kind, etag: etagOf(items), items, pageInfo, ...more } };
@@ -63,7 +63,7 @@ function wantsStatistics(call: Call): boolean {
   return (call.query.get("part") ?? "").split(",").includes("statistics");
 }
 
-/** `GET /youtube/v3/videos?id=`; ids that are not there are left out. */
+/** `GET /youtube/v3/videos?id=`. Unknown ids are omitted. */
 export function listVideos(network: YoutubeNetwork): Endpoint {
   return {
     method: "GET",

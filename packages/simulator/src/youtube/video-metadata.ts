@@ -3,7 +3,7 @@ import { refuse, refuseVideo } from "#src/youtube/errors.ts";
 
 export type PrivacyStatus = "public" | "unlisted" | "private";
 
-/** What an uploader says about a video. */
+/** The metadata that an uploader gives a video. */
 export interface VideoMetadata {
   readonly title: string;
   readonly description: string;
@@ -21,7 +21,7 @@ const MAX_TAGS_CHARACTERS = 500;
 const FORBIDDEN = /[<>]/;
 const PRIVACY: readonly unknown[] = ["public", "unlisted", "private"];
 const LICENSES: readonly unknown[] = ["youtube", "creativeCommon"];
-/** The categories that videos may be put in, in every region. */
+/** Ids of the categories that exist in every region and accept videos. */
 const CATEGORIES = new Set("1 2 10 15 17 19 20 22 23 24 25 26 27 28 29".split(" "));
 
 const FIELDS = {
@@ -69,7 +69,7 @@ function fieldsOf(body: Fields, part: Part): Fields {
   return fields;
 }
 
-/** A part may be sent if and only if the call names it. */
+/** Refuses a resource whose parts differ from those in the call's `part` parameter. */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");
   for (const name of Object.keys(body)) {
@@ -100,7 +100,9 @@ function descriptionOf({ description = "" }: Fields): string {
     : refuseVideo("invalidDescription", message, "body.snippet.description");
 }
 
-/** Tags count with the commas between them, and those with a space with their quotes. */
+/**
+ * Length of tags as YouTube counts it: with a comma between tags, and with quotes around a tag that contains a space.
+ */
 function lengthOf(tags: readonly string[]): number {
   const quotes = tags.filter((tag) => tag.includes(" ")).length * 2;
   return tags.join(",").length + quotes;
@@ -168,7 +170,7 @@ function statusOf(status: Fields, now: number) {
   };
 }
 
-/** The video resource of a request, checked as YouTube checks it. */
+/** Reads and checks the video resource of a request as YouTube does. */
 export function parseVideo(
   body: Readonly<Record<string, unknown>> | undefined,
   parts: ReadonlySet<string>,

@@ -5,24 +5,24 @@ import type { Posts } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A video of any privacy, from its last byte on. */
+/** A video of any privacy status. It exists as soon as its last byte has arrived. */
 export interface Video {
   readonly id: string;
-  /** The channel's id. */
+  /** Id of the channel. */
   readonly channel: string;
   readonly metadata: VideoMetadata;
   readonly bytes: number;
-  /** Absent for what YouTube cannot read: its processing fails. */
+  /** The detected file; absent when YouTube cannot read it, so that its processing fails. */
   readonly received?: ReceivedMedia;
-  /** Platform time, Unix milliseconds. */
+  /** When the last byte arrived: platform time in Unix milliseconds. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }
 
-/** How long YouTube works on a video; long enough to be seen at it once by who asks every second. */
+/** How long YouTube processes a video; long enough that a caller who polls every second sees it once. */
 const PROCESSING_MS = 1_200;
 
-/** How far YouTube is with a video. */
+/** The processing state of a video at this instant. */
 export function uploadStatusOf(video: Video, now: number): "uploaded" | "processed" | "failed" {
   if (now - video.createdAt < PROCESSING_MS) {
     return "uploaded";
@@ -30,12 +30,12 @@ export function uploadStatusOf(video: Video, now: number): "uploaded" | "process
   return video.received === undefined ? "failed" : "processed";
 }
 
-/** Whether it is on the channel at that instant, for its owner at least. */
+/** Whether the video exists at this instant, at least for its owner. */
 export function existsAt({ createdAt, deletedAt }: Video, instant: number): boolean {
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
-/** All videos. Readers, and so the inspector, see the public ones that can be played. */
+/** All videos. The control API shows those that readers see: public videos whose file YouTube can read. */
 export class Videos {
   readonly #rows: Table<Video>;
   readonly #posts: Posts;
@@ -50,7 +50,7 @@ export class Videos {
     store.onReset(() => this.#byChannel.clear());
   }
 
-  /** Also a deleted one. */
+  /** Returns a video, also a deleted one. */
   get(id: string): Video | undefined {
     return this.#rows.get(id);
   }
@@ -71,7 +71,7 @@ export class Videos {
     }
   }
 
-  /** Counts a call that was answered with a video that was there already. */
+  /** Counts a repeated upload call that was answered with an existing video. */
   countRepeat(video: Video): void {
     const post = this.#postOf(video);
     if (post !== undefined) {
@@ -79,7 +79,7 @@ export class Videos {
     }
   }
 
-  /** Of a channel, deleted ones too, newest first. */
+  /** Every video of a channel, newest first, including deleted ones. */
   *newestFirst(channel: string): Generator<Video> {
     for (const id of (this.#byChannel.get(channel) ?? []).toReversed()) {
       const video = this.#rows.get(id);

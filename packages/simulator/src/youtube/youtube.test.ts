@@ -97,7 +97,7 @@ async function upload(bytes: Buffer, video: unknown = VIDEO): Promise<string> {
 const reasonOf = ({ body }: Answer) => body["error"]?.["errors"]?.[0]?.["reason"];
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("a video goes up whole, and readers see its description and its bytes", async () => {
+test("YouTube accepts a video in one request and shows readers its description and its bytes", async () => {
   const bytes = mp4Bytes(3000);
   const answer = await call("PUT", await openSession(VIDEO, bytes.length), {}, bytes);
   expect(answer.status).toBe(201);
@@ -118,7 +118,7 @@ test("a video goes up whole, and readers see its description and its bytes", asy
   ]);
 });
 
-test("parts are multiples of 256 KiB, follow each other, and are told by 308 and Range", async () => {
+test("YouTube accepts consecutive parts in multiples of 256 KiB and reports the stored bytes with status 308 and Range", async () => {
   const bytes = mp4Bytes(600 * KB);
   const session = await openSession(VIDEO, bytes.length);
   const total = bytes.length;
@@ -134,8 +134,8 @@ test("parts are multiples of 256 KiB, follow each other, and are told by 308 and
   expect((await put(session, `262144-524287/${total}`, second)).headers.get("range")).toBe(
     "bytes=0-524287",
   );
-  const asked = await query(session, total);
-  expect([asked.status, asked.headers.get("range")]).toEqual([308, "bytes=0-524287"]);
+  const queried = await query(session, total);
+  expect([queried.status, queried.headers.get("range")]).toEqual([308, "bytes=0-524287"]);
   const overlapping = bytes.subarray(256 * KB);
   const last = await put(session, `262144-${total - 1}/${total}`, overlapping);
   expect(last.status).toBe(201);
@@ -143,19 +143,19 @@ test("parts are multiples of 256 KiB, follow each other, and are told by 308 and
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("an upload that has ended answers a query and further bytes with its one video", async () => {
+test("YouTube answers a query or more bytes after the end of an upload with the same video", async () => {
   const bytes = mp4Bytes(1000);
   const session = await openSession();
   const made = await put(session, "0-999/1000", bytes);
   const again = await put(session, "0-999/1000", bytes);
-  const asked = await query(session, 1000);
-  expect([again.status, asked.status]).toEqual([200, 200]);
-  expect([again.body["id"], asked.body["id"]]).toEqual([made.body["id"], made.body["id"]]);
+  const queried = await query(session, 1000);
+  expect([again.status, queried.status]).toEqual([200, 200]);
+  expect([again.body["id"], queried.body["id"]]).toEqual([made.body["id"], made.body["id"]]);
   const visible = itemsOf(await simulator.control("/visible?platform=youtube"));
   expect(visible.map((video) => video["createCalls"])).toEqual([2]);
 });
 
-test("an upload ends after a week, and nobody knows one that never was", async () => {
+test("YouTube answers calls to an expired or unknown upload session with status 404", async () => {
   const session = await openSession();
   await simulator.control("/clock", { advanceMs: 7 * 86_400_000 });
   expect((await query(session)).status).toBe(404);
@@ -163,7 +163,7 @@ test("an upload ends after a week, and nobody knows one that never was", async (
   expect((await query(`${simulator.url}${PATH}?upload_id=nonsense`)).status).toBe(404);
 });
 
-test("an upload needs no token, but refuses a wrong one", async () => {
+test("a YouTube upload call needs no token, but one with an invalid token is refused", async () => {
   const session = await openSession();
   const other = await simulator.account("youtube");
   for (const wrong of ["nonsense", other.credentials["accessToken"] ?? ""]) {
@@ -173,29 +173,45 @@ test("an upload needs no token, but refuses a wrong one", async () => {
   expect((await query(session, 1000)).status).toBe(308);
 });
 
-test.each<[string, unknown]>([
-  ["invalidTitle", withSnippet({ title: "" })],
-  ["invalidTitle", withSnippet({ title: undefined })],
-  ["invalidTitle", withSnippet({ title: "x".repeat(101) })],
-  ["invalidTitle", withSnippet({ title: "a <b>" })],
-  ["invalidDescription", withSnippet({ description: "é".repeat(2501) })],
-  ["invalidDescription", withSnippet({ description: "a > b" })],
-  ["invalidTags", withSnippet({ tags: ["a".repeat(498), "b c"] })],
-  ["invalidTags", withSnippet({ tags: "a,b" })],
-  ["invalidCategoryId", withSnippet({ categoryId: "999" })],
-  ["invalidVideoMetadata", withStatus({ privacyStatus: "secret" })],
-  ["invalidVideoMetadata", withStatus({ license: "mine" })],
-  ["invalidPublishAt", withStatus({ publishAt: "2099-01-01T00:00:00Z" })],
-  ["badRequest", withStatus({ selfDeclaredMadeForKids: "no" })],
-  ["badRequest", withStatus({ colour: "red" })],
-  ["badRequest", { ...VIDEO, colour: "red" }],
-  ["parseError", []],
-])("%s is the answer to a video that says %j", async (reason, video) => {
+test.each<[string, string, unknown]>([
+  ["an empty title", "invalidTitle", withSnippet({ title: "" })],
+  ["no title", "invalidTitle", withSnippet({ title: undefined })],
+  ["a title of 101 characters", "invalidTitle", withSnippet({ title: "x".repeat(101) })],
+  ["angle brackets in the title", "invalidTitle", withSnippet({ title: "a <b>" })],
+  [
+    "a description of 5,002 bytes",
+    "invalidDescription",
+    withSnippet({ description: "é".repeat(2501) }),
+  ],
+  [
+    "an angle bracket in the description",
+    "invalidDescription",
+    withSnippet({ description: "a > b" }),
+  ],
+  [
+    "tags of more than 500 characters",
+    "invalidTags",
+    withSnippet({ tags: ["a".repeat(498), "b c"] }),
+  ],
+  ["tags that are a string", "invalidTags", withSnippet({ tags: "a,b" })],
+  ["an unknown category", "invalidCategoryId", withSnippet({ categoryId: "999" })],
+  ["an unknown privacy status", "invalidVideoMetadata", withStatus({ privacyStatus: "secret" })],
+  ["an unknown license", "invalidVideoMetadata", withStatus({ license: "mine" })],
+  [
+    "a publication time and a status that is not private",
+    "invalidPublishAt",
+    withStatus({ publishAt: "2099-01-01T00:00:00Z" }),
+  ],
+  ["a flag that is a string", "badRequest", withStatus({ selfDeclaredMadeForKids: "no" })],
+  ["an unknown field in a part", "badRequest", withStatus({ colour: "red" })],
+  ["an unknown part", "badRequest", { ...VIDEO, colour: "red" }],
+  ["an array instead of an object", "parseError", []],
+])("YouTube refuses a video resource with %s, with the reason %s", async (_name, reason, video) => {
   const answer = await begin(video);
   expect([answer.status, reasonOf(answer)]).toEqual([400, reason]);
 });
 
-test("100 characters of title, 5,000 bytes of description and 500 of tags pass", async () => {
+test("YouTube accepts a title of 100 characters, a description of 5,000 bytes and tags of 500 characters", async () => {
   const snippet = {
     title: "x".repeat(100),
     description: "é".repeat(2500),
@@ -204,7 +220,7 @@ test("100 characters of title, 5,000 bytes of description and 500 of tags pass",
   expect((await begin(withSnippet(snippet))).status).toBe(200);
 });
 
-test("a call has to name the parts that it carries, an upload of this kind, and a video", async () => {
+test("YouTube refuses an upload session with wrong parts, a wrong upload type or wrong headers, each with its reason", async () => {
   const resumable = "uploadType=resumable&part=snippet,status";
   const answers = [
     await begin(VIDEO, { query: "uploadType=resumable&part=snippet" }),
@@ -228,7 +244,7 @@ test("a call has to name the parts that it carries, an upload of this kind, and 
   ]);
 });
 
-test("private and unlisted videos are shown to nobody but listed for their owner", async () => {
+test("YouTube lists private and unlisted videos for their owner but does not show them to readers", async () => {
   const hidden = await upload(mp4Bytes(1000, 1), withStatus({ privacyStatus: "private" }));
   const unlisted = await upload(mp4Bytes(1000, 2), withStatus({ privacyStatus: "unlisted" }));
   expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
@@ -243,7 +259,7 @@ test("private and unlisted videos are shown to nobody but listed for their owner
   expect(itemsOf(seen).map((video) => video["id"])).toEqual([unlisted]);
 });
 
-test("uploads are listed newest first and page by page; before the first there is no list", async () => {
+test("YouTube lists uploads in pages, newest first, and has no list before the first upload", async () => {
   const channels = await get("channels?part=contentDetails,snippet&mine=true");
   const mine = channels.body["items"]?.[0];
   expect(mine).toMatchObject({
@@ -266,7 +282,7 @@ test("uploads are listed newest first and page by page; before the first there i
   expect((await list("&pageToken=nonsense")).status).toBe(400);
 });
 
-test("processing takes a moment and fails for what is no video, which no reader sees", async () => {
+test("YouTube's processing ends after a delay, and fails for a file that is not a video, which readers never see", async () => {
   const good = await upload(mp4Bytes(1000));
   const bad = await upload(Buffer.alloc(1000, "nonsense"));
   const statuses = async () =>
@@ -286,7 +302,7 @@ test("processing takes a moment and fails for what is no video, which no reader 
   expect(itemsOf(await simulator.control("/visible?platform=youtube"))).toHaveLength(1);
 });
 
-test("a video is deleted by its owner, once", async () => {
+test("YouTube lets only the owner delete a video, and a second deletion reports that it is not found", async () => {
   const id = await upload(mp4Bytes(1000));
   const remove = () => simulator.call("DELETE", `${API}/videos?id=${id}`, { token });
   const own = token;
@@ -300,12 +316,18 @@ test("a video is deleted by its owner, once", async () => {
   expect([again.status, reasonOf(again)]).toEqual([404, "videoNotFound"]);
 });
 
-test("counters are texts, and comments are read, answered, hidden and deleted", async () => {
+test("YouTube returns counters as strings, and lists, answers, hides and deletes comments", async () => {
   const id = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   await simulator.control("/metrics", { platform: "youtube", account, id, views: 12, likes: 3 });
-  const said = { platform: "youtube", account, mediaId: id, author: "reader", text: "Nice" };
-  const comment = textOf((await simulator.control("/comments", said))["id"]);
+  const commentFields = {
+    platform: "youtube",
+    account,
+    mediaId: id,
+    author: "reader",
+    text: "Nice",
+  };
+  const comment = textOf((await simulator.control("/comments", commentFields))["id"]);
   const counted = (await get(`videos?part=statistics&id=${id}`)).body["items"]?.[0]?.["statistics"];
   const counters = { viewCount: "12", likeCount: "3", favoriteCount: "0", commentCount: "1" };
   expect(counted).toEqual(counters);
@@ -332,7 +354,7 @@ test("counters are texts, and comments are read, answered, hidden and deleted", 
   expect((await threads("heldForReview")).length).toBe(0);
 });
 
-test("access tokens live for an hour, refresh tokens stay, and revoking ends them all", async () => {
+test("a YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };
   const renewal = { ...app, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -355,7 +377,7 @@ test("access tokens live for an hour, refresh tokens stay, and revoking ends the
   expect((await renew()).body["error"]).toBe("invalid_grant");
 });
 
-/** Until the noon of the next day in California, which is at 19:00 or 20:00 UTC. */
+/** Milliseconds until 19:00 UTC of the next day in California, which is shortly before or at noon there. */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
     timeZone: "America/Los_Angeles",
@@ -366,7 +388,7 @@ function msUntilTomorrow(): number {
   return Date.UTC(year, month - 1, day + 1, 19) - Date.now();
 }
 
-test("a project begins 100 uploads a day of California, and a channel fewer", async () => {
+test("YouTube allows 100 uploads per project and day in California, and 50 per channel", async () => {
   const reasons: unknown[] = [];
   const fresh = async () => (await simulator.account("youtube")).credentials["accessToken"] ?? "";
   const others = [await fresh(), await fresh()];
@@ -381,14 +403,14 @@ test("a project begins 100 uploads a day of California, and a channel fewer", as
   expect((await begin(VIDEO)).status).toBe(200);
 });
 
-test("without quotas nobody counts", async () => {
+test("YouTube allows any number of uploads per day with the setting quotas: false", async () => {
   await simulator.control("/settings", { quotas: false });
   for (let index = 0; index < 101; index += 1) {
     expect((await begin(VIDEO)).status).toBe(200);
   }
 });
 
-test("rules tell the beginning, the parts, the last part and the question apart", async () => {
+test("faults distinguish the start of a YouTube upload, its parts, its last part and a query", async () => {
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;
   for (const operation of ["create", "upload", "publish", "status"]) {
@@ -409,7 +431,7 @@ test("rules tell the beginning, the parts, the last part and the question apart"
   expect([(await sendLast()).status, (await sendLast()).status]).toEqual([503, 201]);
 });
 
-test("no secret is in the log, and the address of an upload is one", async () => {
+test("the request log of YouTube calls contains no secret, and the id of an upload session is a secret", async () => {
   const session = await openSession();
   await put(session, "0-999/1000", mp4Bytes(1000));
   const secrets = (await simulator.control("/secrets")) as unknown as string[];
@@ -423,7 +445,7 @@ test("no secret is in the log, and the address of an upload is one", async () =>
   ]);
 });
 
-test("an upload goes on where it was after a restart, and leaves no bytes behind when it is complete", async () => {
+test("a YouTube upload can be continued after a restart of the simulator, and its parts are deleted when it is complete", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { bearerToken } from "#src/http/call.ts";
+import { bearerToken, formOf } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -13,7 +13,7 @@ import { toRoute } from "#src/youtube/endpoint.ts";
 import { oauthError, statusError } from "#src/youtube/errors.ts";
 import { createNetwork } from "#src/youtube/network.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { formOf, INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
+import { INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
 import { listPlaylistItems } from "#src/youtube/playlist-items.ts";
 import { ALL_SCOPES } from "#src/youtube/tokens.ts";
 import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
@@ -23,7 +23,9 @@ const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
 const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
 
 function usernameFault(username: string): string | undefined {
-  return HANDLE.test(username) ? undefined : "3 to 30 letters, digits, '.', '_' and '-'";
+  return HANDLE.test(username)
+    ? undefined
+    : "use 3 to 30 letters, digits, periods, underscores and hyphens";
 }
 
 function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): IssuedAccount {
@@ -62,7 +64,7 @@ function errorReply(status: number, call: Call): Reply {
     : statusError(status);
 }
 
-/** YouTube's Data API, version 3, and Google's token endpoints: all their hosts below one prefix. */
+/** YouTube's Data API, version 3, and Google's token endpoints. All hosts are below one prefix. */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
