@@ -3,11 +3,11 @@ import { AtpAgent } from "@atproto/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
 
-/** A client that others wrote, which checks each answer against the network's lexicons, finds here what it expects. */
+// These tests use Bluesky's official client, which checks each answer against the lexicons.
 let simulator: TestSimulator;
 let agent: AtpAgent;
 
-/** The client puts its paths at the root of a host. */
+/** The client expects the API at the root of a host, but the simulator serves it below `/bluesky`. */
 const belowPrefix: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const url = new URL(request.url);
@@ -30,7 +30,7 @@ afterEach(() => simulator[Symbol.asyncDispose]());
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const visible = async () => itemsOf(await simulator.control("/visible?platform=bluesky"));
 
-test("the network's own client posts images and reads the post back", async () => {
+test("the official Bluesky client posts an image to the simulator, reads the post back and deletes it", async () => {
   const { data } = await agent.uploadBlob(new Uint8Array(pngBytes()), { encoding: "image/png" });
   const post = await agent.post({
     text: "Hello #harbour",
@@ -48,7 +48,7 @@ test("the network's own client posts images and reads the post back", async () =
   expect(await visible()).toEqual([]);
 });
 
-test("the network's own client posts a film through the video service", async () => {
+test("the official Bluesky client posts a video through the simulated video service", async () => {
   const { host } = new URL(simulator.url);
   const { token } = (
     await agent.com.atproto.server.getServiceAuth({
@@ -58,7 +58,7 @@ test("the network's own client posts a film through the video service", async ()
     })
   ).data;
   const service = new AtpAgent({ service: simulator.url, fetch: belowPrefix });
-  const parameters = new URLSearchParams({ did: agent.assertDid, name: "film.mp4" });
+  const parameters = new URLSearchParams({ did: agent.assertDid, name: "video.mp4" });
   const begun = await belowPrefix(
     `${simulator.url}/xrpc/app.bsky.video.uploadVideo?${String(parameters)}`,
     {
@@ -77,7 +77,7 @@ test("the network's own client posts a film through the video service", async ()
   ]);
 });
 
-test("the network's own client renews a session that has ended, and goes on", async () => {
+test("the official Bluesky client refreshes an expired session of the simulator and posts again", async () => {
   const before = agent.session;
   const { uri } = await agent.post({ text: "Before" });
   await simulator.control("/clock", { advanceMs: 2 * 3_600_000 });
@@ -97,11 +97,11 @@ test("the network's own client renews a session that has ended, and goes on", as
 
   await agent.logout();
   const ended = new AtpAgent({ service: simulator.url, fetch: belowPrefix });
-  if (before === undefined) throw new Error("nobody has logged in");
+  if (before === undefined) throw new Error("the client has no session");
   await expect(ended.resumeSession(before)).rejects.toMatchObject({ error: "ExpiredToken" });
 });
 
-test("the network's own client knows every refusal by its name, and sees what it may still do", async () => {
+test("the official Bluesky client receives named errors and rate-limit headers from the simulator", async () => {
   const long = { text: "a".repeat(301) };
   await expect(agent.post(long)).rejects.toMatchObject({ status: 400, error: "InvalidRequest" });
   const { uri } = await agent.post({ text: "One" });

@@ -8,12 +8,12 @@ import { Refused } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { receive } from "#src/world/received-media.ts";
 
-/** What the network's own servers take. */
+/** Maximum size of a blob on Bluesky's own servers. */
 const MAX_BLOB_BYTES = 50_000_000;
 const UPLOADS_PER_DAY = 1000;
 const DAY_MS = 86_400_000;
 
-/** What a call brings, its type told by the bytes where they tell it. */
+/** The file in a call. Its type comes from its bytes when they have a known format, else from the Content-Type. */
 export function uploadOf(call: Call): Upload {
   const { bytes, mimeType } = inputBytes(call);
   const received = receive([bytes]);

@@ -7,19 +7,19 @@ import type { PostedMedia } from "#src/world/posts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** A file in an account's repository. Its bytes are not kept. */
+/** A file in an account's repository. Its bytes are not stored. */
 interface Blob {
   readonly mimeType: string;
   readonly size: number;
-  /** Absent for what is no image and no video. */
+  /** Absent when the file is neither an image nor a video. */
   readonly media?: PostedMedia;
-  /** Platform time from which it is there, Unix milliseconds. */
+  /** Platform time from which records can reference the blob, Unix milliseconds. */
   readonly uploadedAt: number;
-  /** Whether a record has ever named it. */
+  /** Whether a record has ever referenced the blob; such a blob does not expire. */
   readonly isUsed: boolean;
 }
 
-/** A file as it arrived. */
+/** A file as the client uploaded it. */
 export interface Upload {
   readonly sha256: string;
   readonly size: number;
@@ -27,15 +27,15 @@ export interface Upload {
   readonly received: ReceivedMedia | undefined;
 }
 
-/** How long a file stays that no record names. */
-const UNUSED_LIFE_MS = 3_600_000;
+/** How long a blob exists while no record references it. */
+const UNUSED_LIFETIME_MS = 3_600_000;
 
-function isThere(blob: Blob, now: number): boolean {
-  const until = blob.isUsed ? Infinity : blob.uploadedAt + UNUSED_LIFE_MS;
+function existsAt(blob: Blob, now: number): boolean {
+  const until = blob.isUsed ? Infinity : blob.uploadedAt + UNUSED_LIFETIME_MS;
   return blob.uploadedAt <= now && now < until;
 }
 
-/** The files of all repositories. */
+/** The blobs of all repositories. */
 export class Blobs {
   readonly #rows: Table<Blob>;
 
@@ -43,7 +43,7 @@ export class Blobs {
     this.#rows = store.table<Blob>("bluesky.blobs");
   }
 
-  /** The same bytes again are the same file, which stays the longer for it. Returns it as records name it. */
+  /** Stores a blob and returns the reference for records. Adding the same bytes again restarts the blob's lifetime. */
   add(did: string, { sha256, size, mimeType, received }: Upload, uploadedAt: number): unknown {
     const cid = blobCidOf(sha256);
     const isUsed = this.#rows.get(`${did}/${cid}`)?.isUsed ?? false;
@@ -54,10 +54,10 @@ export class Blobs {
 
   has(did: string, cid: string, now: number): boolean {
     const blob = this.#rows.get(`${did}/${cid}`);
-    return blob !== undefined && isThere(blob, now);
+    return blob !== undefined && existsAt(blob, now);
   }
 
-  /** Keeps what a record names, and says what its readers see. Ends the call if it is not there as it is named. */
+  /** Marks blobs as referenced and returns the media that readers see. Refuses a reference that does not match its blob. */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ cid: ref.cid, blob: this.#require(did, ref, now) }));
     for (const { cid, blob } of found) {
@@ -68,7 +68,7 @@ export class Blobs {
 
   #require(did: string, { cid, mimeType, size }: BlobRef, now: number): Blob {
     const blob = this.#rows.get(`${did}/${cid}`);
-    if (blob === undefined || !isThere(blob, now)) {
+    if (blob === undefined || !existsAt(blob, now)) {
       return refuse(400, "BlobNotFound", `Could not find blob: ${cid}`);
     }
     if (blob.mimeType !== mimeType) {

@@ -66,7 +66,7 @@ const get = () =>
     `repo=${account.externalId}&collection=${COLLECTION}&rkey=${RKEY}`,
   );
 
-test("a session tells who and where, and its tokens say when they end", async () => {
+test("a simulated Bluesky login returns the account, its PDS, and an access token that expires after two hours", async () => {
   const { body } = await login();
   expect(body).toMatchObject({ did: account.externalId, handle: "ada.bsky.social", active: true });
   expect(body["didDoc"]?.["service"]?.[0]?.["serviceEndpoint"]).toBe(`${simulator.url}/bluesky`);
@@ -76,13 +76,13 @@ test("a session tells who and where, and its tokens say when they end", async ()
   expect(payload.exp - payload.iat).toBe(7200);
 });
 
-test("a wrong password is refused", async () => {
+test("the simulated Bluesky refuses a login with a wrong password", async () => {
   const input = { identifier: account.username, password: "aaaa-bbbb-cccc-dddd" };
   const answer = await procedure("com.atproto.server.createSession", input);
   expect([answer.status, answer.body["error"]]).toEqual([401, "AuthenticationRequired"]);
 });
 
-test("the same record put again changes nothing and has the same uri and cid", async () => {
+test("putting an identical simulated Bluesky record again makes no commit and returns the same URI and CID", async () => {
   const first = await put(record("hello"));
   expect(first.body).toMatchObject({ uri: uri(), validationStatus: "valid" });
   expect(first.body["commit"]).toBeDefined();
@@ -94,13 +94,13 @@ test("the same record put again changes nothing and has the same uri and cid", a
   expect(itemsOf(visible).map((post) => [post["id"], post["createCalls"]])).toEqual([[RKEY, 2]]);
 });
 
-test("six puts of the same record at once make one commit", async () => {
+test("six concurrent puts of the same simulated Bluesky record make one commit", async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => put(record("race"))));
   expect(answers.filter((answer) => answer.body["commit"] !== undefined)).toHaveLength(1);
   expect(await simulator.visibleTexts("bluesky")).toEqual(["race"]);
 });
 
-test("another record on a taken key is an invalid swap", async () => {
+test("the simulated Bluesky replaces a record only when swapRecord is the CID of the current record", async () => {
   const { cid } = (await put(record("first"))).body as unknown as { cid: string };
   const answer = await put(record("second"));
   expect([answer.status, answer.body]).toEqual([
@@ -111,13 +111,13 @@ test("another record on a taken key is an invalid swap", async () => {
   expect(await simulator.visibleTexts("bluesky")).toEqual(["second"]);
 });
 
-test("a post's key must be a TID", async () => {
+test("the simulated Bluesky refuses a post whose record key is not a TID", async () => {
   const answer = await put(record("hello"), { rkey: "not-a-tid" });
   expect(answer.status).toBe(400);
   expect(answer.body["message"]).toContain("Invalid TID string");
 });
 
-test("createRecord on a taken key is an internal error", async () => {
+test("the simulated Bluesky answers 500 to createRecord with a record key that is already taken", async () => {
   await put(record("first"));
   const input = { repo: account.externalId, collection: COLLECTION, record: record("second") };
   const taken = { ...input, rkey: RKEY };
@@ -127,7 +127,7 @@ test("createRecord on a taken key is an internal error", async () => {
   expect(free.body["uri"]).toMatch(/\/[2-7a-z]{13}$/);
 });
 
-test("300 graphemes pass, one more or more than 3000 bytes do not", async () => {
+test("the simulated Bluesky accepts a post of 300 graphemes, and refuses 301 graphemes or more than 3000 bytes", async () => {
   const family = "👨‍👩‍👧‍👦";
   expect((await put(record("é".repeat(300)))).status).toBe(200);
   const many = await put(record("a".repeat(301)));
@@ -136,7 +136,7 @@ test("300 graphemes pass, one more or more than 3000 bytes do not", async () => 
   expect(big.body["message"]).toContain("string too big (maximum 3000, got 3250)");
 });
 
-test("a record that breaks its lexicon is refused", async () => {
+test("the simulated Bluesky refuses a post that breaks its lexicon", async () => {
   for (const value of [
     { text: "no time" },
     record("time", { createdAt: "yesterday" }),
@@ -149,7 +149,7 @@ test("a record that breaks its lexicon is refused", async () => {
   }
 });
 
-test("a deleted record is not found, and deleting it again is fine", async () => {
+test("a deleted simulated Bluesky record is not found, can be deleted again, and can be created again", async () => {
   await put(record("hello"));
   expect((await get()).body["value"]).toMatchObject({ text: "hello" });
   const place = { repo: account.username, collection: COLLECTION, rkey: RKEY };
@@ -163,12 +163,12 @@ test("a deleted record is not found, and deleting it again is fine", async () =>
   expect(await simulator.visibleTexts("bluesky")).toEqual(["hello"]);
 });
 
-test("a token opens only its own repository", async () => {
+test("a simulated Bluesky access token cannot write to another account's repository", async () => {
   const other = await simulator.account("bluesky");
   expect((await put(record("theirs"), { repo: other.externalId })).status).toBe(401);
 });
 
-test("records are listed newest key first, by pages", async () => {
+test("the simulated Bluesky lists records in pages, highest record key first", async () => {
   const rkeys = ["3lbexample222", "3lbexample223", "3lbexample224"];
   for (const rkey of rkeys) {
     await put(record(rkey), { rkey });
@@ -187,7 +187,7 @@ test("records are listed newest key first, by pages", async () => {
   expect(second.body["cursor"]).toBeUndefined();
 });
 
-test("posts are looked up with their counters, missing ones are left out", async () => {
+test("the simulated Bluesky returns posts with their counters and leaves out missing posts", async () => {
   await put(record("hello"));
   const { externalId } = account;
   await simulator.control("/metrics", {
@@ -207,13 +207,13 @@ test("posts are looked up with their counters, missing ones are left out", async
   ]);
 });
 
-test("a handle resolves to its DID", async () => {
+test("the simulated Bluesky resolves a handle to its DID and refuses an unknown handle", async () => {
   const nsid = "com.atproto.identity.resolveHandle";
   expect((await query(nsid, "handle=ada.bsky.social")).body).toEqual({ did: account.externalId });
-  expect((await query(nsid, "handle=nobody.bsky.social")).status).toBe(400);
+  expect((await query(nsid, "handle=unknown.bsky.social")).status).toBe(400);
 });
 
-test("an expired access token is refreshed, and the old refresh token works for two hours more", async () => {
+test("an expired simulated Bluesky access token can be refreshed, and the old refresh token works for two more hours", async () => {
   await simulator.control("/clock", { advanceMs: 7_200_000 });
   const expired = await put(record("late"));
   expect([expired.status, expired.body["error"]]).toEqual([400, "ExpiredToken"]);
@@ -226,7 +226,7 @@ test("an expired access token is refreshed, and the old refresh token works for 
   expect((await refresh()).body["error"]).toBe("ExpiredToken");
 });
 
-test("an ended session cannot be refreshed, its access token works until it expires, ending twice is fine", async () => {
+test("an ended simulated Bluesky session cannot be refreshed, can be ended again, and keeps its access token valid", async () => {
   const end = () => procedure("com.atproto.server.deleteSession", undefined, refreshJwt);
   expect((await end()).status).toBe(200);
   expect((await end()).status).toBe(200);
@@ -235,7 +235,7 @@ test("an ended session cannot be refreshed, its access token works until it expi
   expect((await put(record("still"))).status).toBe(200);
 });
 
-test("missing and wrong tokens are told apart", async () => {
+test("the simulated Bluesky answers AuthMissing without a token, and InvalidToken to an unknown token or a refresh token", async () => {
   const body = { repo: account.externalId, collection: COLLECTION, rkey: RKEY };
   const remove = (token?: string) => procedure("com.atproto.repo.deleteRecord", body, token);
   expect((await remove()).body["error"]).toBe("AuthMissing");
@@ -243,7 +243,7 @@ test("missing and wrong tokens are told apart", async () => {
   expect((await remove(refreshJwt)).body["error"]).toBe("InvalidToken");
 });
 
-test("points are counted and run out", async () => {
+test("every write to the simulated Bluesky reduces the points in the rate-limit headers", async () => {
   const first = await put(record("first"));
   expect(first.headers.get("ratelimit-limit")).toBe("5000");
   expect(first.headers.get("ratelimit-remaining")).toBe("4997");
@@ -252,7 +252,7 @@ test("points are counted and run out", async () => {
   expect(again.headers.get("ratelimit-remaining")).toBe("4995");
 });
 
-test("the 31st login within five minutes is refused with the time to wait", async () => {
+test("the simulated Bluesky refuses the 31st login within five minutes and says how long to wait", async () => {
   for (let index = 0; index < 29; index += 1) {
     await login();
   }
@@ -261,14 +261,14 @@ test("the 31st login within five minutes is refused with the time to wait", asyn
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("a revoked app password logs in no more", async () => {
+test("the simulated Bluesky refuses a login with a revoked app password", async () => {
   const names = await query("com.atproto.server.listAppPasswords", "", accessJwt);
   const name = names.body["passwords"]?.[0]?.["name"];
   await procedure("com.atproto.server.revokeAppPassword", { name }, accessJwt);
   expect((await login()).status).toBe(401);
 });
 
-test("a thread shows readers' comments", async () => {
+test("a simulated Bluesky thread shows a post with the comments of its readers", async () => {
   await put(record("talk to me"));
   const comment = {
     platform: "bluesky",

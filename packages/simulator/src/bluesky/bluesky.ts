@@ -23,7 +23,7 @@ const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const DID_CHARACTERS = 24;
 const SIMULATED_WAIT_SECONDS = 1;
 
-/** A name without a domain is one below the network's own. */
+/** A username without a domain becomes a handle below the default domain. */
 function handleOf(username: string): string {
   const lower = username.toLowerCase();
   return lower.includes(".") ? lower : `${lower}.${DEFAULT_DOMAIN}`;
@@ -31,9 +31,13 @@ function handleOf(username: string): string {
 
 function usernameFault(username: string): string | undefined {
   if (!username.includes(".")) {
-    return NAME.test(username) ? undefined : "3 to 18 letters, digits and - inside";
+    return NAME.test(username)
+      ? undefined
+      : "use 3 to 18 letters, digits and hyphens, without a hyphen at either end";
   }
-  return HANDLE.test(username) && username.length <= MAX_HANDLE ? undefined : "not a domain name";
+  return HANDLE.test(username) && username.length <= MAX_HANDLE
+    ? undefined
+    : "a handle with a dot must be a domain name";
 }
 
 function newDid(): string {
@@ -62,12 +66,12 @@ function issueAccount(network: BlueskyNetwork, username: string | undefined): Is
   return { account, credentials: { identifier: account.username, appPassword } };
 }
 
-/** DID of the account that a token was given to, whatever it is for. */
+/** DID of the account that owns a session token or service token; empty for an unknown token. */
 function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): string {
   return sessions.ownerOf(token) ?? serviceTokens.find(token)?.did ?? "";
 }
 
-/** The repository, the login or the job that a call names. */
+/** The account that a call without a token names by its login, repository or video job. */
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
   if (path.endsWith(".createSession")) {
@@ -76,7 +80,7 @@ function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
 }
 
-/** By the token; calls without one by what they name. */
+/** The account behind a call: the owner of its token, or the account that a call without a token names. */
 function accountOf(network: BlueskyNetwork, call: Call): Account | undefined {
   const token = bearerToken(call);
   const named = token === undefined ? namedAccount(network, call) : ownerOf(network, token);
@@ -103,7 +107,7 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** A Bluesky PDS with the reads that it passes on to the network's index, and the network's video service. */
+/** A Bluesky PDS with the AppView reads that it proxies, and Bluesky's video service. */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
   const methods = [

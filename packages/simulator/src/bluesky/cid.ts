@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { isRecord } from "#src/http/call.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-/** CID version 1, DAG-CBOR, SHA-256 of 32 bytes. */
+/** Bytes in front of a record's digest: CID version 1, DAG-CBOR codec, SHA-256, 32 bytes. */
 const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
-/** The same for bytes as they are. */
+/** Bytes in front of a file's digest: as for records, but with the raw codec. */
 const RAW_PREFIX = Buffer.from([0x01, 0x55, 0x12, 0x20]);
 
 function base32(bytes: Buffer): string {
@@ -35,13 +35,13 @@ function canonical(value: unknown): string {
   return `{${fields.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
 }
 
-/** A content id with the form of a real one: equal for equal content, not equal to what a real PDS computes. */
+/** A CID that is equal for equal content. A real PDS computes another one, because it hashes CBOR instead of JSON. */
 export function cidOf(content: unknown): string {
   const digest = createHash("sha256").update(canonical(content)).digest();
   return `b${base32(Buffer.concat([PREFIX, digest]))}`;
 }
 
-/** The id of a file, as every server of the network computes it. */
+/** The CID of a file, equal to the one that a real PDS computes. */
 export function blobCidOf(sha256: string): string {
   return `b${base32(Buffer.concat([RAW_PREFIX, Buffer.from(sha256, "hex")]))}`;
 }

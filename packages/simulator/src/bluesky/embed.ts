@@ -1,7 +1,7 @@
 import { checkList, checkText, invalid } from "#src/bluesky/lexicon-checks.ts";
 import { isRecord } from "#src/http/call.ts";
 
-/** A file that a record names. */
+/** A record's reference to a blob. */
 export interface BlobRef {
   readonly cid: string;
   readonly mimeType: string;
@@ -9,7 +9,7 @@ export interface BlobRef {
 }
 
 interface BlobRule {
-  /** What the type begins with. */
+  /** Required prefix of the MIME type. */
   readonly accept: string;
   readonly maxBytes: number;
 }
@@ -89,7 +89,7 @@ function externalRefs(embed: Value, at: string): readonly BlobRef[] {
   return thumb === undefined ? [] : [blobRef(thumb, `${at}.external.thumb`, THUMB_RULE)];
 }
 
-/** Checks what a post shows besides its text. Types that are not known here are allowed, as everywhere on this network. */
+/** Checks a post's embed and returns its blobs. An unknown embed type is allowed, because lexicon unions are open. */
 function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   if (!isRecord(embed) || typeof embed["$type"] !== "string") {
     return invalid("expected a typed object", at);
@@ -110,7 +110,7 @@ function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   }
 }
 
-/** The files that a post shows, in order, after a check against its lexicon. */
+/** The blobs that a post's embed references, in order. Refuses the call when the embed breaks its lexicon. */
 export function blobRefsOf(post: Value): readonly BlobRef[] {
   return post["embed"] === undefined ? [] : embedRefs(post["embed"], "embed");
 }

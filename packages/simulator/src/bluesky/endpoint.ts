@@ -15,10 +15,10 @@ const CALLS_PER_ADDRESS = 3000;
 const POINTS_PER_HOUR = 5000;
 const POINTS_PER_DAY = 35_000;
 
-/** A call of a method, with the limits that it has spent on so far. */
+/** A call of an XRPC method. */
 export interface XrpcCall extends Moment {
   readonly call: Call;
-  /** Spends on further limits; ends the call with 429 when one of them is exhausted. */
+  /** Counts the call on further rate limits; ends it with 429 when one of them is exhausted. */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }
 
@@ -43,15 +43,15 @@ function rateHeaders(standing: LimitStanding): Record<string, string> {
   };
 }
 
-/** The limit that a client feels first. */
-function tightest(standings: readonly LimitStanding[]): LimitStanding | undefined {
+/** The rate limit with the fewest calls left, which the headers of the answer describe. */
+function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | undefined {
   return standings.reduce<LimitStanding | undefined>(
-    (least, one) => (least === undefined || one.remaining < least.remaining ? one : least),
+    (lowest, next) => (lowest === undefined || next.remaining < lowest.remaining ? next : lowest),
     undefined,
   );
 }
 
-/** Spends for one call, and remembers what its headers have to tell. */
+/** Counts one call on its rate limits and builds the rate-limit headers of its answer. */
 class RateMeter {
   headers: Record<string, string> = {};
   readonly #network: BlueskyNetwork;
@@ -64,7 +64,7 @@ class RateMeter {
 
   spend(rules: readonly LimitRule[]): void {
     const { allowed, standings } = this.#network.world.limits.spend(rules, this.#now);
-    const standing = tightest(standings);
+    const standing = lowestRemaining(standings);
     this.headers = standing === undefined ? {} : rateHeaders(standing);
     if (!allowed) {
       const waitMs = (standing?.resetAt ?? this.#now) - this.#now;
@@ -78,7 +78,7 @@ const CALL_RULES: readonly LimitRule[] = [
   { key: "bluesky:calls:address", limit: CALLS_PER_ADDRESS, windowMs: FIVE_MINUTES_MS },
 ];
 
-/** Puts the rate limits with their headers around a method. */
+/** The route of a method, with rate limits and their headers. */
 export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   const { operations, reads } = method;
   return {
@@ -97,7 +97,7 @@ export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   };
 }
 
-/** The limits on writes to a repository. */
+/** Rate limits of writes to a repository, in points. */
 export function pointRules(did: string, cost: number): LimitRule[] {
   return [
     { key: `bluesky:points:hour:${did}`, limit: POINTS_PER_HOUR, windowMs: HOUR_MS, cost },
@@ -105,7 +105,7 @@ export function pointRules(did: string, cost: number): LimitRule[] {
   ];
 }
 
-/** The limits on logins of an account. */
+/** Rate limits of logins to an account. */
 export function loginRules(did: string): LimitRule[] {
   return [
     { key: `bluesky:logins:short:${did}`, limit: 30, windowMs: FIVE_MINUTES_MS },
@@ -119,7 +119,7 @@ function requireType(call: Call): string {
   );
 }
 
-/** Input of a procedure that takes a file: its bytes and what type they are said to have. */
+/** The body of a procedure that takes a file, with its declared content type. */
 export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeType: string } {
   const mimeType = requireType(call);
   return call.body.length > 0
@@ -127,7 +127,7 @@ export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeT
     : refuseInput("A request body was expected but none was provided");
 }
 
-/** Input of a procedure. */
+/** The JSON input of a procedure. */
 export function inputOf(call: Call): Record<string, unknown> {
   requireType(call);
   if (contentType(call) !== "application/json") {
@@ -151,7 +151,7 @@ export function queryText(call: Call, name: string): string {
     : value;
 }
 
-/** The owner of the bearer token, if it is a live one of that kind. */
+/** The owner of the bearer token. Refuses the call unless the token is valid and of that kind. */
 export function requireAuth(
   network: BlueskyNetwork,
   { call, now }: XrpcCall,

@@ -19,7 +19,7 @@ export function xrpcError(status: number, error: string, message: string): Reply
   return { status, body: { error, message } };
 }
 
-/** How a PDS answers a status when nothing more is known. */
+/** The answer of a PDS with that status, when no specific error applies. */
 export function statusError(status: number): Reply {
   const [error, message] = ERRORS[status] ?? ["Error", "Error"];
   return xrpcError(status, error, message);

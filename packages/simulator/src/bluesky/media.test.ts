@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
 import type { Answer, TestAccount } from "#src/testing.ts";
 
@@ -105,154 +105,155 @@ async function jobOf(answer: Answer): Promise<Answer["body"]> {
   return found.body["jobStatus"] as Answer["body"];
 }
 
-describe("images", () => {
-  test("are uploaded, named by their content, and shown by the post that names them", async () => {
-    const [first, second] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
-    expect(first).toEqual({
-      $type: "blob",
-      ref: { $link: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/) as string },
-      mimeType: "image/png",
-      size: pngBytes(1).length,
-    });
-    expect(await upload(pngBytes(1), "application/octet-stream")).toEqual(first);
-    expect((await put(images(second, first))).status).toBe(200);
-    expect(await visible()).toEqual([
-      [
-        { kind: "image", sha256: sha256(pngBytes(2)) },
-        { kind: "image", sha256: sha256(pngBytes(1)) },
-      ],
-    ]);
+test("a simulated Bluesky image is named by its content and shown by the post that references it", async () => {
+  const [first, second] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
+  expect(first).toEqual({
+    $type: "blob",
+    ref: { $link: expect.stringMatching(/^bafkrei[a-z2-7]{52}$/) as string },
+    mimeType: "image/png",
+    size: pngBytes(1).length,
   });
+  expect(await upload(pngBytes(1), "application/octet-stream")).toEqual(first);
+  expect((await put(images(second, first))).status).toBe(200);
+  expect(await visible()).toEqual([
+    [
+      { kind: "image", sha256: sha256(pngBytes(2)) },
+      { kind: "image", sha256: sha256(pngBytes(1)) },
+    ],
+  ]);
+});
 
-  test("are gone after an hour unless a post names them", async () => {
-    const [used, unused] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
-    await put(images(used));
-    await simulator.control("/clock", { advanceMs: 3_600_000 });
-    expect((await put(images(used))).status).toBe(200);
-    const answer = await put(images(unused));
-    expect([answer.status, answer.body["error"]]).toEqual([400, "BlobNotFound"]);
-    await upload(pngBytes(2));
-    expect((await put(images(unused))).status).toBe(200);
+test("the simulated Bluesky deletes an uploaded image after an hour unless a post references it", async () => {
+  const [used, unused] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
+  await put(images(used));
+  await simulator.control("/clock", { advanceMs: 3_600_000 });
+  expect((await put(images(used))).status).toBe(200);
+  const answer = await put(images(unused));
+  expect([answer.status, answer.body["error"]]).toEqual([400, "BlobNotFound"]);
+  await upload(pngBytes(2));
+  expect((await put(images(unused))).status).toBe(200);
+});
+
+test("the simulated Bluesky refuses a post with an image of another account, or with its wrong size or type", async () => {
+  const blob = (await upload(pngBytes(1))) as Record<string, unknown>;
+  const errors = [
+    await put(images({ ...blob, ref: { $link: "bafkreiunknown" } })),
+    await put(images({ ...blob, size: 1 })),
+    await put(images({ ...blob, mimeType: "image/jpeg" })),
+  ].map((answer) => answer.body["error"]);
+  expect(errors).toEqual(["BlobNotFound", "InvalidSize", "InvalidMimeType"]);
+  account = await simulator.account("bluesky");
+  const { identifier, appPassword: password } = account.credentials;
+  const nsid = "/bluesky/xrpc/com.atproto.server.createSession";
+  const session = await simulator.call("POST", nsid, { json: { identifier, password } });
+  accessJwt = textOf(session.body["accessJwt"]);
+  expect((await put(images(blob))).body["error"]).toBe("BlobNotFound");
+  expect(await visible()).toEqual([]);
+});
+
+test.each([
+  ["five images", 5, {}, "array too big (maximum 4, got 5)"],
+  [
+    "an image without alternative text",
+    1,
+    { alt: undefined },
+    "expected string value type (got undefined)",
+  ],
+  ["a fractional aspect ratio", 1, { aspectRatio: { width: 1.5, height: 1 } }, "expected width"],
+  ["a URL instead of a blob", 1, { image: "https://example.com/a.png" }, "expected a blob"],
+])("the simulated Bluesky refuses an image post with %s", async (_name, count, part, message) => {
+  const blob = await upload(pngBytes());
+  const image = { image: blob, alt: "", ...part };
+  const embed = {
+    $type: "app.bsky.embed.images",
+    images: Array.from({ length: count }, () => image),
+  };
+  const answer = await put(embed);
+  expect([answer.status, answer.body["error"]]).toEqual([400, "InvalidRequest"]);
+  expect(answer.body["message"]).toContain(message);
+});
+
+test("the simulated Bluesky accepts the upload of an image above two million bytes, but no post with it", async () => {
+  const blob = await upload(Buffer.concat([pngBytes(), Buffer.alloc(2_000_000)]));
+  const answer = await put(images(blob));
+  expect(answer.body["message"]).toMatch(/blob too big \(maximum 2000000, got 20000\d\d\)/);
+});
+
+test("the simulated Bluesky refuses an upload that is too large, empty, without a type, or without a valid token", async () => {
+  const nsid = "com.atproto.repo.uploadBlob";
+  const large = await send(nsid, Buffer.alloc(50_000_001), "image/png");
+  expect([large.status, large.body["error"]]).toEqual([413, "PayloadTooLarge"]);
+  expect((await send(nsid, pngBytes(), undefined)).body["error"]).toBe("InvalidRequest");
+  expect((await send(nsid, Buffer.alloc(0), "image/png")).body["error"]).toBe("InvalidRequest");
+  const foreign = await send(nsid, pngBytes(), "image/png", "nonsense");
+  expect(foreign.body["error"]).toBe("InvalidToken");
+});
+
+test("the simulated Bluesky processes an uploaded video, whose blob a post can then reference", async () => {
+  const begun = await uploadVideo(mp4Bytes());
+  expect(begun.body["jobStatus"]).toMatchObject({ state: "JOB_STATE_CREATED" });
+  const working = await jobOf(begun);
+  expect(working["state"]).not.toBe("JOB_STATE_COMPLETED");
+  expect(working["blob"]).toBeUndefined();
+  await simulator.control("/clock", { advanceMs: 1200 });
+  const done = await jobOf(begun);
+  expect(done["state"]).toBe("JOB_STATE_COMPLETED");
+  expect((await put(video(done["blob"]))).status).toBe(200);
+  expect(await visible()).toEqual([[{ kind: "video", sha256: sha256(mp4Bytes()) }]]);
+});
+
+test("the simulated Bluesky returns the existing job when the same video is uploaded again", async () => {
+  const begun = await uploadVideo(mp4Bytes());
+  const again = await uploadVideo(mp4Bytes());
+  expect(again.status).toBe(409);
+  expect(again.body).toMatchObject({
+    jobId: begun.body["jobStatus"]?.["jobId"],
+    error: "already_exists",
   });
+  await simulator.control("/clock", { advanceMs: 1200 });
+  expect((await uploadVideo(mp4Bytes())).body["blob"]).toBeDefined();
+  await simulator.control("/clock", { advanceMs: 3_600_000 });
+  expect((await uploadVideo(mp4Bytes())).status).toBe(200);
+});
 
-  test("of another account, of another size or type than they have, are not found", async () => {
-    const blob = (await upload(pngBytes(1))) as Record<string, unknown>;
-    const errors = [
-      await put(images({ ...blob, ref: { $link: "bafkreiunknown" } })),
-      await put(images({ ...blob, size: 1 })),
-      await put(images({ ...blob, mimeType: "image/jpeg" })),
-    ].map((answer) => answer.body["error"]);
-    expect(errors).toEqual(["BlobNotFound", "InvalidSize", "InvalidMimeType"]);
-    account = await simulator.account("bluesky");
-    const { identifier, appPassword: password } = account.credentials;
-    const nsid = "/bluesky/xrpc/com.atproto.server.createSession";
-    const session = await simulator.call("POST", nsid, { json: { identifier, password } });
-    accessJwt = textOf(session.body["accessJwt"]);
-    expect((await put(images(blob))).body["error"]).toBe("BlobNotFound");
-    expect(await visible()).toEqual([]);
-  });
-
-  test.each([
-    ["five images", 5, {}, "array too big (maximum 4, got 5)"],
-    ["no alternative text", 1, { alt: undefined }, "expected string value type (got undefined)"],
-    ["a ratio of fractions", 1, { aspectRatio: { width: 1.5, height: 1 } }, "expected width"],
-    ["no blob", 1, { image: "https://example.com/a.png" }, "expected a blob"],
-  ])("with %s break the lexicon", async (_name, count, part, message) => {
-    const blob = await upload(pngBytes());
-    const image = { image: blob, alt: "", ...part };
-    const embed = {
-      $type: "app.bsky.embed.images",
-      images: Array.from({ length: count }, () => image),
-    };
-    const answer = await put(embed);
-    expect([answer.status, answer.body["error"]]).toEqual([400, "InvalidRequest"]);
-    expect(answer.body["message"]).toContain(message);
-  });
-
-  test("over two million bytes are uploaded and then refused by the record", async () => {
-    const blob = await upload(Buffer.concat([pngBytes(), Buffer.alloc(2_000_000)]));
-    const answer = await put(images(blob));
-    expect(answer.body["message"]).toMatch(/blob too big \(maximum 2000000, got 20000\d\d\)/);
-  });
-
-  test("over the server's limit, empty or without a type are refused", async () => {
-    const nsid = "com.atproto.repo.uploadBlob";
-    const large = await send(nsid, Buffer.alloc(50_000_001), "image/png");
-    expect([large.status, large.body["error"]]).toEqual([413, "PayloadTooLarge"]);
-    expect((await send(nsid, pngBytes(), undefined)).body["error"]).toBe("InvalidRequest");
-    expect((await send(nsid, Buffer.alloc(0), "image/png")).body["error"]).toBe("InvalidRequest");
-    const foreign = await send(nsid, pngBytes(), "image/png", "nonsense");
-    expect(foreign.body["error"]).toBe("InvalidToken");
+test("a simulated Bluesky video job fails when the bytes are not a video", async () => {
+  const begun = await uploadVideo(pngBytes());
+  await simulator.control("/clock", { advanceMs: 1200 });
+  expect(await jobOf(begun)).toMatchObject({
+    state: "JOB_STATE_FAILED",
+    failureCode: "validation_failure",
   });
 });
 
-describe("a film", () => {
-  test("is processed, and then posted by its blob", async () => {
-    const begun = await uploadVideo(mp4Bytes());
-    expect(begun.body["jobStatus"]).toMatchObject({ state: "JOB_STATE_CREATED" });
-    const working = await jobOf(begun);
-    expect(working["state"]).not.toBe("JOB_STATE_COMPLETED");
-    expect(working["blob"]).toBeUndefined();
-    await simulator.control("/clock", { advanceMs: 1200 });
-    const done = await jobOf(begun);
-    expect(done["state"]).toBe("JOB_STATE_COMPLETED");
-    expect((await put(video(done["blob"]))).status).toBe(200);
-    expect(await visible()).toEqual([[{ kind: "video", sha256: sha256(mp4Bytes()) }]]);
-  });
-
-  test("with the same bytes again is the same job", async () => {
-    const begun = await uploadVideo(mp4Bytes());
-    const again = await uploadVideo(mp4Bytes());
-    expect(again.status).toBe(409);
-    expect(again.body).toMatchObject({
-      jobId: begun.body["jobStatus"]?.["jobId"],
-      error: "already_exists",
-    });
-    await simulator.control("/clock", { advanceMs: 1200 });
-    expect((await uploadVideo(mp4Bytes())).body["blob"]).toBeDefined();
-    await simulator.control("/clock", { advanceMs: 3_600_000 });
-    expect((await uploadVideo(mp4Bytes())).status).toBe(200);
-  });
-
-  test("whose bytes are none fails in processing", async () => {
-    const begun = await uploadVideo(pngBytes());
-    await simulator.control("/clock", { advanceMs: 1200 });
-    expect(await jobOf(begun)).toMatchObject({
-      state: "JOB_STATE_FAILED",
-      failureCode: "validation_failure",
-    });
-  });
-
-  test("may be uploaded as any blob, and an image is none", async () => {
-    const blob = await upload(mp4Bytes(), "video/mp4");
-    expect((await put(video(blob))).status).toBe(200);
-    const answer = await put(video(await upload(pngBytes())));
-    expect(answer.body["message"]).toContain("expected a blob of video/mp4 (got image/png)");
-  });
-
-  test("comes with a token for this server, this method and this account", async () => {
-    const nsid = `app.bsky.video.uploadVideo?did=${account.externalId}&name=a.mp4`;
-    const tokens = [
-      accessJwt,
-      await serviceToken({ aud: "did:web:example.com" }),
-      await serviceToken({ lxm: "app.bsky.video.getUploadLimits" }),
-    ];
-    for (const token of tokens) {
-      const answer = await send(nsid, mp4Bytes(), "video/mp4", token);
-      expect([answer.status, answer.body["error"]]).toEqual([401, "InvalidToken"]);
-    }
-    const late = await serviceToken();
-    await simulator.control("/clock", { advanceMs: 60_000 });
-    const answer = await send(nsid, mp4Bytes(), "video/mp4", late);
-    expect(answer.body["error"]).toBe("ExpiredToken");
-    expect((await uploadVideo(mp4Bytes(), { did: "did:plc:other" })).status).toBe(401);
-    const past = { aud: serverDid(), exp: "1000000000" };
-    const refused = await query("com.atproto.server.getServiceAuth", past);
-    expect(refused.body["error"]).toBe("BadExpiration");
-  });
+test("a simulated Bluesky post accepts a video that was uploaded as a blob, and refuses an image as its video", async () => {
+  const blob = await upload(mp4Bytes(), "video/mp4");
+  expect((await put(video(blob))).status).toBe(200);
+  const answer = await put(video(await upload(pngBytes())));
+  expect(answer.body["message"]).toContain("expected a blob of video/mp4 (got image/png)");
 });
 
-test("uploads and job status are met by rules of that name", async () => {
+test("the simulated Bluesky refuses a video upload with an expired token or one for another server, method or account", async () => {
+  const nsid = `app.bsky.video.uploadVideo?did=${account.externalId}&name=a.mp4`;
+  const tokens = [
+    accessJwt,
+    await serviceToken({ aud: "did:web:example.com" }),
+    await serviceToken({ lxm: "app.bsky.video.getUploadLimits" }),
+  ];
+  for (const token of tokens) {
+    const answer = await send(nsid, mp4Bytes(), "video/mp4", token);
+    expect([answer.status, answer.body["error"]]).toEqual([401, "InvalidToken"]);
+  }
+  const late = await serviceToken();
+  await simulator.control("/clock", { advanceMs: 60_000 });
+  const answer = await send(nsid, mp4Bytes(), "video/mp4", late);
+  expect(answer.body["error"]).toBe("ExpiredToken");
+  expect((await uploadVideo(mp4Bytes(), { did: "did:plc:other" })).status).toBe(401);
+  const past = { aud: serverDid(), exp: "1000000000" };
+  const refused = await query("com.atproto.server.getServiceAuth", past);
+  expect(refused.body["error"]).toBe("BadExpiration");
+});
+
+test("fault rules for upload and status apply to blobs, videos and jobs of the simulated Bluesky", async () => {
   const fault = (operation: string, mode: string, status: number) =>
     simulator.control("/faults", { platform: "bluesky", operation, mode, status });
   await fault("upload", "status", 503);
@@ -265,7 +266,7 @@ test("uploads and job status are met by rules of that name", async () => {
   expect((await query("app.bsky.video.getJobStatus", { jobId })).status).toBe(502);
 });
 
-test("blobs and jobs survive a restart", async () => {
+test("blobs and video jobs of the simulated Bluesky survive a restart of the simulator", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   try {
     await simulator[Symbol.asyncDispose]();

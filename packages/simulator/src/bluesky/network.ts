@@ -7,7 +7,7 @@ import { VideoJobs } from "#src/bluesky/video-jobs.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** What Bluesky keeps besides the shared world. */
+/** State of the simulated Bluesky in addition to the shared world. */
 export interface BlueskyNetwork {
   readonly world: World;
   readonly sessions: Sessions;
@@ -30,7 +30,7 @@ export function createNetwork(world: World): BlueskyNetwork {
   };
 }
 
-/** The account of a handle or DID. */
+/** The account with that handle or DID. */
 export function findActor({ world }: BlueskyNetwork, identifier: string): Account | undefined {
   return world.accounts.find("bluesky", identifier.replace(/^@/, ""));
 }

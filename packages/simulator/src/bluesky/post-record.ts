@@ -41,7 +41,7 @@ function checkReply(reply: unknown): void {
   }
 }
 
-/** Checks a post against its lexicon. Fields that the lexicon does not name are allowed, as everywhere on this network. */
+/** Refuses the call when a post breaks its lexicon. As on a real PDS, fields outside the lexicon are allowed. */
 export function checkPostRecord(value: Value): void {
   checkText(value["text"], "text", MAX_GRAPHEMES, MAX_BYTES);
   const createdAt = value["createdAt"];

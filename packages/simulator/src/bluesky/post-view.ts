@@ -7,12 +7,12 @@ import type { StoredRecord } from "#src/bluesky/records.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Comment, MetricValues } from "#src/world/reactions.ts";
 
-/** Authority, collection and record key. */
+/** An AT URI; its groups are the authority, the collection and the record key. */
 export const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
 
 const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
 
-interface Viewed {
+interface ViewedPost {
   readonly uri: string;
   readonly cid: string;
   readonly author: { readonly did: string; readonly handle: string; readonly displayName: string };
@@ -21,7 +21,7 @@ interface Viewed {
   readonly metrics: MetricValues;
 }
 
-function postView({ uri, cid, author, record, indexedAt, metrics }: Viewed): unknown {
+function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost): unknown {
   return {
     uri,
     cid,
@@ -37,12 +37,12 @@ function postView({ uri, cid, author, record, indexedAt, metrics }: Viewed): unk
   };
 }
 
-interface Found {
+interface FoundPost {
   readonly account: Account;
   readonly record: StoredRecord;
 }
 
-function find(network: BlueskyNetwork, uri: string, asOf: number): Found | undefined {
+function findPost(network: BlueskyNetwork, uri: string, asOf: number): FoundPost | undefined {
   const [, authority = "", collection = "", rkey = ""] = AT_URI.exec(uri) ?? [];
   const account = collection === POST_COLLECTION ? findActor(network, authority) : undefined;
   const record =
@@ -52,7 +52,7 @@ function find(network: BlueskyNetwork, uri: string, asOf: number): Found | undef
   return account === undefined || record === undefined ? undefined : { account, record };
 }
 
-function recordPostView(network: BlueskyNetwork, { account, record }: Found): unknown {
+function recordPostView(network: BlueskyNetwork, { account, record }: FoundPost): unknown {
   const { externalId: did, username: handle, displayName } = account;
   const uri = uriOf(record);
   return postView({
@@ -65,13 +65,13 @@ function recordPostView(network: BlueskyNetwork, { account, record }: Found): un
   });
 }
 
-/** The view of a post's URI; nothing if it is deleted, or not indexed yet. */
+/** The view of the post at a URI; empty when the post is deleted or not indexed yet. */
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
-  const found = find(network, uri, asOf);
+  const found = findPost(network, uri, asOf);
   return found === undefined ? [] : [recordPostView(network, found)];
 }
 
-/** A comment's post, with the author as its id says and the name as the test gave it. */
+/** A reader's comment as a reply in a thread. The author's DID comes from the comment's id. */
 function commentView({ id, author, text, createdAt }: Comment, root: StoredRecord): unknown {
   const parent = { uri: uriOf(root), cid: root.cid };
   const record = {
@@ -96,9 +96,9 @@ function commentView({ id, author, text, createdAt }: Comment, root: StoredRecor
   };
 }
 
-/** A post with its comments, newest first; undefined if the post is not there. */
+/** A post with its comments, newest first; undefined when the post does not exist at the instant `asOf`. */
 export function threadView(network: BlueskyNetwork, uri: string, asOf: number): unknown {
-  const found = find(network, uri, asOf);
+  const found = findPost(network, uri, asOf);
   if (found === undefined) {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A record of a repository. A deleted one stays for readers that lag behind. */
+/** A record of a repository. A deleted record is kept, because stale reads still return it. */
 export interface StoredRecord {
   readonly did: string;
   readonly collection: string;
@@ -12,7 +12,7 @@ export interface StoredRecord {
   readonly deletedAt: number | null;
 }
 
-/** All repositories: records by owner, collection and key. */
+/** The records of all repositories, by owner, collection and record key. */
 export class Records {
   readonly #rows: Table<StoredRecord>;
   readonly #collections = new Map<string, Set<string>>();
@@ -25,10 +25,10 @@ export class Records {
     store.onReset(() => this.#collections.clear());
   }
 
-  /** The record as a reader at that instant finds it. */
+  /** The record, if it existed at the instant `asOf`. */
   find(did: string, collection: string, rkey: string, asOf: number): StoredRecord | undefined {
     const record = this.#rows.get(`${did}/${collection}/${rkey}`);
-    return record !== undefined && isThere(record, asOf) ? record : undefined;
+    return record !== undefined && existsAt(record, asOf) ? record : undefined;
   }
 
   put(record: StoredRecord): void {
@@ -36,12 +36,12 @@ export class Records {
     this.#index(record);
   }
 
-  /** A collection's records, newest key first. */
+  /** The records of a collection that existed at the instant `asOf`, highest record key first. */
   list(did: string, collection: string, asOf: number): StoredRecord[] {
     const keys = [...(this.#collections.get(`${did}/${collection}`) ?? [])].sort().reverse();
     return keys
       .map((key) => this.#rows.get(key))
-      .filter((record) => record !== undefined && isThere(record, asOf))
+      .filter((record) => record !== undefined && existsAt(record, asOf))
       .filter((record) => record !== undefined);
   }
 
@@ -60,6 +60,6 @@ export function uriOf({
   return `at://${did}/${collection}/${rkey}`;
 }
 
-function isThere(record: StoredRecord, instant: number): boolean {
+function existsAt(record: StoredRecord, instant: number): boolean {
   return record.createdAt <= instant && (record.deletedAt === null || record.deletedAt > instant);
 }

@@ -3,12 +3,12 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-/** What an account lets another service do in its name. */
+/** What an account allows another service to do on its behalf. */
 export interface ServiceToken {
   readonly did: string;
-  /** DID of the server that will take it. */
+  /** DID of the server that accepts the token. */
   readonly aud: string;
-  /** The method that it is for. */
+  /** The XRPC method that the token is limited to; null = not limited. */
   readonly lxm: string | null;
   /** Unix milliseconds. */
   readonly expiresAt: number;
@@ -18,7 +18,7 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** Tokens that accounts hand to other services. */
+/** Service tokens, with which other services act on behalf of accounts. */
 export class ServiceTokens {
   readonly #rows: Table<ServiceToken>;
   readonly #secrets: Secrets;

@@ -47,7 +47,7 @@ function refreshSession(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { ...sessionBody(account, xrpc.call), ...tokens } };
 }
 
-/** Works with a refresh token that has expired or is revoked too: ending twice is not an error. */
+/** Accepts an expired or revoked refresh token as well, so that ending a session twice is not an error. */
 function deleteSession(network: BlueskyNetwork, { call }: XrpcCall): Reply {
   const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const session =

@@ -3,10 +3,10 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-const ACCESS_LIFE_MS = 7_200_000;
-const REFRESH_LIFE_MS = 90 * 86_400_000;
-/** How long a rotated refresh token goes on working. */
-const GRACE_MS = 7_200_000;
+const ACCESS_LIFETIME_MS = 7_200_000;
+const REFRESH_LIFETIME_MS = 90 * 86_400_000;
+/** How long a refresh token still works after its rotation. */
+const ROTATION_GRACE_MS = 7_200_000;
 
 interface Token {
   readonly kind: "access" | "refresh";
@@ -26,7 +26,7 @@ export interface SessionTokens {
   readonly refreshJwt: string;
 }
 
-/** What a bearer token is worth. */
+/** Result of checking a bearer token. */
 export type TokenCheck =
   | { readonly did: string; readonly session: string }
   | "unknown"
@@ -38,7 +38,7 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** App passwords and the sessions made with them; tokens are real JWTs, so that clients can read when they expire. */
+/** App passwords and the sessions created with them. Tokens are real JWTs, so that clients can read their expiry. */
 export class Sessions {
   readonly #tokens: Table<Token>;
   readonly #passwords: Table<AppPassword>;
@@ -68,7 +68,7 @@ export class Sessions {
     return [...this.#passwords.values()].filter((row) => row.did === did).map((row) => row.name);
   }
 
-  /** New logins fail afterwards; sessions go on until their refresh. */
+  /** Deletes an app password. New logins with it fail; existing sessions continue. */
   revokeAppPassword(did: string, name: string): void {
     for (const [key, row] of this.#passwords.entries()) {
       if (row.did === did && row.name === name) {
@@ -99,17 +99,20 @@ export class Sessions {
     return this.#tokens.get(token)?.did;
   }
 
-  /** A new pair for a live refresh token, which goes on working for its grace time. */
+  /** A new token pair for a known refresh token, which itself works until its grace period ends. */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
     if (row === undefined) {
       return undefined;
     }
-    this.#tokens.put(refreshJwt, { ...row, expiresAt: Math.min(row.expiresAt, now + GRACE_MS) });
+    this.#tokens.put(refreshJwt, {
+      ...row,
+      expiresAt: Math.min(row.expiresAt, now + ROTATION_GRACE_MS),
+    });
     return this.#issue(row.did, row.session, now);
   }
 
-  /** Revokes the session's refresh tokens; its access tokens live until they expire. */
+  /** Revokes the session's refresh tokens; its access tokens work until they expire. */
   end(session: string): void {
     for (const [key, row] of this.#tokens.entries()) {
       if (row.session === session && row.kind === "refresh" && !row.revoked) {
@@ -125,13 +128,19 @@ export class Sessions {
 
   #issue(did: string, session: string, now: number): SessionTokens {
     return {
-      accessJwt: this.#token("access", did, session, now, ACCESS_LIFE_MS),
-      refreshJwt: this.#token("refresh", did, session, now, REFRESH_LIFE_MS),
+      accessJwt: this.#token("access", did, session, now, ACCESS_LIFETIME_MS),
+      refreshJwt: this.#token("refresh", did, session, now, REFRESH_LIFETIME_MS),
     };
   }
 
-  #token(kind: Token["kind"], did: string, session: string, now: number, lifeMs: number): string {
-    const expiresAt = now + lifeMs;
+  #token(
+    kind: Token["kind"],
+    did: string,
+    session: string,
+    now: number,
+    lifetimeMs: number,
+  ): string {
+    const expiresAt = now + lifetimeMs;
     const header = encode({ typ: kind === "access" ? "at+jwt" : "refresh+jwt", alg: "HS256" });
     const payload = encode({
       scope: kind === "access" ? "com.atproto.appPass" : "com.atproto.refresh",

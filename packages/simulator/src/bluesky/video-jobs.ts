@@ -3,18 +3,18 @@ import { blobCidOf } from "#src/bluesky/cid.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A film that the video service works on. */
+/** A video that the video service processes. */
 export interface VideoJob {
   readonly jobId: string;
   readonly did: string;
   readonly upload: Upload;
-  /** As records name it; shown when the job is complete. */
+  /** Reference to the video for records, shown once the job is complete; null when the bytes are not a video. */
   readonly blob: unknown;
   /** Platform time, Unix milliseconds. */
   readonly startedAt: number;
 }
 
-/** How long the service works on a film; long enough to be seen at it once by who asks every second. */
+/** Processing time of a video: a client that polls every second sees the job in progress at least once. */
 export const PROCESSING_MS = 1_200;
 
 const STATES = [
@@ -27,7 +27,7 @@ const STATES = [
   "JOB_STATE_UPLOADED",
 ];
 
-/** A job as the service shows it at that instant. */
+/** The status of a job at the instant `asOf`. */
 export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf: number): object {
   const done = (asOf - startedAt) / PROCESSING_MS;
   if (done < 1) {
@@ -38,11 +38,11 @@ export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf:
     return { jobId, did, state: "JOB_STATE_COMPLETED", progress: 100, blob };
   }
   const error = "The video could not be read";
-  const why = { error, failureCode: "validation_failure", message: error };
-  return { jobId, did, state: "JOB_STATE_FAILED", ...why };
+  const failure = { error, failureCode: "validation_failure", message: error };
+  return { jobId, did, state: "JOB_STATE_FAILED", ...failure };
 }
 
-/** All films that were given to the video service. */
+/** All jobs of the video service. */
 export class VideoJobs {
   readonly #rows: Table<VideoJob>;
   readonly #byContent: Table<string>;
@@ -62,7 +62,7 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The latest job with these bytes. */
+  /** The account's latest job for the file with that CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

@@ -18,7 +18,7 @@ const UPLOAD_BLOB = "com.atproto.repo.uploadBlob";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** The DID of this repository's server, as the video service has to name it. */
+/** DID of the PDS, which the token for a video upload must name as its audience. */
 function serverDid({ baseUrl }: Call): string {
   return `did:web:${encodeURIComponent(new URL(baseUrl).host)}`;
 }
@@ -35,7 +35,7 @@ function expiryOf(call: Call, lxm: string | null, now: number): number {
   if (expiresAt <= now) {
     refuse(400, "BadExpiration", "expiration is in past");
   }
-  // The margin is for clocks that are not the platform's.
+  // The extra minute tolerates a difference between the client's clock and the platform's.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
     refuse(400, "BadExpiration", "expiration is too far in the future");
   }
@@ -54,7 +54,7 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { token } };
 }
 
-/** The account that lets the video service write to its repository. */
+/** DID of the account whose service token lets the video service write to its repository. */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const token = network.serviceTokens.find(text);
@@ -64,7 +64,7 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
-/** A job with the same bytes that did not fail, and whose file is not gone again. */
+/** An earlier job for the same bytes that is still in progress, or whose blob still exists. */
 function findEarlier(
   network: BlueskyNetwork,
   did: string,
@@ -90,17 +90,17 @@ function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const upload = uploadOf(call);
   const earlier = findEarlier(network, did, upload, now);
   if (earlier !== undefined) {
-    const why = { error: "already_exists", message: "Video already processed" };
-    return { status: 409, body: { ...jobView(earlier, now), ...why } };
+    const conflict = { error: "already_exists", message: "Video already processed" };
+    return { status: 409, body: { ...jobView(earlier, now), ...conflict } };
   }
-  const isFilm = upload.received?.contentType === "video/mp4";
-  const blob = isFilm ? network.blobs.add(did, upload, now + PROCESSING_MS) : null;
+  const isVideo = upload.received?.contentType === "video/mp4";
+  const blob = isVideo ? network.blobs.add(did, upload, now + PROCESSING_MS) : null;
   const jobId = randomUUID();
   const job = network.videoJobs.put({ jobId, did, upload, blob, startedAt: now });
   return { status: 200, body: { jobStatus: jobView(job, now) } };
 }
 
-/** Anybody may ask who knows the id. */
+/** Needs no token: the job id is enough. */
 function getJobStatus(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const job = network.videoJobs.find(queryText(call, "jobId")) ?? refuseInput("Job not found");
   return { status: 200, body: { jobStatus: jobView(job, asOf) } };

@@ -22,13 +22,17 @@ const CREATE_POINTS = 3;
 const UPDATE_POINTS = 2;
 const DELETE_POINTS = 1;
 
-/** Where a write goes. */
-interface Place {
+/** A collection in the repository of the caller. */
+interface OwnCollection {
   readonly account: Account;
   readonly collection: string;
 }
 
-function placeOf(network: BlueskyNetwork, xrpc: XrpcCall, input: Record<string, unknown>): Place {
+function requireOwnCollection(
+  network: BlueskyNetwork,
+  xrpc: XrpcCall,
+  input: Record<string, unknown>,
+): OwnCollection {
   const { account } = requireAuth(network, xrpc, "access");
   const repo = inputText(input, "repo");
   const collection = inputText(input, "collection");
@@ -65,7 +69,7 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
   return value;
 }
 
-/** The id that the caller expects to replace: `null` = none, `undefined` = any. */
+/** Refuses the call unless it replaces the record that `swapRecord` names: `null` = no record, `undefined` = any. */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
   if (expected !== undefined && expected !== (current?.cid ?? null)) {
@@ -78,7 +82,7 @@ function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number
   return { cid: cidOf({ uri, cid, rev }), rev };
 }
 
-/** Shows a written post to readers: a new one, a changed one, or one that is made again after its deletion. */
+/** Makes a written post visible to readers, whether it is new, changed, or created again after its deletion. */
 function showPost(
   network: BlueskyNetwork,
   account: Account,
@@ -107,12 +111,12 @@ function showPost(
 
 function write(
   network: BlueskyNetwork,
-  place: Place,
+  target: OwnCollection,
   rkey: string,
   xrpc: XrpcCall,
   value: Record<string, unknown>,
 ): Reply {
-  const { account, collection } = place;
+  const { account, collection } = target;
   const { now } = xrpc;
   const did = account.externalId;
   const current = network.records.find(did, collection, rkey, now);
@@ -133,20 +137,20 @@ function write(
 
 function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
-  const place = placeOf(network, xrpc, input);
-  const { account, collection } = place;
+  const target = requireOwnCollection(network, xrpc, input);
+  const { account, collection } = target;
   const rkey = checkedKey(collection, inputText(input, "rkey"));
   const value = checkedValue(input, collection);
   const current = network.records.find(account.externalId, collection, rkey, xrpc.now);
   xrpc.spend(pointRules(account.externalId, current === undefined ? CREATE_POINTS : UPDATE_POINTS));
   if (current !== undefined && current.cid === cidOf(value)) {
-    // The same record again makes no commit, whatever the caller expected to replace.
+    // Writing an identical record creates no commit, whatever `swapRecord` says.
     countRepeat(network, account, current);
     const { cid } = current;
     return { status: 200, body: { uri: uriOf(current), cid, validationStatus: "valid" } };
   }
   checkSwap(input, current);
-  return write(network, place, rkey, xrpc, value);
+  return write(network, target, rkey, xrpc, value);
 }
 
 function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRecord): void {
@@ -158,8 +162,8 @@ function countRepeat(network: BlueskyNetwork, account: Account, record: StoredRe
 
 function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
-  const place = placeOf(network, xrpc, input);
-  const { account, collection } = place;
+  const target = requireOwnCollection(network, xrpc, input);
+  const { account, collection } = target;
   const chosen = input["rkey"] === undefined ? undefined : inputText(input, "rkey");
   const rkey = chosen === undefined ? network.tids.next(xrpc.now) : checkedKey(collection, chosen);
   const value = checkedValue(input, collection);
@@ -167,12 +171,12 @@ function createRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   if (network.records.find(account.externalId, collection, rkey, xrpc.now) !== undefined) {
     return statusError(500);
   }
-  return write(network, place, rkey, xrpc, value);
+  return write(network, target, rkey, xrpc, value);
 }
 
 function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const input = inputOf(xrpc.call);
-  const { account, collection } = placeOf(network, xrpc, input);
+  const { account, collection } = requireOwnCollection(network, xrpc, input);
   const rkey = inputText(input, "rkey");
   const { now } = xrpc;
   xrpc.spend(pointRules(account.externalId, DELETE_POINTS));
@@ -189,7 +193,7 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }
 
-/** A post below a reader's comment is a `reply`; the parts of an own thread are published like any post. */
+/** A reply to a reader's comment is the operation `reply`. Any other post, also one in an own thread, is `publish`. */
 function writeOperations(
   call: Call,
   { world }: BlueskyNetwork,

@@ -22,7 +22,7 @@ const BODY = {
   },
 };
 
-/** One name for each account: the given one, then the same with 2, 3 … behind it; or none, to invent them. */
+/** The username of each new account: the given one, then with 2, 3 … appended; undefined to let the platform invent it. */
 function usernamesFor(platform: Platform, body: AccountsBody): (string | undefined)[] {
   const names = Array.from({ length: body.count ?? 1 }, (_unused, index) =>
     body.username === undefined || index === 0 ? body.username : `${body.username}${index + 1}`,
@@ -30,7 +30,7 @@ function usernamesFor(platform: Platform, body: AccountsBody): (string | undefin
   for (const name of names) {
     const fault = name === undefined ? undefined : platform.usernameFault(name);
     if (fault !== undefined) {
-      throw new ControlError(400, `${name} cannot be a username on ${platform.id}: ${fault}`);
+      throw new ControlError(400, `${name} is not a valid username on ${platform.id}: ${fault}`);
     }
   }
   return names;

@@ -9,7 +9,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-test("a username that exists gives the same account with fresh credentials that work beside the old ones", async () => {
+test("creating a simulated account twice returns the same account with new credentials, and the old ones still work", async () => {
   for (const platform of ["x", "telegram", "bluesky"]) {
     const first = await simulator.account(platform, "harbour");
     const second = await simulator.account(platform, "Harbour");
@@ -21,7 +21,7 @@ test("a username that exists gives the same account with fresh credentials that 
   expect((await tweet(simulator, first, { text: "still" })).status).toBe(201);
 });
 
-test("many accounts at once have names of their own", async () => {
+test("one control call creates 300 simulated accounts with different usernames and external ids", async () => {
   for (const platform of ["x", "telegram", "bluesky"]) {
     const body = await simulator.control("/accounts", { platform, count: 300 });
     const accounts = itemsOf(body["accounts"]);
@@ -30,7 +30,7 @@ test("many accounts at once have names of their own", async () => {
   }
 });
 
-test("a username that a platform would not allow is refused", async () => {
+test("the simulator refuses an account on an unknown platform or with a username that the platform forbids", async () => {
   for (const [platform, username] of [
     ["x", "sixteencharacter"],
     ["x", "with space"],
@@ -44,7 +44,7 @@ test("a username that a platform would not allow is refused", async () => {
   }
 });
 
-test("the inspector filters by account, time and number, oldest first", async () => {
+test("GET /_control/visible filters posts by platform, account, time and number, oldest first", async () => {
   const [ada, bob] = [await simulator.account("x", "ada"), await simulator.account("x", "bob")];
   await tweet(simulator, ada, { text: "1" });
   await tweet(simulator, bob, { text: "2" });
@@ -61,10 +61,10 @@ test("the inspector filters by account, time and number, oldest first", async ()
   expect(await texts(`?since=${since}`)).toEqual(["3", "4"]);
   expect(await texts(`?since=${Date.parse(since)}&account=bob`)).toEqual(["4"]);
   expect(await texts("?platform=telegram")).toEqual([]);
-  expect(await texts("?account=nobody")).toEqual([]);
+  expect(await texts("?account=unknown")).toEqual([]);
 });
 
-test("the inspector shows the whole entry", async () => {
+test("GET /_control/visible returns every field of a post", async () => {
   const channel = await simulator.account("telegram");
   await telegram(simulator, channel, "sendMessage", { text: "hello" });
   const [entry] = itemsOf(await simulator.control("/visible"));
@@ -79,7 +79,7 @@ test("the inspector shows the whole entry", async () => {
   });
 });
 
-test("every secret that was handed out is listed, and the log holds none", async () => {
+test("GET /_control/secrets lists every issued secret, and the request log contains none of them", async () => {
   const secrets: string[] = [];
   for (const platform of ["x", "telegram", "bluesky"]) {
     const { credentials } = await simulator.account(platform);
@@ -96,7 +96,7 @@ test("every secret that was handed out is listed, and the log holds none", async
   expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
 
-test("the request log tells what was asked of whom and how it ended", async () => {
+test("the simulator's request log holds the operation, account and outcome of each call", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await tweet(simulator, account, { text: "hello" });
@@ -118,7 +118,7 @@ test("the request log tells what was asked of whom and how it ended", async () =
   ]);
 });
 
-test("readers comment on visible posts where comments can be read", async () => {
+test("POST /_control/comments accepts a visible post on a platform with comments only", async () => {
   const account = await simulator.account("x");
   const { body } = await tweet(simulator, account, { text: "hello" });
   const mediaId = textOf(body["data"]?.["id"]);
@@ -129,7 +129,7 @@ test("readers comment on visible posts where comments can be read", async () => 
   expect((await post({ ...comment, platform: "telegram" })).status).toBe(400);
 });
 
-test("settings answer what is in force, and latency holds every answer", async () => {
+test("POST /_control/settings returns the current settings, and latencyMs delays every answer of a platform", async () => {
   expect(await simulator.control("/settings", {})).toEqual({
     quotas: true,
     latencyMs: 0,
@@ -144,7 +144,7 @@ test("settings answer what is in force, and latency holds every answer", async (
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
 });
 
-test("a reset forgets posts, faults, log, clock and settings and keeps accounts", async () => {
+test("POST /_control/reset clears posts, faults, request log, clock and settings, but keeps accounts", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await simulator.control("/clock", { advanceMs: 60_000 });

@@ -8,7 +8,7 @@ import { registerWorldControl } from "#src/control/world-control.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 
-/** The calls below `/_control`, by which tests steer the platforms and look at them. No platform path starts so. */
+/** The control calls, with which tests configure and inspect the platforms. No platform path begins with `/_control`. */
 export function registerControl(app: FastifyInstance, world: World, platforms: Platforms): void {
   void app.register(
     async (scope) => {
@@ -17,7 +17,7 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
         const message = status < 500 || error instanceof ControlError ? error.message : "internal";
         return reply.code(status).send({ error: { message } });
       });
-      // What a control call changed is as durable as what a platform call changed.
+      // Changes by control calls are as durable as changes by platform calls.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
       registerFaults(scope, world, platforms);

@@ -1,4 +1,4 @@
-/** A control call that asks for something impossible. */
+/** The reason why a control call is refused, with the status of its answer. */
 export class ControlError extends Error {
   override name = "ControlError";
   readonly statusCode: number;

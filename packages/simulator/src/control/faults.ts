@@ -26,9 +26,9 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
   scope.post<{ Body: FaultRule }>("/faults", { schema: { body: BODY } }, (request, reply) => {
     const rule = request.body;
     requirePlatform(platforms, rule.platform);
-    const wrong = faultOf(rule);
-    if (wrong !== undefined) {
-      throw new ControlError(400, wrong);
+    const problem = faultOf(rule);
+    if (problem !== undefined) {
+      throw new ControlError(400, problem);
     }
     return reply.code(201).send({ id: world.faults.add(rule).id });
   });
@@ -42,8 +42,12 @@ export function registerFaults(scope: FastifyInstance, world: World, platforms: 
   }));
 
   scope.delete<{ Params: { id: string } }>("/faults/:id", (request) => {
-    if (!world.faults.forget(request.params.id)) {
-      throw new ControlError(404, "there is no such fault");
+    const { id } = request.params;
+    if (!world.faults.forget(id)) {
+      throw new ControlError(
+        404,
+        `fault ${id} does not exist; GET /_control/faults lists all faults`,
+      );
     }
     return { forgotten: 1 };
   });

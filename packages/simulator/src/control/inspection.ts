@@ -11,19 +11,19 @@ function toVisible({ platform, account, id, text, media, createdAt, createCalls 
   return { platform, account, id, text, media: files, createdAt: created, createCalls };
 }
 
-/** What to look for; undefined if the account asked for does not exist, which shows nothing. */
+/** The filter of a query; undefined when its account does not exist, so that no post matches. */
 function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
-  const { platform, account: either } = query;
+  const { platform, account: idOrUsername } = query;
   const since = instantOf(query["since"], "since");
   const limit = countOf(query["limit"], "limit");
   const bounds = {
     ...(since === undefined ? {} : { since }),
     ...(limit === undefined ? {} : { limit }),
   };
-  if (either === undefined || either === "") {
+  if (idOrUsername === undefined || idOrUsername === "") {
     return platform === undefined ? bounds : { ...bounds, platform };
   }
-  const account = findAccount(world, platforms, platform, either);
+  const account = findAccount(world, platforms, platform, idOrUsername);
   return account === undefined ? undefined : { ...bounds, account };
 }
 

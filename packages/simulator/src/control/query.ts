@@ -6,14 +6,14 @@ import type { World } from "#src/world/world.ts";
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** An instant as ISO text or Unix milliseconds. */
+/** Parses an instant, given as ISO 8601 text or as Unix milliseconds. */
 export function instantOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") {
     return undefined;
   }
   const instant = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isNaN(instant)) {
-    throw new ControlError(400, `${name} is an ISO 8601 time or Unix milliseconds`);
+    throw new ControlError(400, `${name} must be an ISO 8601 time or Unix milliseconds`);
   }
   return instant;
 }
@@ -24,7 +24,7 @@ export function countOf(text: string | undefined, name: string): number | undefi
   }
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0) {
-    throw new ControlError(400, `${name} is a whole number`);
+    throw new ControlError(400, `${name} must be a whole number of at least 0`);
   }
   return count;
 }
@@ -33,21 +33,21 @@ export function requirePlatform(platforms: Platforms, id: string): Platform {
   const platform = platforms.get(id);
   if (platform === undefined) {
     const known = [...platforms.keys()].join(", ");
-    throw new ControlError(400, `platform ${id} is not simulated; there are ${known}`);
+    throw new ControlError(400, `platform ${id} is not simulated; use one of ${known}`);
   }
   return platform;
 }
 
-/** The account of that external id or username, on one platform or, without one, on any. */
+/** The account with that external id or username. Without a platform, all platforms are searched. */
 export function findAccount(
   world: World,
   platforms: Platforms,
   platform: string | undefined,
-  either: string,
+  idOrUsername: string,
 ): Account | undefined {
   const candidates = platform === undefined ? [...platforms.keys()] : [platform];
   for (const candidate of candidates) {
-    const account = world.accounts.find(candidate, either);
+    const account = world.accounts.find(candidate, idOrUsername);
     if (account !== undefined) {
       return account;
     }
@@ -59,11 +59,13 @@ export function requireAccount(
   world: World,
   platforms: Platforms,
   platform: string,
-  either: string,
+  idOrUsername: string,
 ): Account {
-  const account = findAccount(world, platforms, requirePlatform(platforms, platform).id, either);
+  const { id } = requirePlatform(platforms, platform);
+  const account = findAccount(world, platforms, id, idOrUsername);
   if (account === undefined) {
-    throw new ControlError(404, `there is no account ${either} on ${platform}`);
+    const remedy = "create it with POST /_control/accounts";
+    throw new ControlError(404, `account ${idOrUsername} does not exist on ${platform}; ${remedy}`);
   }
   return account;
 }

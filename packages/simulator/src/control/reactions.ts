@@ -51,7 +51,7 @@ const METRICS_BODY = {
 function requirePost(world: World, account: Account, id: string): void {
   const post = world.posts.get(account, id);
   if (post === undefined || post.deletedAt !== null) {
-    throw new ControlError(404, `there is no visible post ${id} on that account`);
+    throw new ControlError(404, `account ${account.username} has no visible post ${id}`);
   }
 }
 
@@ -67,7 +67,7 @@ export function registerReactions(
       const { platform, mediaId, author, text } = request.body;
       const { newCommentId } = requirePlatform(platforms, platform);
       if (newCommentId === undefined) {
-        throw new ControlError(400, `comments cannot be read on ${platform}`);
+        throw new ControlError(400, `the simulated ${platform} has no comments`);
       }
       const account = requireAccount(world, platforms, platform, request.body.account);
       requirePost(world, account, mediaId);
@@ -89,8 +89,8 @@ export function registerReactions(
   );
 
   scope.post<{ Body: MetricsBody }>("/metrics", { schema: { body: METRICS_BODY } }, (request) => {
-    const { platform, account: either, id, ...values } = request.body;
-    requirePost(world, requireAccount(world, platforms, platform, either), id);
+    const { platform, account: idOrUsername, id, ...values } = request.body;
+    requirePost(world, requireAccount(world, platforms, platform, idOrUsername), id);
     return world.reactions.setMetrics(platform, id, values);
   });
 }

@@ -13,7 +13,7 @@ import type { Comment } from "#src/world/reactions.ts";
 const REPLY_WINDOW_MS = 7 * 86_400_000;
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/** Readers have no account here; an author's name always gives the same id. */
+/** An id derived from the author's name, because readers have no accounts in the simulator. */
 function authorId(author: string): string {
   const digits = Buffer.from(author).reduce(
     (sum, byte) => (sum * 31n + BigInt(byte)) % 10n ** 15n,
@@ -22,7 +22,7 @@ function authorId(author: string): string {
   return `3${digits.toString().padStart(15, "0")}`;
 }
 
-function isOpenForMessage(
+function acceptsPrivateReply(
   network: FacebookNetwork,
   { id, createdAt }: Comment,
   now: number,
@@ -47,7 +47,7 @@ export function commentView(
     is_hidden: network.hidden.get(comment.id) ?? false,
     can_hide: !isOwn,
     can_comment: true,
-    can_reply_privately: !isOwn && isOpenForMessage(network, comment, now),
+    can_reply_privately: !isOwn && acceptsPrivateReply(network, comment, now),
     private_reply_conversation: network.answered.has(comment.id)
       ? { id: `t_${comment.id}` }
       : undefined,
@@ -58,20 +58,23 @@ export function commentView(
   };
 }
 
-/** The visible post that the path names; a video also by `<page>_<video>`. */
-export function findShown(network: FacebookNetwork, { id, account }: GraphCall): Post | undefined {
+/** The visible post in the path. The id `<page>_<video>` names a video as well. */
+export function findVisiblePost(
+  network: FacebookNetwork,
+  { id, account }: GraphCall,
+): Post | undefined {
   const { posts } = network.world;
   const post =
     posts.get(account, id) ?? posts.get(account, id.replace(`${account.externalId}_`, ""));
   return post?.deletedAt === null ? post : undefined;
 }
 
-/** Comments on a post, or replies to a comment. */
+/** Lists the comments on a post or the replies to a comment. */
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", "summary", ...PAGING]);
   const { reactions } = network.world;
-  const parent = findShown(network, graphCall) ?? reactions.comment("facebook", id);
+  const parent = findVisiblePost(network, graphCall) ?? reactions.comment("facebook", id);
   const all = reactions
     .commentsOn("facebook", parent?.id ?? refuseObject(id))
     .filter((comment) => comment.createdAt <= asOf);
@@ -83,7 +86,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /{post}/comments`. */
+/** `GET /{post}/comments`: lists the comments on a post. A comment in the path lists its replies. */
 export function listComments(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -114,7 +117,7 @@ function reply(network: FacebookNetwork, { parameters, id, account, now }: Graph
   return { status: 200, body: { id: made.id } };
 }
 
-/** `POST /{comment}/comments`. */
+/** `POST /{comment}/comments`: replies to a comment. */
 export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -125,7 +128,7 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** `POST /{comment}` with `is_hidden`; undefined if there is no such comment. */
+/** `POST /{comment}` with `is_hidden`; undefined when the Page has no comment with that id. */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account } = graphCall;
   const comment = network.world.reactions.comment("facebook", id);
@@ -150,7 +153,7 @@ function sendMessage(network: FacebookNetwork, graphCall: GraphCall): Reply {
   if (typeof text !== "string" || text === "" || comment?.account !== account.externalId) {
     return refuseParameter("The comment or the text of the message is missing.");
   }
-  if (!isOpenForMessage(network, comment, now)) {
+  if (!acceptsPrivateReply(network, comment, now)) {
     const refusal = "A private reply can be sent once, within 7 days of the comment.";
     return refuseGraph({ code: 10_900, subcode: 2_534_014, message: refusal });
   }
@@ -159,7 +162,7 @@ function sendMessage(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `POST /{page}/messages`: a private reply, once for each comment. */
+/** `POST /{page}/messages`: sends a private reply, at most once per comment. */
 export function sendPrivateReply(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

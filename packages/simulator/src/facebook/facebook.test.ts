@@ -47,77 +47,75 @@ async function uploadPhoto(nonce: number): Promise<string> {
 
 const attach = (...ids: string[]) => JSON.stringify(ids.map((id) => ({ media_fbid: id })));
 
-describe("a post", () => {
-  test("is seen by readers from the moment it is published, and a repeat changes nothing", async () => {
-    const made = await feed({ message: "Soon", published: "false" });
-    const id = textOf(made.body["id"]);
-    expect(await visible()).toEqual([]);
-    expect((await call("GET", `${page.externalId}/published_posts`)).body["data"]).toEqual([]);
-    expect((await read(id, "is_published")).body["is_published"]).toBe(false);
+test("a simulated Facebook post is visible once it is published, and publishing it again changes nothing", async () => {
+  const made = await feed({ message: "Soon", published: "false" });
+  const id = textOf(made.body["id"]);
+  expect(await visible()).toEqual([]);
+  expect((await call("GET", `${page.externalId}/published_posts`)).body["data"]).toEqual([]);
+  expect((await read(id, "is_published")).body["is_published"]).toBe(false);
 
-    for (let times = 0; times < 2; times += 1) {
-      const flipped = await call("POST", id, { form: { is_published: "true" } });
-      expect(flipped.body).toEqual({ success: true });
-    }
+  for (let times = 0; times < 2; times += 1) {
+    const flipped = await call("POST", id, { form: { is_published: "true" } });
+    expect(flipped.body).toEqual({ success: true });
+  }
 
-    expect(await visible()).toMatchObject([{ id, text: "Soon", createCalls: 2 }]);
-    const fields = "id,message,permalink_url";
-    const listed = await call("GET", `${page.externalId}/published_posts?fields=${fields}`);
-    expect(itemsOf(listed.body["data"])).toMatchObject([{ id, message: "Soon" }]);
-    expect(errorOf(await call("POST", id, { form: { is_published: "false" } }))).toEqual([
-      400,
-      100,
-      undefined,
-    ]);
-  });
-
-  test("with the text of the newest one is refused, unless another came between", async () => {
-    expect((await feed({ message: "Same" })).status).toBe(200);
-    expect(errorOf(await feed({ message: "Same" }))).toEqual([400, 506, undefined]);
-    await feed({ message: "Other" });
-    expect((await feed({ message: "Same" })).status).toBe(200);
-  });
-
-  test("shows its photos in order, and no photo twice", async () => {
-    const [one, two] = [await uploadPhoto(1), await uploadPhoto(2)];
-    const made = await feed({ message: "Two", attached_media: attach(two, one) });
-    expect(made.status).toBe(200);
-    expect(itemsOf((await visible())[0]?.["media"])).toHaveLength(2);
-    expect(errorOf(await feed({ attached_media: attach(one) }))).toEqual([400, 100, 1_366_051]);
-  });
-
-  test.each<[string, Record<string, string>]>([
-    ["nothing in it", {}],
-    ["an unknown parameter", { message: "x", mesage: "y" }],
-    ["an unknown photo", { attached_media: attach("12") }],
-    ["attached media that is no JSON", { attached_media: "12" }],
-    ["a link that is none", { link: "nowhere" }],
-    ["a flag that is none", { message: "x", published: "maybe" }],
-    ["too long a text", { message: "x".repeat(63_207) }],
-  ])("with %s is refused with code 100", async (_name, form) => {
-    expect(errorOf(await feed(form)).slice(0, 2)).toEqual([400, 100]);
-    expect(await visible()).toEqual([]);
-  });
-
-  test("is gone after its deletion, and a second one finds nothing", async () => {
-    const id = textOf((await feed({ message: "Short" })).body["id"]);
-    expect((await call("DELETE", id)).body).toEqual({ success: true });
-    expect(await visible()).toEqual([]);
-    expect(errorOf(await call("DELETE", id))).toEqual([400, 100, 33]);
-    expect(errorOf(await read(id, "id"))).toEqual([400, 100, 33]);
-  });
-
-  test("of another Page does not exist for this one", async () => {
-    const id = textOf((await feed({ message: "Mine" })).body["id"]);
-    const other = await simulator.account("facebook");
-    const token = other.credentials["accessToken"] ?? "";
-    for (const method of ["GET", "DELETE"]) {
-      expect(errorOf(await call(method, id, { token }))).toEqual([400, 100, 33]);
-    }
-  });
+  expect(await visible()).toMatchObject([{ id, text: "Soon", createCalls: 2 }]);
+  const fields = "id,message,permalink_url";
+  const listed = await call("GET", `${page.externalId}/published_posts?fields=${fields}`);
+  expect(itemsOf(listed.body["data"])).toMatchObject([{ id, message: "Soon" }]);
+  expect(errorOf(await call("POST", id, { form: { is_published: "false" } }))).toEqual([
+    400,
+    100,
+    undefined,
+  ]);
 });
 
-describe("a photo", () => {
+test("the simulated Facebook refuses a post with the same text as the newest post, but not as an older one", async () => {
+  expect((await feed({ message: "Same" })).status).toBe(200);
+  expect(errorOf(await feed({ message: "Same" }))).toEqual([400, 506, undefined]);
+  await feed({ message: "Other" });
+  expect((await feed({ message: "Same" })).status).toBe(200);
+});
+
+test("a simulated Facebook post shows its photos, and a second post cannot use the same photo", async () => {
+  const [one, two] = [await uploadPhoto(1), await uploadPhoto(2)];
+  const made = await feed({ message: "Two", attached_media: attach(two, one) });
+  expect(made.status).toBe(200);
+  expect(itemsOf((await visible())[0]?.["media"])).toHaveLength(2);
+  expect(errorOf(await feed({ attached_media: attach(one) }))).toEqual([400, 100, 1_366_051]);
+});
+
+test.each<[string, Record<string, string>]>([
+  ["no content", {}],
+  ["an unknown parameter", { message: "x", mesage: "y" }],
+  ["an unknown photo", { attached_media: attach("12") }],
+  ["a number as attached media", { attached_media: "12" }],
+  ["an invalid link", { link: "nowhere" }],
+  ["an invalid flag", { message: "x", published: "maybe" }],
+  ["a text that is too long", { message: "x".repeat(63_207) }],
+])("the simulated Facebook answers error code 100 to a post with %s", async (_name, form) => {
+  expect(errorOf(await feed(form)).slice(0, 2)).toEqual([400, 100]);
+  expect(await visible()).toEqual([]);
+});
+
+test("a deleted simulated Facebook post is not visible and cannot be read or deleted again", async () => {
+  const id = textOf((await feed({ message: "Short" })).body["id"]);
+  expect((await call("DELETE", id)).body).toEqual({ success: true });
+  expect(await visible()).toEqual([]);
+  expect(errorOf(await call("DELETE", id))).toEqual([400, 100, 33]);
+  expect(errorOf(await read(id, "id"))).toEqual([400, 100, 33]);
+});
+
+test("a simulated Facebook Page cannot read or delete a post of another Page", async () => {
+  const id = textOf((await feed({ message: "Mine" })).body["id"]);
+  const other = await simulator.account("facebook");
+  const token = other.credentials["accessToken"] ?? "";
+  for (const method of ["GET", "DELETE"]) {
+    expect(errorOf(await call(method, id, { token }))).toEqual([400, 100, 33]);
+  }
+});
+
+describe("Facebook photos", () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
@@ -137,7 +135,7 @@ describe("a photo", () => {
     return `http://127.0.0.1:${(made.address() as AddressInfo).port}`;
   }
 
-  test("is fetched from its address, but never behind a redirect or from a page", async () => {
+  test("the simulated Facebook fetches a photo from its URL, but refuses a redirect and an HTML page", async () => {
     const base = await serveFiles();
     const photo = (path: string) =>
       call("POST", `${page.externalId}/photos`, { form: { url: `${base}${path}`, caption: "Hi" } });
@@ -150,21 +148,21 @@ describe("a photo", () => {
   });
 
   test.each([
-    ["no image", Buffer.from("text")],
-    ["too large", Buffer.concat([pngBytes(), Buffer.alloc(4_000_000)])],
-  ])("that is %s is refused", async (_name, bytes) => {
+    ["is not an image", Buffer.from("text")],
+    ["is too large", Buffer.concat([pngBytes(), Buffer.alloc(4_000_000)])],
+  ])("the simulated Facebook refuses a photo that %s", async (_name, bytes) => {
     const parts = filePart("source", bytes);
     const answer = await call("POST", `${page.externalId}/photos`, { parts });
     expect(errorOf(answer)).toEqual([400, 100, 1_366_046]);
   });
 });
 
-describe("a video", () => {
+describe("Facebook videos", () => {
   const videos = (options: Options) => call("POST", `${page.externalId}/videos`, options);
-  const film = mp4Bytes(5_000_000);
+  const videoBytes = mp4Bytes(5_000_000);
 
   async function begin(): Promise<Body> {
-    const form = { upload_phase: "start", file_size: String(film.length) };
+    const form = { upload_phase: "start", file_size: String(videoBytes.length) };
     return (await videos({ form })).body;
   }
 
@@ -174,11 +172,11 @@ describe("a video", () => {
       upload_session_id: textOf(session),
       start_offset: String(start),
     };
-    const parts = filePart("video_file_chunk", film.subarray(start, end), fields);
+    const parts = filePart("video_file_chunk", videoBytes.subarray(start, end), fields);
     return videos({ parts });
   }
 
-  test("in chunks is processed, unpublished, and published by its id", async () => {
+  test("a simulated Facebook video that is uploaded in chunks is processed before it can be published", async () => {
     const { upload_session_id: session, video_id: video, end_offset: end } = await begin();
     const id = textOf(video);
     const next = Number(textOf(end));
@@ -189,11 +187,11 @@ describe("a video", () => {
     const finish = {
       upload_phase: "finish",
       upload_session_id: textOf(session),
-      description: "Film",
+      description: "Video",
       published: "false",
     };
     expect(errorOf(await videos({ form: finish }))).toEqual([400, 6000, 1_363_026]);
-    await transfer(session, next, film.length);
+    await transfer(session, next, videoBytes.length);
     expect((await videos({ form: finish })).body).toEqual({ success: true });
     expect((await read(id, "status")).body["status"]?.["video_status"]).toBe("processing");
     await advance(2000);
@@ -201,17 +199,17 @@ describe("a video", () => {
     expect(ready.body).toMatchObject({
       published: false,
       permalink_url: `/${page.externalId}/videos/${id}/`,
-      status: { video_status: "ready", uploading_phase: { bytes_transfered: film.length } },
+      status: { video_status: "ready", uploading_phase: { bytes_transfered: videoBytes.length } },
     });
     expect(await visible()).toEqual([]);
     for (let times = 0; times < 2; times += 1) {
       expect((await call("POST", id, { form: { published: "true" } })).status).toBe(200);
     }
-    expect(await visible()).toMatchObject([{ id, text: "Film", createCalls: 2 }]);
+    expect(await visible()).toMatchObject([{ id, text: "Video", createCalls: 2 }]);
   });
 
-  test("that is none ends with an error of processing", async () => {
-    const parts = filePart("source", Buffer.from("no film"), { published: "false" });
+  test("a simulated Facebook video fails in processing and cannot be published when its bytes are not a video", async () => {
+    const parts = filePart("source", Buffer.from("not a video"), { published: "false" });
     const id = textOf((await videos({ parts })).body["id"]);
     await advance(2000);
     expect((await read(id, "status")).body["status"]?.["video_status"]).toBe("error");
@@ -220,10 +218,10 @@ describe("a video", () => {
   });
 });
 
-describe("a reel", () => {
+describe("Facebook reels", () => {
   const reels = (form: Record<string, string>) =>
     call("POST", `${page.externalId}/video_reels`, { form });
-  const film = mp4Bytes(3000);
+  const videoBytes = mp4Bytes(3000);
 
   async function push(url: string, offset: number, bytes: Buffer): Promise<Answer> {
     const answer = await fetch(url, {
@@ -231,7 +229,7 @@ describe("a reel", () => {
       headers: {
         authorization: `OAuth ${page.credentials["accessToken"]}`,
         offset: String(offset),
-        file_size: String(film.length),
+        file_size: String(videoBytes.length),
       },
       body: new Uint8Array(bytes),
     });
@@ -239,16 +237,16 @@ describe("a reel", () => {
     return { status, headers, body: (await answer.json()) as Body };
   }
 
-  test("goes on where its upload stopped, and is there once however often it is finished", async () => {
+  test("a simulated Facebook reel resumes an interrupted upload and is published once, also when finished twice", async () => {
     const { body } = await reels({ upload_phase: "start" });
     const [id, url] = [textOf(body["video_id"]), textOf(body["upload_url"])];
-    const part = await push(url, 0, film.subarray(0, 1000));
+    const part = await push(url, 0, videoBytes.subarray(0, 1000));
     expect(part.body["debug_info"]?.["type"]).toBe("PartialRequestError");
     const { body: status } = await read(id, "status");
     expect(status["status"]?.["uploading_phase"]).toMatchObject({ bytes_transfered: 1000 });
-    const wrong = await push(url, 0, film);
+    const wrong = await push(url, 0, videoBytes);
     expect(wrong.body["debug_info"]?.["type"]).toBe("OffsetInvalidError");
-    expect((await push(url, 1000, film.subarray(1000))).body["success"]).toBe(true);
+    expect((await push(url, 1000, videoBytes.subarray(1000))).body["success"]).toBe(true);
     const finish = { upload_phase: "finish", video_id: id, description: "Reel" };
     await advance(2000);
     for (let times = 0; times < 2; times += 1) {
@@ -262,14 +260,14 @@ describe("a reel", () => {
     expect(done["status"]?.["publishing_phase"]).toMatchObject({ publish_status: "published" });
   });
 
-  test("cannot be finished before its bytes are there, nor the 31st within a day", async () => {
+  test("the simulated Facebook refuses to finish a reel whose bytes are missing, and the 31st reel of a day", async () => {
     const { body } = await reels({ upload_phase: "start" });
     const early = { upload_phase: "finish", video_id: textOf(body["video_id"]) };
     const refused = await reels({ ...early, video_state: "PUBLISHED" });
     expect(errorOf(refused)).toEqual([400, 6000, 1_363_026]);
     const finish = async () => {
       const started = (await reels({ upload_phase: "start" })).body;
-      await push(textOf(started["upload_url"]), 0, film);
+      await push(textOf(started["upload_url"]), 0, videoBytes);
       const video = textOf(started["video_id"]);
       return reels({ upload_phase: "finish", video_id: video, video_state: "PUBLISHED" });
     };
@@ -280,27 +278,25 @@ describe("a reel", () => {
   });
 });
 
-describe("a token", () => {
-  test("that is unknown, or whose app was removed, is refused with 190", async () => {
-    expect(errorOf(await call("GET", "me", { token: "nobody" }))).toEqual([401, 190, 467]);
-    expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
-    expect(errorOf(await call("GET", "me"))).toEqual([401, 190, 458]);
-  });
-
-  test("that made too many calls waits as long as the usage header says", async () => {
-    let answer = await call("GET", "me");
-    expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
-    for (let calls = 0; calls < 4800 && answer.status === 200; calls += 1) {
-      answer = await call("GET", "me");
-    }
-    expect(errorOf(answer)).toEqual([400, 80_001, undefined]);
-    const usage = JSON.parse(answer.headers.get("x-business-use-case-usage") ?? "") as Body;
-    const [entry] = itemsOf(usage[page.externalId]);
-    expect(entry).toMatchObject({ type: "pages", estimated_time_to_regain_access: 1440 });
-  }, 60_000);
+test("the simulated Facebook refuses an unknown token, and the token of a user who removed the app, with code 190", async () => {
+  expect(errorOf(await call("GET", "me", { token: "unknown" }))).toEqual([401, 190, 467]);
+  expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
+  expect(errorOf(await call("GET", "me"))).toEqual([401, 190, 458]);
 });
 
-describe("comments", () => {
+test("the simulated Facebook refuses calls over the limit of 4,800 a day and states the wait in the usage header", async () => {
+  let answer = await call("GET", "me");
+  expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
+  for (let calls = 0; calls < 4800 && answer.status === 200; calls += 1) {
+    answer = await call("GET", "me");
+  }
+  expect(errorOf(answer)).toEqual([400, 80_001, undefined]);
+  const usage = JSON.parse(answer.headers.get("x-business-use-case-usage") ?? "") as Body;
+  const [entry] = itemsOf(usage[page.externalId]);
+  expect(entry).toMatchObject({ type: "pages", estimated_time_to_regain_access: 1440 });
+}, 60_000);
+
+describe("Facebook comments and insights", () => {
   async function comment(): Promise<{ post: string; id: string }> {
     const post = textOf((await feed({ message: "Ask me" })).body["id"]);
     const given = { platform: "facebook", account: page.username, mediaId: post };
@@ -308,7 +304,7 @@ describe("comments", () => {
     return { post, id: textOf(made["id"]) };
   }
 
-  test("are listed, answered, hidden, and answered privately once within 7 days", async () => {
+  test("a simulated Facebook Page lists, answers and hides a comment, and sends one private reply to it", async () => {
     const { post, id } = await comment();
     const fields = "id,from,message,is_hidden,can_reply_privately";
     const list = async () =>
@@ -325,7 +321,7 @@ describe("comments", () => {
     expect(await list()).toMatchObject([{ is_hidden: true, can_reply_privately: false }]);
   });
 
-  test("and numbers: one invalid metric name fails the whole request", async () => {
+  test("simulated Facebook insights return the metrics of a post and refuse a request with one invalid name", async () => {
     const { post } = await comment();
     const given = { platform: "facebook", account: page.username, id: post };
     await simulator.control("/metrics", { ...given, views: 12, likes: 3 });

@@ -12,11 +12,12 @@ import { deleteNode, readNode, updateNode } from "#src/facebook/node.ts";
 import { createPhoto } from "#src/facebook/photos.ts";
 import { listPublishedPosts } from "#src/facebook/published-posts.ts";
 import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
-import { SCOPES, revokeGrant } from "#src/facebook/tokens.ts";
+import { SCOPES } from "#src/facebook/scopes.ts";
 import { createVideo } from "#src/facebook/videos.ts";
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
+import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
@@ -37,10 +38,12 @@ const TOKEN_REFUSAL = graphError(
 );
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "1 to 50 letters, digits, and . _ -";
+  return USERNAME.test(username)
+    ? undefined
+    : "use 1 to 50 letters, digits, dots, underscores and hyphens";
 }
 
-/** A Page with a token that does not end by time. */
+/** A Page with a token that does not expire. */
 function issueAccount(network: FacebookNetwork, username: string | undefined): IssuedAccount {
   const { accounts, clock, snowflakes } = network.world;
   const now = clock.now();
@@ -68,7 +71,7 @@ function issueAccount(network: FacebookNetwork, username: string | undefined): I
   return { account, credentials: { accessToken } };
 }
 
-/** Facebook Pages over the Graph API; the upload host is below `/rupload`. */
+/** Facebook Pages over the Graph API. Paths below `/rupload` stand for the upload host. */
 export function createFacebook(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

@@ -1,5 +1,5 @@
 import type { FacebookNetwork, FacebookPhoto } from "#src/facebook/network.ts";
-import { isThere } from "#src/facebook/network.ts";
+import { existsAt } from "#src/facebook/network.ts";
 import { publishPost, refuseDuplicate } from "#src/facebook/publishing.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
@@ -10,12 +10,12 @@ import type { Call, Reply } from "#src/http/call.ts";
 const MAX_MESSAGE = 63_206;
 const MAX_PHOTOS = 10;
 
-/** Whether a call that may make a post makes it visible: `published` is true unless it says otherwise. */
+/** Whether a call makes its post visible. The parameter `published` is true by default. */
 export function isPublishing(call: Call): boolean {
   return !["false", "0"].includes(parametersOf(call).text("published"));
 }
 
-/** Posts are made on the Page that the token belongs to. */
+/** Refuses the call unless its path names the Page of the token. */
 export function checkPage({ id, account }: GraphCall): void {
   if (id !== account.externalId && id !== "me") {
     refuseObject(id);
@@ -33,7 +33,7 @@ function checkLink(link: string): string {
   return link;
 }
 
-/** Own photos that no post shows yet. */
+/** The photos in `attached_media`. Refuses a photo of another Page, and one that a post already shows. */
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;
   const attached = parameters.json("attached_media") ?? [];
@@ -43,8 +43,8 @@ function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): Faceboo
   return attached.map((one: unknown) => {
     const id = isRecord(one) ? one["media_fbid"] : undefined;
     const photo = typeof id === "string" ? network.photos.get(id) : undefined;
-    if (photo === undefined || photo.page !== account.externalId || !isThere(photo, now)) {
-      return refuseParameter("Param attached_media holds no photo of this Page.");
+    if (photo === undefined || photo.page !== account.externalId || !existsAt(photo, now)) {
+      return refuseParameter("Param attached_media must name photos of this Page.");
     }
     return photo.post === null
       ? photo
@@ -95,7 +95,7 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /{page}/feed`. */
+/** `POST /{page}/feed`: creates a post with a text, a link or photos. */
 export function createFeedPost(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -1,11 +1,11 @@
-import { findShown } from "#src/facebook/comments.ts";
+import { findVisiblePost } from "#src/facebook/comments.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import type { Reply } from "#src/http/call.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 
-/** The names that are left since 2026-06-15, and what each counts. One other name fails the whole request. */
+/** The metrics that Facebook supports since 2026-06-15. One unknown name fails the whole request. */
 const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
   post_media_view: ({ views = 0 }) => views,
   post_total_media_view_unique: ({ reach = 0 }) => reach,
@@ -23,7 +23,7 @@ const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id } = graphCall;
   parameters.checkNames(["metric", "period"]);
-  const post = findShown(network, graphCall) ?? refuseObject(id);
+  const post = findVisiblePost(network, graphCall) ?? refuseObject(id);
   const values = network.world.reactions.metricsOf("facebook", post.id);
   const data = parameters
     .required("metric")
@@ -42,7 +42,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /{post}/insights`. */
+/** `GET /{post}/insights`: reads metrics of a post. */
 export function readInsights(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",

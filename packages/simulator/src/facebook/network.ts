@@ -19,7 +19,7 @@ export interface FacebookPost {
   readonly deletedAt: number | null;
 }
 
-/** A photo of a Page, which one post at most shows. */
+/** A photo of a Page. At most one post shows it. */
 export interface FacebookPhoto {
   readonly id: string;
   readonly page: string;
@@ -27,11 +27,11 @@ export interface FacebookPhoto {
   readonly received: ReceivedMedia;
   readonly createdAt: number;
   readonly deletedAt: number | null;
-  /** The post that shows it. */
+  /** Id of the post that shows the photo. */
   readonly post: string | null;
 }
 
-/** A video or a reel, from the beginning of its upload on. */
+/** A video or a reel, stored from the beginning of its upload. */
 export interface FacebookVideo {
   readonly id: string;
   readonly page: string;
@@ -40,23 +40,23 @@ export interface FacebookVideo {
   readonly title: string;
   readonly description: string;
   readonly createdAt: number;
-  /** When the upload of a video was ended, or a reel was asked to be published. */
+  /** When the client finished the upload; null until then. */
   readonly finishedAt: number | null;
   readonly publishedAt: number | null;
   readonly deletedAt: number | null;
 }
 
-/** What Facebook keeps besides the shared world. */
+/** State of the simulated Facebook in addition to the shared world. */
 export interface FacebookNetwork extends GraphHost {
   readonly posts: Table<FacebookPost>;
   readonly photos: Table<FacebookPhoto>;
   readonly videos: Table<FacebookVideo>;
-  /** The video of each upload session. */
+  /** The video id of each upload session. */
   readonly sessions: Table<string>;
   readonly uploads: Uploads;
-  /** Comments that the Page hid, by id. */
+  /** Whether the Page hid a comment, by the comment's id. */
   readonly hidden: Table<boolean>;
-  /** Comments that were answered privately, by id: once each. */
+  /** The private reply to a comment, by the comment's id. Each comment has at most one. */
   readonly answered: Table<string>;
 }
 
@@ -76,8 +76,8 @@ export function createNetwork(world: World): FacebookNetwork {
   };
 }
 
-/** Whether somebody who reads at that instant finds the object. */
-export function isThere(
+/** Whether the object exists at the instant `asOf`. */
+export function existsAt(
   object: { readonly createdAt: number; readonly deletedAt: number | null },
   asOf: number,
 ): boolean {

@@ -1,6 +1,6 @@
 import { commentView, hideComment } from "#src/facebook/comments.ts";
 import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
-import { isThere } from "#src/facebook/network.ts";
+import { existsAt } from "#src/facebook/network.ts";
 import { publishPost, publishVideo } from "#src/facebook/publishing.ts";
 import { processedAt, progressOf } from "#src/facebook/video-state.ts";
 import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts";
@@ -13,23 +13,24 @@ type View = Readonly<Record<string, unknown>>;
 
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/** The Page's own post of that id, as it was at that instant. A video's is also named `<page>_<video>`. */
+/** The Page's own post in the path, if it existed at the instant `asOf`. */
 function findPost(
   network: FacebookNetwork,
   { id, account }: GraphCall,
   asOf: number,
 ): FacebookPost | undefined {
   const post = network.posts.get(id);
-  return post?.page === account.externalId && isThere(post, asOf) ? post : undefined;
+  return post?.page === account.externalId && existsAt(post, asOf) ? post : undefined;
 }
 
+/** The Page's own video in the path. The id `<page>_<video>` names it as well. */
 function findVideo(
   network: FacebookNetwork,
   { id, account }: GraphCall,
   asOf: number,
 ): FacebookVideo | undefined {
   const video = network.videos.get(id.replace(`${account.externalId}_`, ""));
-  return video?.page === account.externalId && isThere(video, asOf) ? video : undefined;
+  return video?.page === account.externalId && existsAt(video, asOf) ? video : undefined;
 }
 
 function viewOf(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
@@ -46,7 +47,7 @@ function viewOf(network: FacebookNetwork, graphCall: GraphCall): View | undefine
     return videoView(network, video, asOf);
   }
   const photo = network.photos.get(id);
-  if (photo?.page === account.externalId && isThere(photo, asOf)) {
+  if (photo?.page === account.externalId && existsAt(photo, asOf)) {
     return photoView(photo);
   }
   const comment = network.world.reactions.comment("facebook", id);
@@ -67,7 +68,7 @@ function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `GET /{id}`: a Page, a post, a photo, a video, a comment. */
+/** `GET /{id}`: reads a Page, a post, a photo, a video or a comment. */
 export function readNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -79,7 +80,7 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** Publishing an unpublished post can be repeated; the other direction does not exist. */
+/** Publishes an unpublished post. The call can be repeated; unpublishing a post is refused. */
 function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: FacebookPost): Reply {
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["is_published"]);
@@ -100,7 +101,7 @@ function updateVideo(network: FacebookNetwork, graphCall: GraphCall, video: Face
     refuseGraph({
       code: 100,
       subcode: 1_363_026,
-      message: "The upload of the video is not ended.",
+      message: "The upload of the video is not finished.",
     });
   }
   if (progressOf(network, video, now) === "failed") {
@@ -129,7 +130,7 @@ function isComment(network: FacebookNetwork, { params }: Call): boolean {
   return network.world.reactions.comment("facebook", params["id"] ?? "") !== undefined;
 }
 
-/** `POST /{id}`: publishes what is unpublished, hides and shows comments. */
+/** `POST /{id}`: publishes a post or a video, or hides or shows a comment. */
 export function updateNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -140,8 +141,8 @@ export function updateNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** Takes what readers saw away, too. */
-function unpublish(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
+/** Removes a deleted object from what readers see. */
+function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
   const shown = network.world.posts.get(account, id);
   if (shown !== undefined && shown.deletedAt === null) {
     network.world.posts.change(shown, { deletedAt: now });
@@ -154,13 +155,13 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const post = findPost(network, graphCall, now);
   if (post !== undefined) {
     network.posts.put(post.id, { ...post, deletedAt: now });
-    unpublish(network, graphCall, post.id);
+    hideFromReaders(network, graphCall, post.id);
     return SUCCESS;
   }
   const video = findVideo(network, graphCall, now);
   if (video !== undefined) {
     network.videos.put(video.id, { ...video, deletedAt: now });
-    unpublish(network, graphCall, video.id);
+    hideFromReaders(network, graphCall, video.id);
     return SUCCESS;
   }
   const photo = network.photos.get(id);
@@ -171,7 +172,7 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return SUCCESS;
 }
 
-/** `DELETE /{id}`: a post, a video, a photo. */
+/** `DELETE /{id}`: deletes a post, a video or a photo. */
 export function deleteNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "DELETE",

@@ -19,7 +19,7 @@ function refusePhoto(message: string): never {
   });
 }
 
-/** The file of the form, or what its address gave. */
+/** The bytes of the photo: the file in the form, or the file fetched from `url`. */
 function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   const source = parameters.file("source");
   if (source !== undefined) {
@@ -39,7 +39,7 @@ function photoOf(graphCall: GraphCall): ReceivedMedia {
   }
   const received = receive([bytes]);
   return received === undefined || received.kind === "video"
-    ? refusePhoto("The file is no photo")
+    ? refusePhoto("The file is not a photo")
     : received;
 }
 
@@ -75,7 +75,7 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, post_id: post.id } };
 }
 
-/** `POST /{page}/photos`. */
+/** `POST /{page}/photos`: uploads a photo and, unless `published` is false, creates a post that shows it. */
 export function createPhoto(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

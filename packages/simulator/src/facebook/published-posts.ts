@@ -9,13 +9,13 @@ import type { Reply } from "#src/http/call.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 import type { Post } from "#src/world/posts.ts";
 
-/** Unix seconds. */
+/** A parameter in Unix seconds, converted to milliseconds. */
 function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
   return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
 }
 
-/** What readers saw in that time, newest first. */
-function* wanted(
+/** The posts that readers see, published from `since` until before `until`, newest first. */
+function* visiblePosts(
   network: FacebookNetwork,
   { account, parameters, asOf }: GraphCall,
 ): Generator<Post> {
@@ -45,14 +45,14 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, asOf } = graphCall;
   checkPage(graphCall);
   parameters.checkNames(["since", "until", ...PAGING]);
-  const { items, paging } = pageOf(wanted(network, graphCall), graphCall);
+  const { items, paging } = pageOf(visiblePosts(network, graphCall), graphCall);
   const data = items.map((post) =>
     pickFields(parameters, viewOf(network, post, asOf), ["created_time", "message"]),
   );
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /{page}/published_posts`, newest first. */
+/** `GET /{page}/published_posts`: lists the Page's visible posts, newest first. */
 export function listPublishedPosts(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -3,7 +3,7 @@ import { refuseGraph } from "#src/graph/errors.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
-/** Facebook refuses the text of the Page's newest post; with photos it is not taken for the same. */
+/** Refuses a post with the text and link of the Page's newest post. A post with photos is never a duplicate. */
 export function refuseDuplicate(
   network: FacebookNetwork,
   account: Account,
@@ -24,7 +24,7 @@ export function refuseDuplicate(
   }
 }
 
-/** Makes a post visible. A repeat changes nothing and counts as one more call. */
+/** Makes a post visible. A repeat only increases `createCalls`. */
 export function publishPost(
   network: FacebookNetwork,
   account: Account,
@@ -57,7 +57,7 @@ export function publishPost(
   return published;
 }
 
-/** Makes a video visible, at once or when it is processed. A repeat changes nothing and counts as one more call. */
+/** Makes a video visible from the instant `visibleFrom` on. A repeat only increases `createCalls`. */
 export function publishVideo(
   network: FacebookNetwork,
   account: Account,

@@ -14,7 +14,7 @@ const STATES = ["PUBLISHED", "DRAFT"] as const;
 const REELS_PER_DAY = 30;
 const DAY_MS = 86_400_000;
 
-/** Where the bytes of reels go. */
+/** Path segment of the upload host that receives the bytes of reels. */
 export const REEL_EDGE = "video-upload";
 
 function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
@@ -32,7 +32,7 @@ function ownReel(network: FacebookNetwork, { parameters, account }: GraphCall): 
   return video === undefined || !isOwn || video.deletedAt !== null ? refuseObject(id) : video;
 }
 
-/** 30 in 24 hours; finishing one again is no further one. */
+/** Counts a reel on the limit of 30 reels in 24 hours. */
 function spendReel(network: FacebookNetwork, { account, now }: GraphCall): void {
   const key = `facebook:reels:${account.externalId}`;
   const rule = { key, limit: REELS_PER_DAY, windowMs: DAY_MS };
@@ -67,7 +67,7 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { success: true } };
 }
 
-/** `POST /{page}/video_reels`; the bytes go to the upload address in between. */
+/** `POST /{page}/video_reels`: starts or finishes a reel. In between, the client sends the bytes to the upload URL. */
 export function createReel(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -1,12 +1,12 @@
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { receivedBytes } from "#src/graph/rupload.ts";
 
-/** How long Facebook works on a video; long enough to be seen at it by who asks at once. */
+/** Processing time of a video: long enough that a client that polls at once sees the video in progress. */
 const PROCESSING_MS = 1_200;
-/** For so long a reel that readers see already is still said to be published. */
-const PUBLISHING_MS = 400;
+/** How long the status of a visible reel still says that its publishing has not started. */
+const REEL_STATUS_LAG_MS = 400;
 
-/** `uploading` = bytes are missing · `failed` = it is no video. */
+/** `uploading` = bytes are missing · `failed` = the bytes are not a video. */
 export type Progress = "uploading" | "processing" | "failed" | "ready";
 
 export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {
@@ -21,7 +21,7 @@ export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf:
   return received?.kind === "video" ? "ready" : "failed";
 }
 
-/** When a complete upload is processed. */
+/** The instant at which the processing of a complete upload ends, or `now` if that is later. */
 export function processedAt(network: FacebookNetwork, video: FacebookVideo, now: number): number {
   return Math.max(now, (network.uploads.find(video.id)?.completedAt ?? now) + PROCESSING_MS);
 }
@@ -44,7 +44,7 @@ const VIDEO_STATUS: Readonly<Record<Progress, string>> = {
 };
 
 function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): unknown {
-  const lagMs = kind === "reel" ? PUBLISHING_MS : 0;
+  const lagMs = kind === "reel" ? REEL_STATUS_LAG_MS : 0;
   return publishedAt === null || asOf < publishedAt + lagMs
     ? { status: "not_started" }
     : {
@@ -54,7 +54,7 @@ function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): un
       };
 }
 
-/** The field `status`; the misspelt member is Facebook's. */
+/** The field `status` of a video. `bytes_transfered` is misspelt as in Facebook's API. */
 export function statusView(
   network: FacebookNetwork,
   video: FacebookVideo,

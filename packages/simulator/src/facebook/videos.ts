@@ -10,11 +10,11 @@ import { receivedBytes } from "#src/graph/rupload.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
 const PHASES = ["start", "transfer", "finish"] as const;
-/** What Facebook asks for at a time. */
+/** Size of the chunks that Facebook requests. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 const MAX_BYTES = 10_000_000_000;
 
-/** What both ways of making a video begin with. */
+/** Stores a new video or reel and begins its upload. */
 export function beginVideo(
   network: FacebookNetwork,
   { account, now }: GraphCall,
@@ -38,23 +38,23 @@ export function beginVideo(
   return video;
 }
 
-function wordsOf({ parameters }: GraphCall): Pick<FacebookVideo, "title" | "description"> {
+function textsOf({ parameters }: GraphCall): Pick<FacebookVideo, "title" | "description"> {
   return {
     title: parameters.text("title"),
     description: checkMessage("description", parameters.text("description")),
   };
 }
 
-function end(network: FacebookNetwork, graphCall: GraphCall, video: FacebookVideo): void {
+function finishUpload(network: FacebookNetwork, graphCall: GraphCall, video: FacebookVideo): void {
   const { parameters, account, now } = graphCall;
-  const ended = { ...video, ...wordsOf(graphCall), finishedAt: now };
-  network.videos.put(video.id, ended);
+  const finished = { ...video, ...textsOf(graphCall), finishedAt: now };
+  network.videos.put(video.id, finished);
   if (parameters.flag("published", true)) {
-    publishVideo(network, account, ended, processedAt(network, ended, now));
+    publishVideo(network, account, finished, processedAt(network, finished, now));
   }
 }
 
-function simple(network: FacebookNetwork, graphCall: GraphCall): Reply {
+function uploadWhole(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, fetched, now } = graphCall;
   parameters.checkNames(["source", "file_url", "title", "description", "published"]);
   const source = parameters.file("source");
@@ -66,7 +66,7 @@ function simple(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const video = beginVideo(network, graphCall, { kind: "video", fileSize: bytes.length });
   const upload = network.uploads.find(video.id) ?? network.uploads.begin(video.id, video.page);
   network.uploads.complete(network.uploads.append(upload, bytes), now);
-  end(network, graphCall, video);
+  finishUpload(network, graphCall, video);
   return { status: 200, body: { id: video.id } };
 }
 
@@ -85,8 +85,11 @@ function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** The upload of that session, unless it was ended. */
-function openSession(network: FacebookNetwork, { parameters, account }: GraphCall): FacebookVideo {
+/** The video of the upload session. Refuses an unknown session, and one whose video is deleted. */
+function requireSessionVideo(
+  network: FacebookNetwork,
+  { parameters, account }: GraphCall,
+): FacebookVideo {
   const id = network.sessions.get(parameters.required("upload_session_id"));
   const video = network.videos.get(id ?? "");
   return video === undefined || video.page !== account.externalId || video.deletedAt !== null
@@ -102,13 +105,13 @@ function offsetsOf({ fileSize }: FacebookVideo, present: number): Record<string,
 function transfer(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, now } = graphCall;
   parameters.checkNames(["upload_phase", "upload_session_id", "start_offset", "video_file_chunk"]);
-  const video = openSession(network, graphCall);
+  const video = requireSessionVideo(network, graphCall);
   const upload = network.uploads.find(video.id) ?? network.uploads.begin(video.id, video.page);
   const present = receivedBytes(upload);
   const chunk = parameters.file("video_file_chunk");
-  const isInStep = parameters.number("start_offset") === present && upload.completedAt === null;
-  const isFitting = chunk !== undefined && present + chunk.length <= video.fileSize;
-  if (chunk === undefined || chunk.length === 0 || !isInStep || !isFitting) {
+  const isNextChunk = parameters.number("start_offset") === present && upload.completedAt === null;
+  const fitsFileSize = chunk !== undefined && present + chunk.length <= video.fileSize;
+  if (chunk === undefined || chunk.length === 0 || !isNextChunk || !fitsFileSize) {
     const data = offsetsOf(video, present);
     const message = "The chunk does not follow what was uploaded.";
     return refuseGraph({ code: 6001, subcode: 1_363_037, message, data });
@@ -124,13 +127,13 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   const names = ["upload_phase", "upload_session_id", "title", "description", "published"];
   parameters.checkNames(names);
-  const video = openSession(network, graphCall);
+  const video = requireSessionVideo(network, graphCall);
   const upload = network.uploads.find(video.id);
   if (upload === undefined || upload.completedAt === null) {
     refuseGraph({ code: 6000, subcode: 1_363_026, message: "The upload is not complete." });
   }
   if (video.finishedAt === null) {
-    end(network, graphCall, video);
+    finishUpload(network, graphCall, video);
   }
   return { status: 200, body: { success: true } };
 }
@@ -139,7 +142,7 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   checkPage(graphCall);
   if (!parameters.has("upload_phase")) {
-    return simple(network, graphCall);
+    return uploadWhole(network, graphCall);
   }
   switch (parameters.oneOf("upload_phase", PHASES)) {
     case "start":
@@ -164,7 +167,7 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
   }
 }
 
-/** `POST /{page}/videos`, whole or in chunks. */
+/** `POST /{page}/videos`: uploads a video in one call or in chunks. */
 export function createVideo(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -9,16 +9,16 @@ import type { Account } from "#src/world/accounts.ts";
 
 type View = Readonly<Record<string, unknown>>;
 
-/** The Graph API's time: `2026-11-20T09:00:00+0000`. */
+/** An instant in the format of the Graph API: `2026-11-20T09:00:00+0000`. */
 export function timeView(instant: number): string {
   return new Date(instant).toISOString().replace(/\.\d{3}Z$/, "+0000");
 }
 
-function isAsOf(instant: number | null, asOf: number): boolean {
+function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;
 }
 
-/** A photo, or an album of several, names them by their ids. */
+/** The attachment of a post: its photo, or an album of its photos. */
 function attachments({ photos }: FacebookPost): unknown {
   const targets = photos.map((id) => ({ type: "photo", target: { id } }));
   const [first] = targets;
@@ -37,7 +37,7 @@ function summary(count: number): unknown {
   return { data: [], summary: { total_count: count } };
 }
 
-/** Counters that need no insights. */
+/** Counters that are fields of the post itself and need no call to `insights`. */
 function counters(network: FacebookNetwork, id: string): View {
   const { likes = 0, comments = 0, shares } = network.world.reactions.metricsOf("facebook", id);
   return {
@@ -53,7 +53,7 @@ export function postView(network: FacebookNetwork, post: FacebookPost, asOf: num
     id: post.id,
     message: post.message === "" ? undefined : post.message,
     created_time: timeView(post.publishedAt ?? post.createdAt),
-    is_published: isAsOf(post.publishedAt, asOf),
+    is_published: isReached(post.publishedAt, asOf),
     permalink_url: `https://www.facebook.com/${post.page}/posts/${number}`,
     attachments: attachments(post),
     ...counters(network, post.id),
@@ -70,7 +70,7 @@ export function photoView(photo: FacebookPhoto): View {
   };
 }
 
-/** The permalink of a video is a path. */
+/** A video as the API returns it. Its permalink is a path without a host. */
 export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const path = video.kind === "reel" ? `/reel/${video.id}/` : `/${video.page}/videos/${video.id}/`;
   return {
@@ -78,14 +78,14 @@ export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: 
     title: video.title === "" ? undefined : video.title,
     description: video.description === "" ? undefined : video.description,
     created_time: timeView(video.createdAt),
-    published: isAsOf(video.publishedAt, asOf),
+    published: isReached(video.publishedAt, asOf),
     permalink_url: path,
     status: statusView(network, video, asOf),
     ...counters(network, video.id),
   };
 }
 
-/** A video as a post of the Page. */
+/** A video in the shape of a Page post. */
 export function videoPostView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const { description, permalink_url: path, ...view } = videoView(network, video, asOf);
   const attachment = { type: "video_inline", target: { id: video.id } };

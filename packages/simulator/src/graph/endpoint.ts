@@ -14,33 +14,33 @@ import type { Account } from "#src/world/accounts.ts";
 export interface GraphCall extends Moment {
   readonly call: Call;
   readonly parameters: GraphParameters;
-  /** Whom the token acts for. */
+  /** The account that the token acts for. */
   readonly account: Account;
   readonly token: GraphToken;
-  /** As the path has it, for example `v25.0`. */
+  /** API version in the path, for example `v25.0`. */
   readonly version: string;
-  /** The object that the path names; empty where it names none. */
+  /** Id of the object in the path; empty when the path has none. */
   readonly id: string;
 }
 
 export interface GraphEndpoint {
   readonly method: Route["method"];
-  /** Below the version; `:id` is the object. */
+  /** Path below the version, with `:id` for the object. */
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** What the token must have been granted. */
+  /** Permission that the token must have. */
   readonly scope?: string;
-  /** Names of parameters that hold addresses of media, which are fetched before the call is handled. */
+  /** Parameters with URLs of media, which are fetched before the call is handled. */
   readonly fetches?: readonly string[];
   readonly handle: (call: GraphCall) => Reply;
 }
 
-/** One of the two hosts on which Instagram speaks the Graph API, or Facebook's only one. */
+/** A host name of the Graph API. Instagram has one for Facebook Login and one for Instagram Login; Facebook has one. */
 export interface GraphFlavour {
-  /** Stands for the host's name. */
+  /** Path prefix that stands for the host name. */
   readonly prefix: string;
-  /** Whether it takes tokens of accounts that logged in with Instagram itself; it takes no others then. */
+  /** Whether the host accepts tokens of Instagram Login only; otherwise it accepts all others. */
   readonly isInstagramLogin: boolean;
 }
 
@@ -48,19 +48,19 @@ const FACEBOOK_LOGIN: GraphFlavour = { prefix: "", isInstagramLogin: false };
 
 const VERSION = /^v(?:2[2-6])\.0$/;
 
-/** From the header, as Bearer or OAuth, or the parameter. */
+/** The access token in the Authorization header (scheme Bearer or OAuth) or in the parameter `access_token`. */
 export function tokenOf(call: Call): string {
   const [scheme = "", token = ""] = (call.headers.authorization ?? "").split(" ", 2);
   return /^(?:bearer|oauth)$/i.test(scheme) ? token : parametersOf(call).text("access_token");
 }
 
-/** Whose call it is, whatever became of its token. */
+/** The account of the call's token, also when the token has expired or is revoked. */
 export function accountOf({ platform, world, tokens }: GraphHost, call: Call): Account | undefined {
   const token = tokens.find(answeringText(() => tokenOf(call)));
   return token === undefined ? undefined : world.accounts.byId(platform, token.account);
 }
 
-/** A body that cannot be read has no token in it; the endpoint itself says what is wrong. */
+/** The text, or empty when the body is invalid: the endpoint itself reports an invalid body. */
 function answeringText(read: () => string): string {
   let text = "";
   answering(() => {
@@ -70,7 +70,7 @@ function answeringText(read: () => string): string {
   return text;
 }
 
-/** What a permission is called where people log in with Instagram. */
+/** The endpoint's permission; Instagram Login has another name for it. */
 function scopeOf({ scope }: GraphEndpoint, { isInstagramLogin }: GraphFlavour): string | undefined {
   return isInstagramLogin ? scope?.replace(/^instagram_/, "instagram_business_") : scope;
 }
@@ -126,7 +126,7 @@ function limitReached({ platform }: GraphHost): Reply {
   return graphError({ code, message: "There have been too many calls to this account." });
 }
 
-/** Puts version, token, permission and rate limit, with their headers, around a handler. */
+/** The route of an endpoint, which checks version, token, permission and rate limit before the handler runs. */
 export function toGraphRoute(
   host: GraphHost,
   endpoint: GraphEndpoint,

@@ -2,21 +2,21 @@ import { randomBytes } from "node:crypto";
 import { Refused } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 
-/** What an error of the Graph API says, besides its trace id. */
+/** The content of a Graph API error, without its trace id. */
 export interface GraphFault {
   readonly code: number;
   readonly subcode?: number;
   readonly message: string;
-  /** `OAuthException` unless said. */
+  /** Default: `OAuthException`. */
   readonly type?: string;
   readonly isTransient?: boolean;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /** Further members, for example the offsets of a broken upload. */
+  /** Additional data, for example the offsets of an interrupted upload. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The envelope of every error; most are a 400 whatever they mean. */
+/** An error answer of the Graph API. Most errors have status 400, whatever they mean. */
 export function graphError(fault: GraphFault, status = 400): Reply {
   const { code, subcode, message, type, isTransient, userTitle, userMessage, data } = fault;
   const error = {
@@ -43,13 +43,13 @@ export function refuseParameter(message: string, subcode?: number): never {
   return refuseGraph({ code: 100, message, ...(subcode === undefined ? {} : { subcode }) });
 }
 
-/** Not there, or not for this token: the Graph API does not say which. */
+/** Refuses the call because the object is missing or hidden from the token; the Graph API does not say which. */
 export function refuseObject(id: string): never {
   const message = `Unsupported request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation.`;
   return refuseGraph({ code: 100, subcode: 33, type: "GraphMethodException", message });
 }
 
-/** A token that does not work, and why: 460 = password changed, 463 = expired, 467 = invalid, 458 = app removed. */
+/** The answer to an invalid token. Subcodes: 458 = app removed, 460 = password changed, 463 = expired, 467 = invalid. */
 export function tokenError(subcode: number): Reply {
   const message = `Error validating access token: the session is not valid (${subcode}).`;
   return graphError({ code: 190, subcode, message }, 401);
@@ -64,7 +64,7 @@ const BY_STATUS: Readonly<Record<number, GraphFault>> = {
   429: { code: 4, message: "Application request limit reached", isTransient: true },
 };
 
-/** How the Graph API answers a status when nothing more is known. */
+/** The answer of the Graph API with that status, when no specific error applies. */
 export function statusError(status: number): Reply {
   const fault = BY_STATUS[status] ?? {
     code: 2,

@@ -13,29 +13,29 @@ import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-const CODE_LIFE_MS = 600_000;
-const SHORT_LIFE_MS = 3_600_000;
-const LONG_LIFE_MS = 60 * 86_400_000;
+const CODE_LIFETIME_MS = 600_000;
+const SHORT_LIFETIME_MS = 3_600_000;
+const LONG_LIFETIME_MS = 60 * 86_400_000;
 
-/** Facebook Login as one platform has it. */
+/** Options of Facebook Login on one platform. */
 export interface FacebookLogin {
   readonly host: GraphHost;
   readonly scopes: readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
-  /** The Page of an account as `/me/accounts` shows it, with the Page's token. */
+  /** The Page of an account as `/me/accounts` returns it, with the Page's token. */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
-/** The accounts that a person chose for the app, by the person's id. */
+/** External ids of the accounts that a user chose for the app, by the user's id. */
 type Choices = Table<readonly string[]>;
 
-function userTokenReply(accessToken: string, lifeMs: number): Reply {
-  const body = { access_token: accessToken, token_type: "bearer", expires_in: lifeMs / 1000 };
+function userTokenReply(accessToken: string, lifetimeMs: number): Reply {
+  const body = { access_token: accessToken, token_type: "bearer", expires_in: lifetimeMs / 1000 };
   return { status: 200, body };
 }
 
-/** A new person's short token for what was approved. */
+/** Creates a user for the approval and answers with a short-lived user token. */
 function userToken(login: FacebookLogin, choices: Choices, approval: Approval, now: number): Reply {
   const { host } = login;
   const user = host.world.snowflakes.next(now);
@@ -46,29 +46,29 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
     user,
     scopes: approval.scopes,
     issuedAt: now,
-    expiresAt: now + SHORT_LIFE_MS,
+    expiresAt: now + SHORT_LIFETIME_MS,
   });
-  return userTokenReply(token, SHORT_LIFE_MS);
+  return userTokenReply(token, SHORT_LIFETIME_MS);
 }
 
-/** Swaps a user's token for one of 60 days. */
+/** Exchanges a user token for one that lasts 60 days. */
 function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: number): Reply {
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
   if (check.kind === "refused" || check.token.kind !== "user") {
     return graphError({ code: 190, message: "Invalid OAuth access token." });
   }
   const { account, user, scopes } = check.token;
-  const expiresAt = now + LONG_LIFE_MS;
+  const expiresAt = now + LONG_LIFETIME_MS;
   const token = tokens.issue({ kind: "user", account, user, scopes, issuedAt: now, expiresAt });
-  return userTokenReply(token, LONG_LIFE_MS);
+  return userTokenReply(token, LONG_LIFETIME_MS);
 }
 
-/** `GET /oauth/access_token`: a code, or a short token, for a token. */
+/** `GET /oauth/access_token`: exchanges a code for a short-lived token, or a short-lived token for a long-lived one. */
 function tokenRoute(login: FacebookLogin, choices: Choices, codes: AuthorizationCodes): Route {
   const handle = (call: Call, { now }: Moment): Reply => {
     const parameters = parametersOf(call);
     const clientId = parameters.required("client_id");
-    // The simulator knows every app.
+    // The simulator accepts any secret, because it has no registered apps.
     parameters.required("client_secret");
     if (parameters.text("grant_type") === "fb_exchange_token") {
       return longToken(login.host, parameters, now);
@@ -98,7 +98,7 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
   };
 }
 
-/** `GET /me/accounts`: the Pages that the person chose, each with a token that does not end by time. */
+/** `GET /me/accounts`: lists the Pages that the user chose, each with a token that does not expire. */
 function listPages(login: FacebookLogin, choices: Choices) {
   const { host } = login;
   const handle = ({ token, parameters, now }: GraphCall): Reply => {
@@ -128,11 +128,11 @@ function listPages(login: FacebookLogin, choices: Choices) {
   });
 }
 
-/** The dialog, the token endpoint, and the list of what was chosen in the dialog. */
+/** The routes of the login dialog, of the token endpoint, and of the list of chosen Pages. */
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
   const { host, scopes, usernameFault, ensureAccount } = login;
   const { platform, world } = host;
-  const codes = new AuthorizationCodes(world.store, world.secrets, platform, CODE_LIFE_MS);
+  const codes = new AuthorizationCodes(world.store, world.secrets, platform, CODE_LIFETIME_MS);
   const choices: Choices = world.store.table(`${platform}.choices`, { keptOnReset: true });
   return [
     ...authorizeRoutes({

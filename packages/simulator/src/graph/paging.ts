@@ -2,13 +2,13 @@ import { refuseParameter } from "#src/graph/errors.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** What every list takes. */
+/** Parameters that every list accepts. */
 export const PAGING: readonly string[] = ["limit", "after"];
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
-/** A page of a list, with what its answer says about the next one. */
+/** A page of a list; `paging` holds its cursors and the link to the next page. */
 export interface GraphPage<T> {
   readonly items: readonly T[];
   readonly paging: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
   return limit < 1 || limit > maxLimit ? refuseParameter("Param limit is out of range.") : limit;
 }
 
-/** Where the page begins. A cursor of something that is gone is a mistake of the caller. */
+/** Index of the first item of the page. The cursor of an item that no longer exists is refused. */
 function startOf(parameters: GraphParameters, all: readonly { readonly id: string }[]): number {
   const after = parameters.text("after");
   if (after === "") {
@@ -33,7 +33,7 @@ function startOf(parameters: GraphParameters, all: readonly { readonly id: strin
   return index === -1 ? refuseParameter("Invalid cursor") : index + 1;
 }
 
-/** The part of a list that `limit` and `after` ask for. */
+/** The page of a list that the parameters `limit` and `after` select. */
 export function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
   { call, parameters }: { readonly call: Call; readonly parameters: GraphParameters },

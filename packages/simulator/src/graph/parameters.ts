@@ -3,12 +3,12 @@ import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
-/** Every endpoint takes these. */
+/** Parameters that every endpoint accepts. */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format"]);
 
 type Value = string | Buffer;
 
-/** The parameters of a call, from its query, a form, a form with files or JSON, as the Graph API takes them. */
+/** The parameters of a call, from its query and its body: a form, a multipart form or JSON. */
 export class GraphParameters {
   readonly #values: ReadonlyMap<string, Value>;
 
@@ -16,11 +16,11 @@ export class GraphParameters {
     this.#values = values;
   }
 
-  /** The real API ignores most of what it does not know; here a name that nothing uses is a mistake. */
+  /** Refuses unknown parameters. The real API ignores most of them, but here they reveal mistakes of the client. */
   checkNames(known: readonly string[]): void {
     for (const name of this.#values.keys()) {
       if (!known.includes(name) && !COMMON.has(name)) {
-        refuseParameter(`The parameter ${name} is not one of this endpoint`);
+        refuseParameter(`The parameter ${name} is not supported by this endpoint`);
       }
     }
   }
@@ -29,7 +29,7 @@ export class GraphParameters {
     return this.#values.has(name);
   }
 
-  /** A text; empty if it is missing. */
+  /** The parameter as text; empty when it is missing. */
   text(name: string): string {
     const value = this.#values.get(name) ?? "";
     return typeof value === "string" ? value : refuseParameter(`Param ${name} must be a string.`);
@@ -57,7 +57,7 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be a boolean.`);
   }
 
-  /** A whole number of 0 or more. */
+  /** A whole number of at least 0. */
   number(name: string): number {
     const text = this.required(name);
     return /^\d{1,15}$/.test(text)
@@ -65,7 +65,7 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be an integer.`);
   }
 
-  /** JSON in a text, or what a JSON body had there; undefined if it is missing. */
+  /** The parsed JSON of the parameter; undefined when it is missing. */
   json(name: string): unknown {
     const text = this.text(name);
     if (text === "") {
@@ -78,7 +78,7 @@ export class GraphParameters {
     }
   }
 
-  /** The bytes of a file; undefined if there is none. */
+  /** The bytes of a file; undefined when the parameter is missing. */
   file(name: string): Buffer | undefined {
     const value = this.#values.get(name);
     return value === undefined || Buffer.isBuffer(value)
@@ -110,7 +110,7 @@ export function parametersOf(call: Call): GraphParameters {
   return new GraphParameters(new Map<string, Value>([...call.query, ...bodyValues(call)]));
 }
 
-/** The top-level names of `fields=id,status{x},comments.summary(true){y}`. */
+/** The top-level field names of a list such as `fields=id,status{x},comments.summary(true){y}`. */
 export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
   let depth = 0;
   let flat = "";
@@ -123,7 +123,7 @@ export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ""));
 }
 
-/** Takes the fields that the query names, `id` always; one that the object does not have is an error. */
+/** The fields of an object that the query names, and always `id`. Refuses a field that the object does not have. */
 export function pickFields(
   parameters: GraphParameters,
   object: Readonly<Record<string, unknown>>,

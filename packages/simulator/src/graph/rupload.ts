@@ -7,26 +7,26 @@ import type { Table } from "#src/store/table.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** An upload of one file, from its announcement until it was used. */
+/** The upload of one file, which may arrive in several pieces. */
 export interface Upload {
-  /** Of the object that the file is for: a video, a container. */
+  /** Id of the object that the file belongs to: a video or a container. */
   readonly id: string;
   /** External id of the account. */
   readonly owner: string;
-  /** Bytes of each piece that has come, in order. */
+  /** Number of bytes of each received piece, in order. */
   readonly pieces: readonly number[];
-  /** Platform time at which the last byte came; null until then. */
+  /** Platform time of the last byte, Unix milliseconds; null while the upload is incomplete. */
   readonly completedAt: number | null;
-  /** What it turned out to be; null until it is complete, and for what is no image and no video. */
+  /** The received media; null while the upload is incomplete, and when the file is neither an image nor a video. */
   readonly received: ReceivedMedia | null;
 }
 
-/** How many bytes have come. */
+/** Number of bytes received so far. */
 export function receivedBytes({ pieces }: Upload): number {
   return pieces.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Uploads in pieces: of `rupload`, and of `upload_phase=transfer`. */
+/** Uploads in pieces, through the upload host `rupload` or with `upload_phase=transfer`. */
 export class Uploads {
   readonly #rows: Table<Upload>;
   readonly #host: GraphHost;
@@ -46,7 +46,7 @@ export class Uploads {
     return this.#rows.get(id);
   }
 
-  /** Adds what follows what is there. */
+  /** Appends a piece to the received bytes. */
   append(upload: Upload, bytes: Buffer): Upload {
     this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
     const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
@@ -71,7 +71,7 @@ export class Uploads {
   }
 }
 
-/** Errors of the upload host have a shape of their own. */
+/** Ends the call with an error in the upload host's own shape. */
 function refuseUpload(type: string, message: string, retriable: boolean, status = 400): never {
   throw new Refused({ status, body: { debug_info: { retriable, type, message } } });
 }
@@ -80,7 +80,7 @@ function numberHeader(call: Call, name: string): number {
   const text = call.headers[name];
   return typeof text === "string" && /^\d{1,15}$/.test(text)
     ? Number(text)
-    : refuseUpload("ParamError", `the header ${name} is missing or no number`, false);
+    : refuseUpload("ParamError", `the header ${name} is missing or not a number`, false);
 }
 
 function addressOf(call: Call): string | undefined {
@@ -88,15 +88,20 @@ function addressOf(call: Call): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-/** The upload that the path names, if the token may write it and it is not complete. */
-function openUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
+/** The upload in the path. Refuses the call when the token is invalid or belongs to another account. */
+function requireUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
   const check = host.tokens.check(tokenOf(call), now);
   if (check.kind === "refused") {
-    return refuseUpload("NotAuthorizedError", "the token does not work", false, 401);
+    return refuseUpload("NotAuthorizedError", "the access token is not valid", false, 401);
   }
   const upload = uploads.find(call.params["id"] ?? "");
   return upload === undefined || upload.owner !== check.token.account
-    ? refuseUpload("NotAuthorizedError", "there is no such upload for this token", false, 404)
+    ? refuseUpload(
+        "NotAuthorizedError",
+        "the upload does not exist or belongs to another account",
+        false,
+        404,
+      )
     : upload;
 }
 
@@ -116,33 +121,37 @@ function push(uploads: Uploads, upload: Upload, call: Call, now: number): Reply 
   const size = numberHeader(call, "file_size");
   const present = receivedBytes(upload);
   if (offset !== present) {
-    refuseUpload("OffsetInvalidError", `the upload goes on at ${present}, not at ${offset}`, true);
+    refuseUpload(
+      "OffsetInvalidError",
+      `the upload continues at offset ${present}, not at ${offset}`,
+      true,
+    );
   }
   if (size === 0 || offset + call.body.length > size) {
-    refuseUpload("ParamError", "the bytes do not fit the announced file_size", false);
+    refuseUpload("ParamError", "file_size is 0 or smaller than the end of the bytes", false);
   }
   const next = call.body.length === 0 ? upload : uploads.append(upload, call.body);
   if (receivedBytes(next) < size) {
-    refuseUpload("PartialRequestError", "the request ended before the file did", true);
+    refuseUpload("PartialRequestError", "the upload is not complete: bytes are missing", true);
   }
   uploads.complete(next, now);
   return DONE;
 }
 
 function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): Reply {
-  const open = openUpload(host, uploads, call, moment.now);
-  if (open.completedAt !== null) {
-    return refuseUpload("OffsetInvalidError", "the upload is complete already", false);
+  const present = requireUpload(host, uploads, call, moment.now);
+  if (present.completedAt !== null) {
+    return refuseUpload("OffsetInvalidError", "the upload is already complete", false);
   }
   const url = addressOf(call);
   return url === undefined
-    ? push(uploads, open, call, moment.now)
-    : pull(uploads, open, url, moment);
+    ? push(uploads, present, call, moment.now)
+    : pull(uploads, present, url, moment);
 }
 
 /**
- * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, which is at `/rupload/<edge>/<version>/<id>` here: the bytes
- * from `offset` on, or `file_url`. What a broken request brought stays, and the next one goes on behind it.
+ * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at `/rupload/<edge>/<version>/<id>`: receives the
+ * bytes from `offset` on, or fetches `file_url`. Bytes of an interrupted request are kept, and the next one continues.
  */
 export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
   return {
@@ -154,7 +163,7 @@ export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): R
   };
 }
 
-/** The address that `start` hands out. */
+/** The URL to which the client sends the bytes of an upload. */
 export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
   return `${baseUrl}/rupload/${edge}/${version}/${id}`;
 }

@@ -4,25 +4,25 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const TOKEN_CHARACTERS = 120;
 
-/** `instagram` = of an account that logged in with Instagram itself: it works on that host only, and no other one there. */
+/** `instagram` = a token of Instagram Login, which works only on its host; that host accepts no other kind. */
 export type TokenKind = "user" | "page" | "instagram";
 
-/** A token as it is kept. */
+/** A stored token. */
 export interface GraphToken {
   readonly kind: TokenKind;
-  /** External id of the account that it acts for; of the first account that a user manages for a user's. */
+  /** External id of the account that the token acts for; for a user token, of the first account that the user chose. */
   readonly account: string;
-  /** The person who granted it: removing the app takes all of a person's tokens away. */
+  /** The user who granted the token. When a user removes the app, all of the user's tokens are revoked. */
   readonly user: string;
   readonly scopes: readonly string[];
   readonly issuedAt: number;
-  /** Platform time; null = it does not end by time. */
+  /** Platform time, Unix milliseconds; null = the token does not expire. */
   readonly expiresAt: number | null;
-  /** The subcode that it is refused with; null while it works. */
+  /** The error subcode of a revoked token; null while the token is not revoked. */
   readonly deadBecause: number | null;
 }
 
-/** Whether a token works now, or why not. */
+/** Whether a token is valid, or the error subcode that says why it is not. */
 export type TokenCheck =
   | { readonly kind: "valid"; readonly token: GraphToken }
   | { readonly kind: "refused"; readonly subcode: number };
@@ -30,7 +30,7 @@ export type TokenCheck =
 const INVALID = 467;
 const EXPIRED = 463;
 
-/** The tokens of a platform that speaks the Graph API. They survive a reset, as accounts do. */
+/** The tokens of one Graph API platform. Like accounts, they survive a reset. */
 export class GraphTokens {
   readonly #rows: Table<GraphToken>;
   readonly #secrets: Secrets;
@@ -41,7 +41,7 @@ export class GraphTokens {
   }
 
   issue(token: Omit<GraphToken, "deadBecause">): string {
-    // How they begin on graph.instagram.com and on graph.facebook.com.
+    // Tokens of graph.instagram.com begin with IGAA, those of graph.facebook.com with EAA.
     const prefix = token.kind === "instagram" ? "IGAA" : "EAA";
     const text = this.#secrets.issue(`${prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     this.#rows.put(text, { ...token, deadBecause: null });
@@ -61,13 +61,13 @@ export class GraphTokens {
       : { kind: "valid", token };
   }
 
-  /** Whatever became of it. */
+  /** The token, also when it has expired or is revoked. */
   find(text: string): GraphToken | undefined {
     return this.#rows.get(text);
   }
 
-  /** Takes away every token of a person: a changed password (460), a removed app (458). */
-  end(user: string, subcode: number): void {
+  /** Revokes every token of a user. The subcode says why: 458 = app removed, 460 = password changed. */
+  revokeAll(user: string, subcode: number): void {
     for (const [text, token] of this.#rows.entries()) {
       if (token.user === user && token.deadBecause === null) {
         this.#rows.put(text, { ...token, deadBecause: subcode });

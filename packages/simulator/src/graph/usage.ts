@@ -4,17 +4,17 @@ import type { Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Spending } from "#src/world/limits.ts";
 
-/** 4,800 calls in 24 hours for each person engaged with the account; simulated accounts have one such person. */
-const CALLS = 4800;
+/** Maximum number of calls in 24 hours per engaged user of an account; a simulated account has one engaged user. */
+const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
 /** Counts a call on the account's business use case limit. */
 export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
-  return world.limits.spend([{ key, limit: CALLS, windowMs: WINDOW_MS }], now);
+  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
 }
 
-/** Percentages, and the minutes until a caller who is over the limit may come back. */
+/** The usage headers: percentages of the limit, and the minutes until a caller over the limit regains access. */
 function usageHeaders(
   { platform }: GraphHost,
   account: Account,
@@ -40,14 +40,19 @@ export function withUsage(
   const [standing] = standings;
   const used = standing === undefined ? 0 : standing.limit - standing.remaining;
   const minutes = allowed ? 0 : Math.ceil(((standing?.resetAt ?? now) - now) / 60_000);
-  const headers = usageHeaders(host, account, Math.floor((used / CALLS) * 100), minutes);
+  const headers = usageHeaders(
+    host,
+    account,
+    Math.floor((used / MAX_CALLS_PER_DAY) * 100),
+    minutes,
+  );
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/** How long a simulated 429 asks to wait, in minutes: tests cannot wait for a real window, and 0 is no wait named. */
+/** Wait in minutes that a simulated 429 asks for. It is short for tests; 0 would mean that no wait is stated. */
 const SIMULATED_WAIT_MINUTES = 0.03;
 
-/** An error for the `status` fault; a limit names its wait, as ever, in the usage header. */
+/** The answer to a `status` fault. As on the real API, a 429 states its wait in the usage headers. */
 export function statusReply(host: GraphHost, account: Account | undefined, status: number): Reply {
   const reply = statusError(status);
   return status === 429 && account !== undefined

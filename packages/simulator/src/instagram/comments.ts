@@ -12,7 +12,7 @@ const MAX_LIMIT = 50;
 const MAX_MESSAGE_BYTES = 1000;
 const PRIVATE_REPLY_WINDOW_MS = 7 * 86_400_000;
 
-/** The reader's comment below one of the account's posts. */
+/** A reader's comment on one of the account's posts. Refuses the call when it does not exist. */
 function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id: string): Comment {
   const comment = world.reactions.comment("instagram", id);
   const post = world.posts.get(account, comment?.mediaId ?? "");
@@ -21,7 +21,7 @@ function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id:
     : comment;
 }
 
-/** Newest first; hidden ones are not listed. */
+/** Lists comments newest first, without hidden ones. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
   const { posts, reactions } = network.world;
@@ -41,7 +41,7 @@ function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /:media/comments`. */
+/** `GET /:media/comments`: lists the comments on a post. */
 export function listComments(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -53,7 +53,7 @@ export function listComments(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** A reply to a reply belongs to the top one. */
+/** A reply to a reply belongs to the top-level comment. */
 function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, now, id: path } = graphCall;
   parameters.checkNames(["message"]);
@@ -67,7 +67,7 @@ function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /:comment/replies`. */
+/** `POST /:comment/replies`: replies to a comment. */
 export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -78,7 +78,7 @@ export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** Hides or shows a reader's comment; the own ones stay visible. */
+/** Hides or shows a reader's comment. The account's own replies cannot be hidden. */
 export function hideComment(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, id } = graphCall;
   parameters.checkNames(["hide"]);
@@ -95,7 +95,7 @@ function textOf(value: unknown): string {
     : refuseParameter("Param message must have a text of at most 1000 bytes");
 }
 
-/** One for each comment, within seven days. */
+/** Sends a private reply, at most one per comment, within seven days. */
 function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now, id: path } = graphCall;
   const pageId = network.ownerships.get(account.externalId)?.pageId;
@@ -121,7 +121,7 @@ function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Repl
   return { status: 200, body };
 }
 
-/** `POST /:page/messages` with a comment's id. */
+/** `POST /:page/messages`: sends a private reply to a comment. */
 export function privateReply(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -6,7 +6,7 @@ import {
   refuseImageFormat,
   refuseImageSize,
   refuseRatio,
-  refuseTags,
+  refuseTagCount,
 } from "#src/instagram/errors.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { receive, toPosted } from "#src/world/received-media.ts";
@@ -18,8 +18,8 @@ const MAX_MENTIONS = 20;
 const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
 const MAX_RATIO = 1.91;
-/** Sizes are whole pixels: 1080 x 1351 is 4:5 to everybody. */
-const RATIO_MARGIN = 0.01;
+/** Tolerance of the aspect ratio, because sizes are whole pixels: 1080 x 1351 counts as 4:5. */
+const RATIO_TOLERANCE = 0.01;
 
 function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
@@ -32,18 +32,18 @@ export function checkCaption(caption: string): void {
   const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
   const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
   if (hashtags > MAX_HASHTAGS || mentions > MAX_MENTIONS) {
-    refuseTags();
+    refuseTagCount();
   }
 }
 
 function checkRatio({ width, height }: ReceivedMedia): void {
   const ratio = width === undefined || height === undefined ? 1 : width / height;
-  if (ratio < MIN_RATIO - RATIO_MARGIN || ratio > MAX_RATIO + RATIO_MARGIN) {
+  if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) {
     refuseRatio();
   }
 }
 
-/** The image that `image_url` names: a JPEG by its header and by its bytes. */
+/** The image at `image_url`. Refuses it unless its content type and its bytes are both JPEG. */
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {
@@ -60,8 +60,8 @@ export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   return toPosted(received);
 }
 
-/** The film that `video_url` names, or why there is none. */
-export function fetchFilm({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
+/** The video at `video_url`, or the error that the container's status reports later. */
+export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
   const file = fetched.get(parameters.required("video_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("video/")) {
     return { media: [], error: { subcode: 2_207_077, message: "Video download failed" } };

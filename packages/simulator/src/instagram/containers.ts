@@ -5,28 +5,28 @@ import type { PostedMedia } from "#src/world/posts.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
-/** What Instagram found wrong with a container. */
+/** Why Instagram cannot publish a container. */
 export interface ContainerError {
   readonly subcode: number;
   readonly message: string;
 }
 
-/** Something that may become a post, once. */
+/** A media container, which can be published as a post once. */
 export interface Container {
   readonly id: string;
   /** External id of the account. */
   readonly owner: string;
   readonly kind: ContainerKind;
-  /** A part of a carousel, which cannot be published by itself. */
+  /** Whether the container is a carousel item, which cannot be published alone. */
   readonly isChild: boolean;
   readonly caption: string;
-  /** What readers will see, of a carousel that of its children; empty for a film that is pushed and not there yet. */
+  /** Media of the post; a carousel has those of its children. Empty when the client pushes the video. */
   readonly media: readonly PostedMedia[];
-  /** Whether its film is pushed to the upload host. */
+  /** Whether the client pushes the video to the upload host. */
   readonly isPushed: boolean;
   /** Platform time, Unix milliseconds. */
   readonly createdAt: number;
-  /** Known from the beginning, told when it was processed. */
+  /** Known when the container is created, but reported by its status only after the processing time. */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
 }
@@ -35,14 +35,14 @@ export type ContainerStatus =
   | { readonly code: "IN_PROGRESS" | "FINISHED" | "PUBLISHED" | "EXPIRED" }
   | { readonly code: "ERROR"; readonly error: ContainerError };
 
-const LIFE_MS = 86_400_000;
-/** How long Instagram works on a film; long enough to be seen at it once by who asks every second. */
+const LIFETIME_MS = 86_400_000;
+/** Processing time of a video: a client that polls every second sees it in progress at least once. */
 const PROCESSING_MS = 1200;
-const NO_FILM: ContainerError = { subcode: 2_207_026, message: "Unsupported video format" };
+const NOT_A_VIDEO: ContainerError = { subcode: 2_207_026, message: "Unsupported video format" };
 
-/** Why a film that has come cannot be used; null if it can. */
-function filmError({ received }: Upload): ContainerError | null {
-  return received?.kind === "video" ? null : NO_FILM;
+/** Why an uploaded file cannot be published as a video; null when it can. */
+function uploadError({ received }: Upload): ContainerError | null {
+  return received?.kind === "video" ? null : NOT_A_VIDEO;
 }
 
 /** All containers, with the uploads that belong to them. */
@@ -60,19 +60,19 @@ export class Containers {
     return container;
   }
 
-  /** The account's own that was there at that instant. */
+  /** The account's container, if it existed at that instant. */
   find(owner: string, id: string, instant: number): Container | undefined {
     const container = this.#rows.get(id);
     return container?.owner === owner && container.createdAt <= instant ? container : undefined;
   }
 
-  /** How far Instagram was with it at that instant. */
+  /** The status of a container at that instant. */
   statusOf(container: Container, instant: number): ContainerStatus {
     const { createdAt, publishedAt, kind } = container;
     if (publishedAt !== null && publishedAt <= instant) {
       return { code: "PUBLISHED" };
     }
-    if (instant >= createdAt + LIFE_MS) {
+    if (instant >= createdAt + LIFETIME_MS) {
       return { code: "EXPIRED" };
     }
     const startedAt = this.#startedAt(container);
@@ -80,11 +80,11 @@ export class Containers {
       return { code: "IN_PROGRESS" };
     }
     const upload = this.#uploads.find(container.id);
-    const error = upload === undefined ? container.error : filmError(upload);
+    const error = upload === undefined ? container.error : uploadError(upload);
     return error === null ? { code: "FINISHED" } : { code: "ERROR", error };
   }
 
-  /** What readers see of it; empty while a film has not come. */
+  /** The media that readers see; empty while the client has not pushed the video. */
   mediaOf(container: Container): readonly PostedMedia[] {
     const received = this.#uploads.find(container.id)?.received;
     return received === undefined || received === null
@@ -92,7 +92,7 @@ export class Containers {
       : [{ kind: received.kind, sha256: received.sha256 }];
   }
 
-  /** When Instagram had all that it needs; null while it has not. */
+  /** When processing started; null while the client has not pushed the whole video. */
   #startedAt({ id, createdAt, isPushed }: Container): number | null {
     return isPushed ? (this.#uploads.find(id)?.completedAt ?? null) : createdAt;
   }

@@ -2,12 +2,17 @@ import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { ruploadUrl } from "#src/graph/rupload.ts";
 import type { Reply } from "#src/http/call.ts";
-import { checkCaption, fetchFilm, fetchImage } from "#src/instagram/container-rules.ts";
+import { checkCaption, fetchImage, fetchVideo } from "#src/instagram/container-rules.ts";
 import type { Container } from "#src/instagram/containers.ts";
-import { refuseChildCount, refuseGone, refuseNotReady, refuseType } from "#src/instagram/errors.ts";
+import {
+  refuseChildCount,
+  refuseMissingContainer,
+  refuseNotReady,
+  refuseType,
+} from "#src/instagram/errors.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 
-const CONTAINERS_A_DAY = 400;
+const MAX_CONTAINERS_PER_DAY = 400;
 const DAY_MS = 86_400_000;
 const MIN_CHILDREN = 2;
 const MAX_CHILDREN = 10;
@@ -26,25 +31,25 @@ const PARAMETERS = [
   "thumb_offset",
 ];
 
-type Made = Pick<Container, "kind" | "media" | "error" | "isPushed">;
+type ContainerContent = Pick<Container, "kind" | "media" | "error" | "isPushed">;
 
-function imageOf(graphCall: GraphCall): Made {
+function imageOf(graphCall: GraphCall): ContainerContent {
   const media = [fetchImage(graphCall)];
   return { kind: "image", media, error: null, isPushed: false };
 }
 
-/** A film is pushed, or fetched from its address; what is wrong with that one is told by its status. */
-function reelOf(graphCall: GraphCall): Made {
+/** A video that the client pushes, or one from `video_url`. A failed fetch is reported by the container's status. */
+function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
   if (isPushed === parameters.has("video_url")) {
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
   }
-  const film = isPushed ? { media: [], error: null } : fetchFilm(graphCall);
-  return { kind: "reel", isPushed, ...film };
+  const video = isPushed ? { media: [], error: null } : fetchVideo(graphCall);
+  return { kind: "reel", isPushed, ...video };
 }
 
-/** The children in their order: own, ready, never published and none twice. */
+/** The children of a carousel, in order. Each must be the account's own, ready, unpublished, and listed once. */
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;
   const ids = parameters.required("children").split(",");
@@ -52,32 +57,36 @@ function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Con
     refuseChildCount();
   }
   if (new Set(ids).size < ids.length) {
-    refuseParameter("A child stands twice in children");
+    refuseParameter("Param children names the same container twice");
   }
   return ids.map((id) => {
     const child = containers.find(account.externalId, id, now);
     if (child === undefined) {
-      return refuseGone();
+      return refuseMissingContainer();
     }
     const { code } = containers.statusOf(child, now);
     if (!child.isChild || code === "ERROR") {
-      return refuseParameter(`${id} cannot be a part of a carousel`);
+      return refuseParameter(`${id} cannot be an item of a carousel`);
     }
     if (code !== "FINISHED") {
-      return code === "IN_PROGRESS" ? refuseNotReady() : refuseGone();
+      return code === "IN_PROGRESS" ? refuseNotReady() : refuseMissingContainer();
     }
     return child;
   });
 }
 
-function carouselOf(network: InstagramNetwork, graphCall: GraphCall): Made {
+function carouselOf(network: InstagramNetwork, graphCall: GraphCall): ContainerContent {
   const children = childrenOf(network, graphCall);
   const media = children.flatMap((child) => network.containers.mediaOf(child));
   return { kind: "carousel", media, error: null, isPushed: false };
 }
 
-/** A single film is a reel; a part of a carousel says what it is as well, an image nothing. */
-function makeOf(network: InstagramNetwork, graphCall: GraphCall, isChild: boolean): Made {
+/** The content for a `media_type`: REELS is a single video, VIDEO a video in a carousel; images need no type. */
+function contentOf(
+  network: InstagramNetwork,
+  graphCall: GraphCall,
+  isChild: boolean,
+): ContainerContent {
   const type = graphCall.parameters.text("media_type");
   switch (type) {
     case "":
@@ -98,7 +107,7 @@ function makeOf(network: InstagramNetwork, graphCall: GraphCall, isChild: boolea
 
 function spendContainer({ world }: InstagramNetwork, { account, now }: GraphCall): void {
   const key = `instagram:containers:${account.externalId}`;
-  const rule = { key, limit: CONTAINERS_A_DAY, windowMs: DAY_MS };
+  const rule = { key, limit: MAX_CONTAINERS_PER_DAY, windowMs: DAY_MS };
   if (!world.limits.spend([rule], now).allowed) {
     refuseGraph({ code: 80_002, message: "There have been too many containers on this account." });
   }
@@ -113,10 +122,10 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const isChild = parameters.flag("is_carousel_item", false);
   const caption = parameters.text("caption");
   if (isChild && caption !== "") {
-    refuseParameter("A part of a carousel has no caption");
+    refuseParameter("A carousel item cannot have a caption");
   }
   checkCaption(caption);
-  const made = makeOf(network, graphCall, isChild);
+  const made = contentOf(network, graphCall, isChild);
   spendContainer(network, graphCall);
   const id = network.world.snowflakes.next(now);
   const owner = account.externalId;
@@ -136,7 +145,7 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
 }
 
-/** `POST /:account/media`: the container of an image, a film, a carousel or a part of one. */
+/** `POST /:account/media`: creates the container of an image, a reel, a carousel or a carousel item. */
 export function createContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

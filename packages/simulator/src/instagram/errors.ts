@@ -1,6 +1,6 @@
 import { refuseGraph } from "#src/graph/errors.ts";
 
-/** An error of Instagram's own list: literal code, subcode and words for people. */
+/** A function that refuses the call with an error from Instagram's published list. */
 function refusal(code: number, subcode: number, message: string, status?: number) {
   return (): never => refuseGraph({ code, subcode, message, userMessage: message }, status);
 }
@@ -10,7 +10,7 @@ export const refuseNotReady = refusal(
   2_207_027,
   "The media is not ready for publishing, please wait for a moment",
 );
-export const refuseGone = refusal(
+export const refuseMissingContainer = refusal(
   24,
   2_207_008,
   "The requested resource does not exist: the media container is not found or has expired",
@@ -21,7 +21,11 @@ export const refuseDailyLimit = refusal(
   "You reached maximum number of posts that is allowed to be published by Content Publishing API",
 );
 export const refuseCaption = refusal(36_004, 2_207_010, "The submitted caption was too long");
-export const refuseTags = refusal(100, 2_207_040, "Cannot use more than 20 tags or 30 hashtags");
+export const refuseTagCount = refusal(
+  100,
+  2_207_040,
+  "Cannot use more than 20 tags or 30 hashtags",
+);
 export const refuseChildCount = refusal(
   100,
   2_207_028,
@@ -31,7 +35,7 @@ export const refuseType = refusal(100, 2_207_023, "The media type is unknown");
 export const refuseFetch = refusal(
   9004,
   2_207_052,
-  "The media could not be fetched from this uri, or is no photo or video",
+  "The media could not be fetched from this uri, or is not a photo or video",
 );
 export const refuseImageSize = refusal(36_000, 2_207_004, "The image is too large to download");
 export const refuseImageFormat = refusal(36_001, 2_207_005, "The image format is not supported");

@@ -8,7 +8,7 @@ import type { MetricValues } from "#src/world/reactions.ts";
 
 type Metrics = Readonly<Record<string, (values: MetricValues) => number>>;
 
-const BOTH: Metrics = {
+const COMMON_METRICS: Metrics = {
   views: ({ views, impressions }) => views ?? impressions ?? 0,
   reach: ({ reach = 0 }) => reach,
   likes: ({ likes = 0 }) => likes,
@@ -18,16 +18,21 @@ const BOTH: Metrics = {
   total_interactions: ({ likes = 0, comments = 0, shares = 0, saves = 0 }) =>
     likes + comments + shares + saves,
 };
-const NONE = () => 0;
+const notSimulated = () => 0;
 
-/** What can be asked for of each type. One other name fails the whole request. */
+/** Metrics of each product type. One unsupported name fails the whole request. */
 const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
-  FEED: { ...BOTH, profile_visits: NONE, follows: NONE, reposts: NONE },
+  FEED: {
+    ...COMMON_METRICS,
+    profile_visits: notSimulated,
+    follows: notSimulated,
+    reposts: notSimulated,
+  },
   REELS: {
-    ...BOTH,
-    ig_reels_avg_watch_time: NONE,
-    ig_reels_video_view_total_time: NONE,
-    reels_skip_rate: NONE,
+    ...COMMON_METRICS,
+    ig_reels_avg_watch_time: notSimulated,
+    ig_reels_video_view_total_time: notSimulated,
+    reels_skip_rate: notSimulated,
   },
 };
 
@@ -56,7 +61,7 @@ function refuseMetric(name: string): never {
   );
 }
 
-/** `GET /:media/insights`. */
+/** `GET /:media/insights`: reads metrics of a post. */
 export function readInsights(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -10,10 +10,10 @@ import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** Stands for www.instagram.com, api.instagram.com and graph.instagram.com. */
+/** Paths below `/login` stand for www.instagram.com, api.instagram.com and graph.instagram.com. */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
-/** What an app may ask for; there is no permission to delete. */
+/** Permissions of Instagram Login, which has none for deleting posts. */
 const SCOPES: readonly string[] = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -22,37 +22,42 @@ const SCOPES: readonly string[] = [
   "instagram_business_manage_messages",
 ];
 
-const CODE_LIFE_MS = 3_600_000;
-const SHORT_LIFE_MS = 3_600_000;
-const LONG_LIFE_MS = 60 * 86_400_000;
+const CODE_LIFETIME_MS = 3_600_000;
+const SHORT_LIFETIME_MS = 3_600_000;
+const LONG_LIFETIME_MS = 60 * 86_400_000;
 const MIN_REFRESH_AGE_MS = 86_400_000;
 
 type Grant = Pick<GraphToken, "account" | "user" | "scopes">;
 
-function issue({ tokens }: InstagramNetwork, grant: Grant, now: number, lifeMs: number): string {
-  return tokens.issue({ kind: "instagram", ...grant, issuedAt: now, expiresAt: now + lifeMs });
+function issue(
+  { tokens }: InstagramNetwork,
+  grant: Grant,
+  now: number,
+  lifetimeMs: number,
+): string {
+  return tokens.issue({ kind: "instagram", ...grant, issuedAt: now, expiresAt: now + lifetimeMs });
 }
 
-/** A token of 60 days for an account, as somebody has it who logged in. */
+/** Issues a 60-day token of Instagram Login for an account, without an authorization. */
 export function issueLongToken(
   network: InstagramNetwork,
   account: Account,
 ): { readonly accessToken: string; readonly expiresInSeconds: number } {
   const user = network.ownerships.get(account.externalId)?.userId ?? "";
   const grant = { account: account.externalId, user, scopes: SCOPES };
-  const accessToken = issue(network, grant, network.world.clock.now(), LONG_LIFE_MS);
-  return { accessToken, expiresInSeconds: LONG_LIFE_MS / 1000 };
+  const accessToken = issue(network, grant, network.world.clock.now(), LONG_LIFETIME_MS);
+  return { accessToken, expiresInSeconds: LONG_LIFETIME_MS / 1000 };
 }
 
 function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, now: number) {
-  const accessToken = issue(network, { account, user, scopes }, now, LONG_LIFE_MS);
-  const expiresIn = LONG_LIFE_MS / 1000;
+  const accessToken = issue(network, { account, user, scopes }, now, LONG_LIFETIME_MS);
+  const expiresIn = LONG_LIFETIME_MS / 1000;
   const permissions = scopes.join(",");
   const body = { access_token: accessToken, token_type: "bearer", expires_in: expiresIn };
   return { status: 200, body: { ...body, permissions } };
 }
 
-/** The token that is to be exchanged or renewed, if it works here. */
+/** The token to exchange or refresh, or the error answer when it is not a valid token of Instagram Login. */
 function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
   const check = network.tokens.check(text, now);
   if (check.kind === "refused") return tokenError(check.subcode);
@@ -75,12 +80,12 @@ function route(
   };
 }
 
-/** `POST /oauth/access_token` on api.instagram.com: a code for a token of an hour. */
+/** `POST /oauth/access_token` on api.instagram.com: exchanges a code for a one-hour token. */
 function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route {
   return route("POST", "/oauth/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
     parameters.oneOf("grant_type", ["authorization_code"]);
-    // The simulator knows every app.
+    // The simulator accepts any secret, because it has no registered apps.
     parameters.required("client_secret");
     const approval = codes.redeem(
       {
@@ -101,13 +106,13 @@ function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route 
     }
     const user = network.ownerships.get(account)?.userId ?? "";
     const { scopes } = approval;
-    const accessToken = issue(network, { account, user, scopes }, now, SHORT_LIFE_MS);
+    const accessToken = issue(network, { account, user, scopes }, now, SHORT_LIFETIME_MS);
     const permissions = scopes.join(",");
     return { status: 200, body: { access_token: accessToken, user_id: account, permissions } };
   });
 }
 
-/** `GET /access_token` on graph.instagram.com: a token of an hour for one of 60 days. */
+/** `GET /access_token` on graph.instagram.com: exchanges a one-hour token for a 60-day token. */
 function exchangeRoute(network: InstagramNetwork): Route {
   return route("GET", "/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
@@ -118,7 +123,7 @@ function exchangeRoute(network: InstagramNetwork): Route {
   });
 }
 
-/** `GET /refresh_access_token`: of a token that is a day old and has not ended. There is nothing else to renew it with. */
+/** `GET /refresh_access_token`: renews a valid token that is at least a day old. There are no refresh tokens. */
 function refreshRoute(network: InstagramNetwork): Route {
   return route("GET", "/refresh_access_token", "refresh", (call, { now }) => {
     const parameters = parametersOf(call);
@@ -131,16 +136,16 @@ function refreshRoute(network: InstagramNetwork): Route {
   });
 }
 
-/** Where people approve with Instagram itself, and the three token endpoints. */
+/** The routes of Instagram Login: the authorization page and three token endpoints. */
 export function instagramLoginRoutes(
   network: InstagramNetwork,
-  people: {
+  accountRules: {
     readonly usernameFault: (username: string) => string | undefined;
     readonly ensureAccount: (username: string | undefined) => Account;
   },
 ): readonly Route[] {
   const { store, secrets, settings } = network.world;
-  const codes = new AuthorizationCodes(store, secrets, "instagram.login", CODE_LIFE_MS);
+  const codes = new AuthorizationCodes(store, secrets, "instagram.login", CODE_LIFETIME_MS);
   return [
     ...authorizeRoutes({
       platform: "instagram",
@@ -151,7 +156,7 @@ export function instagramLoginRoutes(
       pkce: "none",
       settings,
       codes,
-      ...people,
+      ...accountRules,
     }),
     codeRoute(network, codes),
     exchangeRoute(network),

@@ -17,8 +17,8 @@ const FILES: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = 
   "/wide.jpg": ["image/jpeg", jpegBytes(0, 2000, 1000)],
   "/picture.png": ["image/png", pngBytes()],
   "/page.jpg": ["text/html", Buffer.from("<html>")],
-  "/lie.jpg": ["image/jpeg", pngBytes()],
-  "/film.mp4": ["video/mp4", mp4Bytes(5000)],
+  "/png-bytes.jpg": ["image/jpeg", pngBytes()],
+  "/video.mp4": ["video/mp4", mp4Bytes(5000)],
 };
 
 beforeEach(async () => {
@@ -80,176 +80,176 @@ async function push(uri: string, bytes: Buffer, headers: Fields = {}): Promise<A
   return { status: response.status, headers: response.headers, body };
 }
 
-describe("publishing", () => {
-  test("an image is fetched, and visible once its container is published, which happens once", async () => {
-    const container = idOf(await createImage({ caption: "Harbour #sea" }));
-    expect(await status(container)).toBe("FINISHED");
-    expect(await visible()).toEqual([]);
-    const id = idOf(await publish(container));
-    expect(id).not.toBe(container);
-    expect(await status(container)).toBe("PUBLISHED");
-    expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
-    expect(await visible()).toMatchObject([
-      {
-        id,
-        text: "Harbour #sea",
-        media: [{ kind: "image", sha256: sha256(jpegBytes(1)) }],
-        createCalls: 1,
-      },
-    ]);
-  });
-
-  test("a permalink can only be read: it is not made of the id", async () => {
-    const id = idOf(await publish(idOf(await createImage({ caption: "a" }))));
-    const fields = "permalink,shortcode,caption,media_type,media_product_type,timestamp";
-    const { body } = await call("GET", `${id}?fields=${fields}`);
-    expect(body).toMatchObject({ id, caption: "a", media_type: "IMAGE" });
-    expect(body["permalink"]).toBe(`https://www.instagram.com/p/${textOf(body["shortcode"])}/`);
-    expect(body["permalink"]).not.toContain(id);
-    expect(body["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/);
-  });
-
-  test("a film is pushed, processed, and only then published as a reel", async () => {
-    const made = await create({ media_type: "REELS", upload_type: "resumable", caption: "Reel" });
-    const container = idOf(made);
-    const uri = textOf(made.body["uri"]);
-    expect(uri).toBe(`${simulator.url}/instagram/rupload/ig-api-upload/v25.0/${container}`);
-    expect(await status(container)).toBe("IN_PROGRESS");
-    const film = mp4Bytes(5000);
-    expect((await push(uri, film, { offset: "7" })).body["debug_info"]).toMatchObject({
-      type: "OffsetInvalidError",
-    });
-    expect((await push(uri, film)).body).toEqual({
-      success: true,
-      message: "Upload successful.",
-    });
-    expect(await status(container)).toBe("IN_PROGRESS");
-    expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
-    await advance(2000);
-    expect(await status(container)).toBe("FINISHED");
-    const id = idOf(await publish(container));
-    const { body } = await call("GET", `${id}?fields=permalink,media_product_type`);
-    expect(body["permalink"]).toMatch(/^https:\/\/www\.instagram\.com\/reel\//);
-    expect(await visible()).toMatchObject([{ media: [{ kind: "video", sha256: sha256(film) }] }]);
-  });
-
-  test("what is no film ends in an error of its container", async () => {
-    const made = await create({ media_type: "REELS", upload_type: "resumable" });
-    await push(textOf(made.body["uri"]), Buffer.from("text"));
-    await advance(2000);
-    const { body } = await call("GET", `${idOf(made)}?fields=status_code,status`);
-    expect(body["status_code"]).toBe("ERROR");
-    expect(body["status"]).toContain("2207026");
-    const gone = await create({ media_type: "REELS", video_url: at("/none.mp4") });
-    await advance(2000);
-    expect(await status(idOf(gone))).toBe("ERROR");
-  });
-
-  test("a film may be fetched as well", async () => {
-    const container = idOf(await create({ media_type: "REELS", video_url: at("/film.mp4") }));
-    await advance(2000);
-    await publish(container);
-    expect(await visible()).toMatchObject([{ media: [{ sha256: sha256(mp4Bytes(5000)) }] }]);
-  });
-
-  test("a carousel shows its parts in their order, images and films mixed", async () => {
-    const part = { is_carousel_item: "true", media_type: "VIDEO", upload_type: "resumable" };
-    const film = await create(part);
-    await push(textOf(film.body["uri"]), mp4Bytes(3000));
-    const image = idOf(await createPart());
-    const children = [idOf(film), image].join(",");
-    const fields = { media_type: "CAROUSEL", children, caption: "Both" };
-    expect(faultOf(await create(fields))).toEqual([9007, 2_207_027]);
-    await advance(2000);
-    const carousel = idOf(await create(fields));
-    expect(faultOf(await publish(image))[0]).toBe(100);
-    await publish(carousel);
-    expect(await visible()).toMatchObject([
-      { text: "Both", media: [{ kind: "video" }, { sha256: sha256(jpegBytes(1)) }] },
-    ]);
-  });
-
-  test("a carousel of one or of eleven, of strangers' or the same parts, or of no parts is refused", async () => {
-    const parts = [];
-    for (let index = 0; index < 11; index += 1) {
-      parts.push(idOf(await createPart()));
-    }
-    const [one = "", two = ""] = parts;
-    const carousel = (...children: string[]) =>
-      create({ media_type: "CAROUSEL", children: children.join(",") });
-    const whole = idOf(await createImage());
-    expect(faultOf(await carousel(one))).toEqual([100, 2_207_028]);
-    expect(faultOf(await carousel(...parts))).toEqual([100, 2_207_028]);
-    expect(faultOf(await carousel(one, one))[0]).toBe(100);
-    expect(faultOf(await carousel(one, "123"))).toEqual([24, 2_207_008]);
-    expect(faultOf(await carousel(one, whole))[0]).toBe(100);
-    expect((await carousel(one, two)).status).toBe(200);
-  });
-
-  test("a container that is not published within a day expires", async () => {
-    const container = idOf(await createImage());
-    await advance(86_400_000);
-    expect(await status(container)).toBe("EXPIRED");
-    expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
-    expect(await visible()).toEqual([]);
-  });
+test("a simulated Instagram image is visible once its container is published, and the container cannot be published again", async () => {
+  const container = idOf(await createImage({ caption: "Harbour #sea" }));
+  expect(await status(container)).toBe("FINISHED");
+  expect(await visible()).toEqual([]);
+  const id = idOf(await publish(container));
+  expect(id).not.toBe(container);
+  expect(await status(container)).toBe("PUBLISHED");
+  expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
+  expect(await visible()).toMatchObject([
+    {
+      id,
+      text: "Harbour #sea",
+      media: [{ kind: "image", sha256: sha256(jpegBytes(1)) }],
+      createCalls: 1,
+    },
+  ]);
 });
 
-describe("strictness", () => {
-  test.each([
-    ["/none.jpg", [9004, 2_207_052]],
-    ["/moved.jpg", [9004, 2_207_052]],
-    ["/page.jpg", [9004, 2_207_052]],
-    ["/picture.png", [36_001, 2_207_005]],
-    ["/lie.jpg", [36_001, 2_207_005]],
-    ["/wide.jpg", [36_003, 2_207_009]],
-  ])("an image at %s is refused", async (path, fault) => {
-    expect(faultOf(await createImage({ image_url: at(path) }))).toEqual(fault);
-  });
-
-  test.each([
-    ["a caption that is too long", { caption: "a".repeat(2201) }, [36_004, 2_207_010]],
-    ["31 hashtags", { caption: "#a ".repeat(31) }, [100, 2_207_040]],
-    ["21 mentions", { caption: "@a ".repeat(21) }, [100, 2_207_040]],
-    ["an unknown parameter", { colour: "red" }, [100, undefined]],
-    ["an unknown type", { media_type: "TEXT" }, [100, 2_207_023]],
-    ["a caption of a part", { is_carousel_item: "true", caption: "a" }, [100, undefined]],
-    ["a film that comes from nowhere", { media_type: "REELS" }, [100, undefined]],
-  ])("%s is refused", async (_name, fields, fault) => {
-    expect(faultOf(await createImage(fields))).toEqual(fault);
-  });
-
-  test("another account's containers, posts and paths are not there", async () => {
-    const container = idOf(await createImage());
-    const id = idOf(await publish(idOf(await createImage())));
-    const { externalId } = account;
-    account = await simulator.account("instagram");
-    token = account.credentials["accessToken"] ?? "";
-    expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
-    for (const path of [container, id, externalId, `${externalId}/media`]) {
-      expect(faultOf(await call("GET", path))).toEqual([100, 33]);
-    }
-    expect(faultOf(await call("DELETE", id))).toEqual([100, 33]);
-    expect(await visible()).toHaveLength(1);
-  });
-
-  test("a token that is none is refused, and ends with the person's grant", async () => {
-    const good = token;
-    token = "EAAnonsense";
-    expect(faultOf(await createImage())).toEqual([190, 467]);
-    token = good;
-    expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
-    expect(faultOf(await createImage())).toEqual([190, 458]);
-  });
+test("the permalink of a simulated Instagram post holds its shortcode, not its id", async () => {
+  const id = idOf(await publish(idOf(await createImage({ caption: "a" }))));
+  const fields = "permalink,shortcode,caption,media_type,media_product_type,timestamp";
+  const { body } = await call("GET", `${id}?fields=${fields}`);
+  expect(body).toMatchObject({ id, caption: "a", media_type: "IMAGE" });
+  expect(body["permalink"]).toBe(`https://www.instagram.com/p/${textOf(body["shortcode"])}/`);
+  expect(body["permalink"]).not.toContain(id);
+  expect(body["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/);
 });
 
-describe("limits", () => {
+test("the simulated Instagram publishes a pushed video as a reel only after its processing has finished", async () => {
+  const made = await create({ media_type: "REELS", upload_type: "resumable", caption: "Reel" });
+  const container = idOf(made);
+  const uri = textOf(made.body["uri"]);
+  expect(uri).toBe(`${simulator.url}/instagram/rupload/ig-api-upload/v25.0/${container}`);
+  expect(await status(container)).toBe("IN_PROGRESS");
+  const video = mp4Bytes(5000);
+  expect((await push(uri, video, { offset: "7" })).body["debug_info"]).toMatchObject({
+    type: "OffsetInvalidError",
+  });
+  expect((await push(uri, video)).body).toEqual({
+    success: true,
+    message: "Upload successful.",
+  });
+  expect(await status(container)).toBe("IN_PROGRESS");
+  expect(faultOf(await publish(container))).toEqual([9007, 2_207_027]);
+  await advance(2000);
+  expect(await status(container)).toBe("FINISHED");
+  const id = idOf(await publish(container));
+  const { body } = await call("GET", `${id}?fields=permalink,media_product_type`);
+  expect(body["permalink"]).toMatch(/^https:\/\/www\.instagram\.com\/reel\//);
+  expect(await visible()).toMatchObject([{ media: [{ kind: "video", sha256: sha256(video) }] }]);
+});
+
+test("a simulated Instagram reel container fails when the bytes are not a video or cannot be fetched", async () => {
+  const made = await create({ media_type: "REELS", upload_type: "resumable" });
+  await push(textOf(made.body["uri"]), Buffer.from("text"));
+  await advance(2000);
+  const { body } = await call("GET", `${idOf(made)}?fields=status_code,status`);
+  expect(body["status_code"]).toBe("ERROR");
+  expect(body["status"]).toContain("2207026");
+  const gone = await create({ media_type: "REELS", video_url: at("/none.mp4") });
+  await advance(2000);
+  expect(await status(idOf(gone))).toBe("ERROR");
+});
+
+test("the simulated Instagram fetches a reel's video from video_url", async () => {
+  const container = idOf(await create({ media_type: "REELS", video_url: at("/video.mp4") }));
+  await advance(2000);
+  await publish(container);
+  expect(await visible()).toMatchObject([{ media: [{ sha256: sha256(mp4Bytes(5000)) }] }]);
+});
+
+test("a simulated Instagram carousel shows its images and videos in the order of its children", async () => {
+  const part = { is_carousel_item: "true", media_type: "VIDEO", upload_type: "resumable" };
+  const video = await create(part);
+  await push(textOf(video.body["uri"]), mp4Bytes(3000));
+  const image = idOf(await createPart());
+  const children = [idOf(video), image].join(",");
+  const fields = { media_type: "CAROUSEL", children, caption: "Both" };
+  expect(faultOf(await create(fields))).toEqual([9007, 2_207_027]);
+  await advance(2000);
+  const carousel = idOf(await create(fields));
+  expect(faultOf(await publish(image))[0]).toBe(100);
+  await publish(carousel);
+  expect(await visible()).toMatchObject([
+    { text: "Both", media: [{ kind: "video" }, { sha256: sha256(jpegBytes(1)) }] },
+  ]);
+});
+
+test("the simulated Instagram refuses a carousel with 1 or 11 children, or with a repeated, unknown or standalone container", async () => {
+  const parts = [];
+  for (let index = 0; index < 11; index += 1) {
+    parts.push(idOf(await createPart()));
+  }
+  const [one = "", two = ""] = parts;
+  const carousel = (...children: string[]) =>
+    create({ media_type: "CAROUSEL", children: children.join(",") });
+  const whole = idOf(await createImage());
+  expect(faultOf(await carousel(one))).toEqual([100, 2_207_028]);
+  expect(faultOf(await carousel(...parts))).toEqual([100, 2_207_028]);
+  expect(faultOf(await carousel(one, one))[0]).toBe(100);
+  expect(faultOf(await carousel(one, "123"))).toEqual([24, 2_207_008]);
+  expect(faultOf(await carousel(one, whole))[0]).toBe(100);
+  expect((await carousel(one, two)).status).toBe(200);
+});
+
+test("a simulated Instagram container expires when it is not published within a day", async () => {
+  const container = idOf(await createImage());
+  await advance(86_400_000);
+  expect(await status(container)).toBe("EXPIRED");
+  expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
+  expect(await visible()).toEqual([]);
+});
+
+test.each([
+  ["that does not exist", "/none.jpg", [9004, 2_207_052]],
+  ["behind a redirect", "/moved.jpg", [9004, 2_207_052]],
+  ["served as HTML", "/page.jpg", [9004, 2_207_052]],
+  ["in PNG format", "/picture.png", [36_001, 2_207_005]],
+  ["served as JPEG with PNG bytes", "/png-bytes.jpg", [36_001, 2_207_005]],
+  ["that is too wide", "/wide.jpg", [36_003, 2_207_009]],
+])("the simulated Instagram refuses the image %s", async (_name, path, fault) => {
+  expect(faultOf(await createImage({ image_url: at(path) }))).toEqual(fault);
+});
+
+test.each([
+  ["a caption that is too long", { caption: "a".repeat(2201) }, [36_004, 2_207_010]],
+  ["31 hashtags", { caption: "#a ".repeat(31) }, [100, 2_207_040]],
+  ["21 mentions", { caption: "@a ".repeat(21) }, [100, 2_207_040]],
+  ["an unknown parameter", { colour: "red" }, [100, undefined]],
+  ["an unknown media type", { media_type: "TEXT" }, [100, 2_207_023]],
+  [
+    "a caption although it is a carousel item",
+    { is_carousel_item: "true", caption: "a" },
+    [100, undefined],
+  ],
+  ["a reel without a video", { media_type: "REELS" }, [100, undefined]],
+])("the simulated Instagram refuses a container with %s", async (_name, fields, fault) => {
+  expect(faultOf(await createImage(fields))).toEqual(fault);
+});
+
+test("a simulated Instagram account cannot use another account's containers, posts and paths", async () => {
+  const container = idOf(await createImage());
+  const id = idOf(await publish(idOf(await createImage())));
+  const { externalId } = account;
+  account = await simulator.account("instagram");
+  token = account.credentials["accessToken"] ?? "";
+  expect(faultOf(await publish(container))).toEqual([24, 2_207_008]);
+  for (const path of [container, id, externalId, `${externalId}/media`]) {
+    expect(faultOf(await call("GET", path))).toEqual([100, 33]);
+  }
+  expect(faultOf(await call("DELETE", id))).toEqual([100, 33]);
+  expect(await visible()).toHaveLength(1);
+});
+
+test("the simulated Instagram refuses an unknown token, and the token of a user who removed the app", async () => {
+  const good = token;
+  token = "EAAnonsense";
+  expect(faultOf(await createImage())).toEqual([190, 467]);
+  token = good;
+  expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
+  expect(faultOf(await createImage())).toEqual([190, 458]);
+});
+
+describe("Instagram limits", () => {
   const limit = async () => {
     const path = `${account.externalId}/content_publishing_limit?fields=quota_usage,config`;
     return itemsOf((await call("GET", path)).body["data"])[0];
   };
 
-  test("the 51st post of a day is refused, and told beforehand", async () => {
+  test("the simulated Instagram refuses the 51st post of a day, and reports the used quota before", async () => {
     for (let posts = 0; posts < 50; posts += 1) {
       await publish(idOf(await createImage()));
     }
@@ -266,7 +266,7 @@ describe("limits", () => {
     expect(await visible()).toHaveLength(51);
   });
 
-  test("the 401st container of a day is refused", async () => {
+  test("the simulated Instagram refuses the 401st container of a day", async () => {
     const made = [];
     for (let count = 0; count < 400; count += 1) {
       made.push(await create({ media_type: "REELS", upload_type: "resumable" }));
@@ -277,58 +277,56 @@ describe("limits", () => {
   });
 });
 
-describe("reading", () => {
-  test("own posts are listed newest first, in pages, without deleted ones", async () => {
-    const ids: string[] = [];
-    for (const caption of ["one", "two", "three"]) {
-      ids.push(idOf(await publish(idOf(await createImage({ caption })))));
-      await advance(1000);
-    }
-    const removed = await call("DELETE", ids[1] ?? "");
-    expect(removed.body).toEqual({ success: true, deleted_id: ids[1] });
-    const path = `${account.externalId}/media?fields=caption&limit=1`;
-    const first = await call("GET", path);
-    expect(first.body["data"]).toEqual([{ id: ids[2], caption: "three" }]);
-    const after = textOf(first.body["paging"]?.["cursors"]?.["after"]);
-    const second = await call("GET", `${path}&after=${after}`);
-    expect(second.body["data"]).toEqual([{ id: ids[0], caption: "one" }]);
-    expect(second.body["paging"]?.["next"]).toBeUndefined();
-    expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
-  });
-
-  test("while reads are stale, a container shows what it was", async () => {
-    const container = idOf(await createImage());
-    await advance(60_000);
-    await publish(container);
-    const rule = { platform: "instagram", mode: "stale_reads", delayMs: 30_000 };
-    await simulator.control("/faults", rule);
-    expect(await status(container)).toBe("FINISHED");
-    const list = await call("GET", `${account.externalId}/media`);
-    expect(list.body["data"]).toEqual([]);
-    await advance(31_000);
-    expect(await status(container)).toBe("PUBLISHED");
-  });
-
-  test("one metric that does not fit the kind of post fails all", async () => {
-    const id = idOf(await publish(idOf(await createImage())));
-    await simulator.control("/metrics", {
-      platform: "instagram",
-      account: account.username,
-      id,
-      views: 12,
-      saves: 2,
-    });
-    const { body } = await call("GET", `${id}/insights?metric=views,saved`);
-    expect(itemsOf(body["data"]).map((one) => [one["name"], one["values"]])).toEqual([
-      ["views", [{ value: 12 }]],
-      ["saved", [{ value: 2 }]],
-    ]);
-    const wrong = await call("GET", `${id}/insights?metric=views,reels_skip_rate`);
-    expect(faultOf(wrong)[0]).toBe(100);
-  });
+test("the simulated Instagram lists an account's posts newest first, in pages, without deleted posts", async () => {
+  const ids: string[] = [];
+  for (const caption of ["one", "two", "three"]) {
+    ids.push(idOf(await publish(idOf(await createImage({ caption })))));
+    await advance(1000);
+  }
+  const removed = await call("DELETE", ids[1] ?? "");
+  expect(removed.body).toEqual({ success: true, deleted_id: ids[1] });
+  const path = `${account.externalId}/media?fields=caption&limit=1`;
+  const first = await call("GET", path);
+  expect(first.body["data"]).toEqual([{ id: ids[2], caption: "three" }]);
+  const after = textOf(first.body["paging"]?.["cursors"]?.["after"]);
+  const second = await call("GET", `${path}&after=${after}`);
+  expect(second.body["data"]).toEqual([{ id: ids[0], caption: "one" }]);
+  expect(second.body["paging"]?.["next"]).toBeUndefined();
+  expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
 });
 
-describe("comments", () => {
+test("a simulated Instagram container and post list show an earlier state while stale_reads is set", async () => {
+  const container = idOf(await createImage());
+  await advance(60_000);
+  await publish(container);
+  const rule = { platform: "instagram", mode: "stale_reads", delayMs: 30_000 };
+  await simulator.control("/faults", rule);
+  expect(await status(container)).toBe("FINISHED");
+  const list = await call("GET", `${account.externalId}/media`);
+  expect(list.body["data"]).toEqual([]);
+  await advance(31_000);
+  expect(await status(container)).toBe("PUBLISHED");
+});
+
+test("simulated Instagram insights return the metrics of a post and refuse a metric of another product type", async () => {
+  const id = idOf(await publish(idOf(await createImage())));
+  await simulator.control("/metrics", {
+    platform: "instagram",
+    account: account.username,
+    id,
+    views: 12,
+    saves: 2,
+  });
+  const { body } = await call("GET", `${id}/insights?metric=views,saved`);
+  expect(itemsOf(body["data"]).map((one) => [one["name"], one["values"]])).toEqual([
+    ["views", [{ value: 12 }]],
+    ["saved", [{ value: 2 }]],
+  ]);
+  const wrong = await call("GET", `${id}/insights?metric=views,reels_skip_rate`);
+  expect(faultOf(wrong)[0]).toBe(100);
+});
+
+describe("Instagram comments", () => {
   async function comment(text: string): Promise<{ mediaId: string; id: string }> {
     const mediaId = idOf(await publish(idOf(await createImage())));
     const { username } = account;
@@ -336,7 +334,7 @@ describe("comments", () => {
     return { mediaId, id: textOf((await simulator.control("/comments", body))["id"]) };
   }
 
-  test("hidden ones are not listed, replies hang below theirs", async () => {
+  test("the simulated Instagram lists comments with their replies, and leaves out hidden comments", async () => {
     const { mediaId, id } = await comment("first");
     const reply = idOf(await call("POST", `${id}/replies`, { message: "thanks" }));
     const path = `${mediaId}/comments?fields=id,text,username,hidden,replies{id,text}`;
@@ -348,7 +346,7 @@ describe("comments", () => {
     expect(faultOf(await call("POST", `${id}/replies`, { message: "again" }))[0]).toBe(100);
   });
 
-  test("a private reply goes out once, and only within seven days", async () => {
+  test("the simulated Instagram accepts one private reply per comment, within seven days", async () => {
     const { id } = await comment("please");
     const send = (commentId: string) =>
       call("POST", "me/messages", {

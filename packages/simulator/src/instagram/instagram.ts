@@ -1,6 +1,7 @@
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
+import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { Reply } from "#src/http/call.ts";
@@ -8,7 +9,7 @@ import { listComments, privateReply, replyToComment } from "#src/instagram/comme
 import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
 import { readInsights } from "#src/instagram/insights.ts";
 import { INSTAGRAM_LOGIN, instagramLoginRoutes } from "#src/instagram/instagram-login.ts";
-import { SCOPES, issueAccount, revokeGrant, toPageView } from "#src/instagram/login.ts";
+import { SCOPES, issueAccount, toPageView } from "#src/instagram/login.ts";
 import { createNetwork } from "#src/instagram/network.ts";
 import { deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
 import { listOwnMedia } from "#src/instagram/own-media.ts";
@@ -27,10 +28,12 @@ const BLOCKED = graphError({
 });
 
 function usernameFault(username: string): string | undefined {
-  return USERNAME.test(username) ? undefined : "1 to 30 small letters, digits, . and _";
+  return USERNAME.test(username)
+    ? undefined
+    : "use 1 to 30 lower-case letters, digits, dots and underscores";
 }
 
-/** A definite refusal of each kind of call. */
+/** The permanent error with which Instagram refuses a call of each operation. */
 function refusal(operation: string): Reply {
   switch (operation) {
     case "create":
@@ -56,12 +59,12 @@ function refusal(operation: string): Reply {
 }
 
 /**
- * Instagram over the Graph API, with Facebook Login and, below `/login`, with its own, which deletes nothing; the upload
- * host is below `/rupload`.
+ * Instagram over the Graph API, with Facebook Login. Paths below `/login` stand for Instagram Login, which cannot delete;
+ * paths below `/rupload` stand for the upload host.
  */
 export function createInstagram(world: World): Platform {
   const network = createNetwork(world);
-  const people = {
+  const accountRules = {
     usernameFault,
     ensureAccount: (username: string | undefined) => issueAccount(network, username).account,
   };
@@ -83,12 +86,12 @@ export function createInstagram(world: World): Platform {
     routes: [
       ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
       ...common.map((endpoint) => toGraphRoute(network, endpoint, INSTAGRAM_LOGIN)),
-      ...instagramLoginRoutes(network, people),
+      ...instagramLoginRoutes(network, accountRules),
       ruploadRoute(network, network.uploads, UPLOAD_EDGE),
       ...facebookLoginRoutes({
         host: network,
         scopes: SCOPES,
-        ...people,
+        ...accountRules,
         pageView: (account, accessToken) => toPageView(network, account, accessToken),
       }),
     ],

@@ -1,11 +1,10 @@
-import type { GraphEndpoint } from "#src/graph/endpoint.ts";
 import { issueLongToken } from "#src/instagram/instagram-login.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import type { IssuedAccount } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
-/** What the app asks for: publishing, deleting, comments, numbers and private replies. */
+/** Permissions that the app requests, for publishing, deleting, comments, metrics and private replies. */
 export const SCOPES: readonly string[] = [
   "instagram_basic",
   "instagram_content_publish",
@@ -17,10 +16,7 @@ export const SCOPES: readonly string[] = [
   "pages_read_engagement",
 ];
 
-/** The app was removed. */
-const REMOVED = 458;
-
-/** A professional account of that name with its Page and the person behind both. */
+/** Finds or creates the professional account with that username, together with its Page and its user. */
 function ensureAccount({ world, ownerships }: InstagramNetwork, username: string | undefined) {
   const { accounts, clock, snowflakes } = world;
   const now = clock.now();
@@ -43,7 +39,7 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
   return accounts.add({ platform: "instagram", externalId, username: name, displayName });
 }
 
-/** A Page's token, which does not end by time. */
+/** An account with a Page token, which does not expire, and with a token of Instagram Login. */
 export function issueAccount(
   network: InstagramNetwork,
   username: string | undefined,
@@ -63,28 +59,14 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // The same account, when its owner logs in with Instagram itself.
+      // The token of the same account from Instagram Login.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },
   };
 }
 
-/** `DELETE /:user/permissions`: takes the whole grant of the person away, with every account in it. */
-export function revokeGrant(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "DELETE",
-    path: "/:id/permissions",
-    operations: () => ["revoke"],
-    handle: ({ token, parameters }) => {
-      parameters.checkNames(["permission"]);
-      network.tokens.end(token.user, REMOVED);
-      return { status: 200, body: { success: true } };
-    },
-  };
-}
-
-/** The Page behind an account, as `/me/accounts` shows it. */
+/** The Page of an account, as `/me/accounts` returns it. */
 export function toPageView(
   { ownerships }: InstagramNetwork,
   { externalId, username }: Account,

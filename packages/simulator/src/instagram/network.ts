@@ -7,29 +7,29 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** The Page and the person behind a professional account. */
+/** The Page of a professional account, and the user who owns both. */
 export interface Ownership {
   readonly pageId: string;
   readonly pageName: string;
   readonly userId: string;
 }
 
-/** What Instagram keeps besides the shared world. */
+/** State of the simulated Instagram in addition to the shared world. */
 export interface InstagramNetwork extends GraphHost {
   readonly uploads: Uploads;
   readonly containers: Containers;
   readonly details: PostDetails;
-  /** By the account's external id; kept on reset, as accounts are. */
+  /** By the account's external id. Like accounts, they survive a reset. */
   readonly ownerships: Table<Ownership>;
-  /** Comments that were hidden, by their id. */
+  /** Whether a comment is hidden, by the comment's id. */
   readonly hidden: Table<boolean>;
-  /** Own replies to comments, by their id. */
+  /** The account's replies to comments, by the reply's id. */
   readonly replies: Table<OwnReply>;
-  /** Comments that were answered with a private message. */
+  /** The text of the private reply to a comment, by the comment's id. */
   readonly privateReplies: Table<string>;
 }
 
-/** What the account itself wrote below a comment. */
+/** A reply of the account to a comment. */
 export interface OwnReply {
   readonly id: string;
   readonly parent: string;
@@ -57,7 +57,7 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The post with this id, of whatever account; a deleted one too. */
+/** The account's post with that id, also when it is deleted. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

@@ -9,7 +9,7 @@ import { accountView, commentView, containerView, mediaView } from "#src/instagr
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** Whose token it is: the Page that stands before the account, or the account itself where it logged in by itself. */
+/** The owner of the token: the account for a token of Instagram Login, else the account's Page. */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
   if (token.kind === "instagram") {
     return { ...accountView(account), user_id: account.externalId };
@@ -51,7 +51,7 @@ function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: pickFields(parameters, view) };
 }
 
-/** `GET /:id`: the account, its Page, a container, a post, a comment. */
+/** `GET /:id`: reads the account, its Page, a container, a post or a comment. */
 export function readNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -63,7 +63,7 @@ export function readNode(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** `POST /:comment`: hides or shows it. */
+/** `POST /:comment`: hides or shows the comment. */
 export function updateNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -84,7 +84,7 @@ function remove(network: InstagramNetwork, { id, account, parameters, now }: Gra
   return { status: 200, body: { success: true, deleted_id: id } };
 }
 
-/** `DELETE /:media`. */
+/** `DELETE /:media`: deletes a post. */
 export function deleteNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "DELETE",

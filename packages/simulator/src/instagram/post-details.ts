@@ -3,9 +3,9 @@ import type { ContainerKind } from "#src/instagram/containers.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** What Instagram knows of a post besides what readers see. */
+/** Properties that Instagram adds to a post of the shared world. */
 export interface PostDetail {
-  /** Not the id, and not to be made from it: part of the permalink. */
+  /** Part of the permalink. It cannot be derived from the post's id. */
   readonly shortcode: string;
   readonly mediaType: "IMAGE" | "VIDEO" | "CAROUSEL_ALBUM";
   readonly productType: "FEED" | "REELS";
@@ -38,7 +38,7 @@ export class PostDetails {
   }
 }
 
-/** Where readers see the post. */
+/** The public URL of a post. */
 export function permalinkOf({ shortcode, productType }: PostDetail): string {
   const folder = productType === "REELS" ? "reel" : "p";
   return `https://www.instagram.com/${folder}/${shortcode}/`;

@@ -2,30 +2,30 @@ import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import type { Reply } from "#src/http/call.ts";
 import type { Container } from "#src/instagram/containers.ts";
-import { refuseDailyLimit, refuseGone, refuseNotReady } from "#src/instagram/errors.ts";
+import { refuseDailyLimit, refuseMissingContainer, refuseNotReady } from "#src/instagram/errors.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { publishingLimitOf } from "#src/instagram/publishing-limit.ts";
 
-/** The container, if it can be published now. */
+/** The container to publish. Refuses the call when it cannot be published now. */
 function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Container {
   const { parameters, account, now } = graphCall;
   const id = parameters.required("creation_id");
   const container = containers.find(account.externalId, id, now);
   if (container === undefined) {
-    return refuseGone();
+    return refuseMissingContainer();
   }
   if (container.isChild) {
-    return refuseParameter("A part of a carousel cannot be published by itself");
+    return refuseParameter("A carousel item cannot be published alone");
   }
   const status = containers.statusOf(container, now);
   switch (status.code) {
     case "FINISHED":
       return container;
     case "EXPIRED":
-      return refuseGone();
+      return refuseMissingContainer();
     case "ERROR":
       return refuseGraph({ code: -1, subcode: 2_207_032, message: "Create media failed" });
-    // What the real one answers for a container that is published already is not known.
+    // How the real API answers for a container that is already published is not known.
     case "PUBLISHED":
     case "IN_PROGRESS":
       return refuseNotReady();
@@ -59,7 +59,7 @@ function publish(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /:account/media_publish`: makes a container visible, once. */
+/** `POST /:account/media_publish`: publishes a container, which works once per container. */
 export function publishContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -6,14 +6,14 @@ import type { InstagramNetwork } from "#src/instagram/network.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule } from "#src/world/limits.ts";
 
-const POSTS_A_DAY = 50;
+const MAX_POSTS_PER_DAY = 50;
 const DAY_SECONDS = 86_400;
-/** What is answered while quotas are off. */
+/** The limit that is reported while the setting `quotas` is off. */
 const NO_LIMIT = 1_000_000;
 
 export function publishingLimitOf({ externalId }: Account): LimitRule {
   const key = `instagram:posts:${externalId}`;
-  return { key, limit: POSTS_A_DAY, windowMs: DAY_SECONDS * 1000 };
+  return { key, limit: MAX_POSTS_PER_DAY, windowMs: DAY_SECONDS * 1000 };
 }
 
 function read({ world }: InstagramNetwork, { account, now, parameters, id }: GraphCall): Reply {
@@ -31,7 +31,7 @@ function read({ world }: InstagramNetwork, { account, now, parameters, id }: Gra
   return { status: 200, body: { data: [fields] } };
 }
 
-/** `GET /:account/content_publishing_limit`: posts of the last 24 hours, and how many may be. */
+/** `GET /:account/content_publishing_limit`: the number of posts in the last 24 hours, and their limit. */
 export function contentPublishingLimit(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",

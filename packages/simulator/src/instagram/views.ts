@@ -9,12 +9,12 @@ import type { Comment } from "#src/world/reactions.ts";
 
 export type View = Readonly<Record<string, unknown>>;
 
-/** Instagram tells seconds only, with an offset without a colon. */
+/** An instant in Instagram's format: whole seconds, and an offset without a colon. */
 export function timeView(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}+0000`;
 }
 
-/** A post, whoever asks for it by whatever list. */
+/** A post as the API returns it, alone and in lists. */
 export function mediaView(
   { world }: InstagramNetwork,
   post: Post,
@@ -40,11 +40,11 @@ export function mediaView(
 
 export function containerView(containers: Containers, container: Container, asOf: number): View {
   const status = containers.statusOf(container, asOf);
-  const words =
+  const statusText =
     status.code === "ERROR"
       ? `Error: ${status.error.message} (${status.error.subcode})`
       : status.code;
-  return { id: container.id, status_code: status.code, status: words };
+  return { id: container.id, status_code: status.code, status: statusText };
 }
 
 export function accountView({ externalId, username, displayName }: Account): View {
@@ -58,7 +58,7 @@ export function accountView({ externalId, username, displayName }: Account): Vie
   };
 }
 
-/** Readers have no account here; an author's name always gives the same id. */
+/** An id derived from the author's name, because readers have no accounts in the simulator. */
 export function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 13)}`).toString();
 }

@@ -1,16 +1,16 @@
 import type { Reply } from "#src/http/call.ts";
 
-/** What a platform wants to see when an app sends a person to it. */
+/** What a platform requires of an authorization request. */
 export interface AuthorizeRules {
-  /** Name of the parameter that names the app. */
+  /** Name of the parameter that holds the app's id. */
   readonly clientParameter: "client_id" | "client_key";
   readonly scopeSeparator: " " | ",";
   readonly scopes: readonly string[];
-  /** `none`: a challenge is a mistake, because nobody would check it. */
+  /** `none`: a challenge is refused, because the platform does not check it. */
   readonly pkce: "required" | "optional" | "none";
 }
 
-/** What an app asks for. */
+/** An authorization request of an app. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -28,19 +28,19 @@ function pkceFault({ pkce }: AuthorizeRules, query: URLSearchParams): string | u
     return pkce === "required" ? "code_challenge is missing" : undefined;
   }
   if (pkce === "none") {
-    return "code_challenge is not a parameter here";
+    return "code_challenge is not supported; remove it";
   }
   return query.get("code_challenge_method") === "S256" && CHALLENGE.test(challenge)
     ? undefined
-    : "code_challenge is no S256 challenge";
+    : "code_challenge must be the base64url SHA-256 of the verifier, with code_challenge_method S256";
 }
 
 function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | undefined {
   const unknown = scopes.find((scope) => !rules.scopes.includes(scope));
-  return scopes.length === 0 ? "scope is missing" : unknown && `there is no scope ${unknown}`;
+  return scopes.length === 0 ? "scope is missing" : unknown && `scope ${unknown} is unknown`;
 }
 
-/** The request, or what is wrong with it; a wrong one never sends the person anywhere. */
+/** The request, or why it is invalid. An invalid request must never redirect the browser. */
 export function readRequest(
   rules: AuthorizeRules,
   query: URLSearchParams,
@@ -53,12 +53,14 @@ export function readRequest(
     .split(rules.scopeSeparator)
     .filter((scope) => scope !== "");
   const fault = [
-    text("response_type") === "code" ? undefined : "response_type is not code",
+    text("response_type") === "code" ? undefined : "response_type must be code",
     clientId === "" ? `${rules.clientParameter} is missing` : undefined,
     /^https?:\/\//.test(redirectUri) && URL.canParse(redirectUri)
       ? undefined
-      : "redirect_uri is no address",
-    state.length < MIN_STATE_LENGTH ? "state can be guessed" : undefined,
+      : "redirect_uri must be an http or https URL",
+    state.length < MIN_STATE_LENGTH
+      ? `state must have at least ${MIN_STATE_LENGTH} characters`
+      : undefined,
     scopeFault(rules, scopes),
     pkceFault(rules, query),
   ].find((each) => each !== undefined);
@@ -66,7 +68,7 @@ export function readRequest(
   return fault ?? { clientId, redirectUri, state, scopes, codeChallenge };
 }
 
-/** Sends the browser back to the app. */
+/** Redirects the browser back to the app. */
 export function redirect(
   { redirectUri, state }: AuthorizeRequest,
   answer: Readonly<Record<string, string>>,

@@ -7,18 +7,18 @@ import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/** One platform's authorize page. */
+/** The authorization page of one platform. */
 export interface AuthorizePage extends AuthorizeRules {
   readonly platform: string;
   readonly path: string;
   readonly settings: Settings;
   readonly codes: AuthorizationCodes;
   readonly usernameFault: (username: string) => string | undefined;
-  /** The account of that name, made if it is missing; without a name a new one. */
+  /** Finds or creates the account with that username; without a username, creates an account. */
   readonly ensureAccount: (username: string | undefined) => Account;
 }
 
-/** Where a person may choose several accounts, their names stand one after the other. */
+/** The usernames in the form, separated by commas; one undefined entry when the form has none. */
 function namesIn(text: string): readonly (string | undefined)[] {
   const names = text.split(",").map((name) => name.trim());
   const given = names.filter((name) => name !== "");
@@ -36,7 +36,7 @@ function approve(
     .map((name) => (name === undefined ? undefined : page.usernameFault(name)))
     .find((each) => each !== undefined);
   if (fault !== undefined) {
-    return faultPage(`No account can have that name: ${fault}`);
+    return faultPage(`Invalid username: ${fault}`);
   }
   const accounts = chosen.map((name) => page.ensureAccount(name).externalId);
   const { clientId, redirectUri, scopes, codeChallenge } = request;
@@ -44,7 +44,7 @@ function approve(
   return redirect(request, { code });
 }
 
-/** What a setting decides for everybody, or the page that asks. */
+/** Approves, denies, or shows the approval page, as the setting `authorize` says. */
 function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") {
@@ -60,7 +60,7 @@ function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   }
 }
 
-/** The person pressed a button. */
+/** Approves or denies, as the user chose on the approval page. */
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") {
@@ -72,7 +72,7 @@ function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
     : denied(request);
 }
 
-/** The page on which a person approves what an app asks for, or does not. */
+/** The routes of the page on which a user approves or denies the request of an app. */
 export function authorizeRoutes(page: AuthorizePage): readonly Route[] {
   const route = { path: page.path, operations: () => ["login"] as const };
   return [

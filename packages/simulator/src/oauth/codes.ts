@@ -5,24 +5,24 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const CODE_CHARACTERS = 64;
 
-/** What a person approved. */
+/** An authorization request that a user approved. */
 export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** S256 of the verifier; null where the app sent none. */
+  /** Base64url SHA-256 of the verifier; null when the app sent no challenge. */
   readonly codeChallenge: string | null;
-  /** External ids of the accounts that the person chose. */
+  /** External ids of the accounts that the user chose. */
   readonly accounts: readonly string[];
 }
 
 interface Code extends Approval {
-  /** Platform time. */
+  /** Platform time, Unix milliseconds. */
   readonly expiresAt: number;
   readonly used: boolean;
 }
 
-/** What an app shows to spend a code. */
+/** What an app sends to exchange an authorization code. */
 export interface Redemption {
   readonly code: string;
   readonly clientId: string;
@@ -30,38 +30,41 @@ export interface Redemption {
   readonly codeVerifier: string;
 }
 
-/** Authorization codes: each works once, for the app, the address and the verifier that it was asked for with. */
+/** Authorization codes. Each can be exchanged once, with the client id, redirect URI and verifier of its request. */
 export class AuthorizationCodes {
   readonly #rows: Table<Code>;
   readonly #secrets: Secrets;
-  readonly #lifeMs: number;
+  readonly #lifetimeMs: number;
 
-  constructor(store: Store, secrets: Secrets, platform: string, lifeMs: number) {
+  constructor(store: Store, secrets: Secrets, platform: string, lifetimeMs: number) {
     this.#rows = store.table<Code>(`${platform}.codes`);
     this.#secrets = secrets;
-    this.#lifeMs = lifeMs;
+    this.#lifetimeMs = lifetimeMs;
   }
 
   issue(approval: Approval, now: number): string {
     const code = this.#secrets.issueToken(CODE_CHARACTERS);
-    this.#rows.put(code, { ...approval, expiresAt: now + this.#lifeMs, used: false });
+    this.#rows.put(code, { ...approval, expiresAt: now + this.#lifetimeMs, used: false });
     return code;
   }
 
-  /** Spends the code, also when something about it is wrong; undefined then. */
+  /** Exchanges a code for its approval. An invalid redemption returns undefined and uses up the code as well. */
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);
     if (code === undefined || code.used) {
       return undefined;
     }
     this.#rows.put(redemption.code, { ...code, used: true });
-    return now < code.expiresAt && isMeant(code, redemption) ? code : undefined;
+    return now < code.expiresAt && matchesRedemption(code, redemption) ? code : undefined;
   }
 }
 
-function isMeant(code: Code, { clientId, redirectUri, codeVerifier }: Redemption): boolean {
+function matchesRedemption(
+  code: Code,
+  { clientId, redirectUri, codeVerifier }: Redemption,
+): boolean {
   const challenge = createHash("sha256").update(codeVerifier).digest("base64url");
-  const isProved =
+  const isVerified =
     code.codeChallenge === null ? codeVerifier === "" : code.codeChallenge === challenge;
-  return isProved && code.clientId === clientId && code.redirectUri === redirectUri;
+  return isVerified && code.clientId === clientId && code.redirectUri === redirectUri;
 }

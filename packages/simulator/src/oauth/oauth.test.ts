@@ -13,9 +13,9 @@ const PKCE = {
 
 interface Flow {
   readonly platform: string;
-  readonly page: string;
+  readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly lifeMs: number;
+  readonly codeLifetimeMs: number;
   readonly exchange: (code: string, redirectUri?: string, verifier?: string) => Promise<Answer>;
 }
 
@@ -30,9 +30,9 @@ afterAll(async () => simulator[Symbol.asyncDispose]());
 
 const graph = (platform: string, scope: string): Flow => ({
   platform,
-  page: `/${platform}/v25.0/dialog/oauth`,
+  path: `/${platform}/v25.0/dialog/oauth`,
   query: { client_id: "app", scope },
-  lifeMs: 600_000,
+  codeLifetimeMs: 600_000,
   exchange: (code, redirectUri = REDIRECT) => {
     const query = new URLSearchParams({
       client_id: "app",
@@ -47,9 +47,9 @@ const graph = (platform: string, scope: string): Flow => ({
 const FLOWS: readonly Flow[] = [
   {
     platform: "x",
-    page: "/x/i/oauth2/authorize",
+    path: "/x/i/oauth2/authorize",
     query: { client_id: "app", scope: "tweet.read offline.access", ...PKCE },
-    lifeMs: 30_000,
+    codeLifetimeMs: 30_000,
     exchange: (code, redirectUri = REDIRECT, verifier = VERIFIER) =>
       simulator.call("POST", "/x/2/oauth2/token", {
         form: {
@@ -63,9 +63,9 @@ const FLOWS: readonly Flow[] = [
   },
   {
     platform: "tiktok",
-    page: "/tiktok/v2/auth/authorize/",
+    path: "/tiktok/v2/auth/authorize/",
     query: { client_key: "app", scope: "user.info.basic,video.publish" },
-    lifeMs: 600_000,
+    codeLifetimeMs: 600_000,
     exchange: (code, redirectUri = REDIRECT) =>
       simulator.call("POST", "/tiktok/v2/oauth/token/", {
         form: {
@@ -79,13 +79,13 @@ const FLOWS: readonly Flow[] = [
   },
   {
     platform: "youtube",
-    page: "/youtube/o/oauth2/v2/auth",
+    path: "/youtube/o/oauth2/v2/auth",
     query: {
       client_id: "app",
       scope: "https://www.googleapis.com/auth/youtube.upload",
       ...PKCE,
     },
-    lifeMs: 600_000,
+    codeLifetimeMs: 600_000,
     exchange: (code, redirectUri = REDIRECT, verifier = VERIFIER) =>
       simulator.call("POST", "/youtube/token", {
         form: {
@@ -102,9 +102,9 @@ const FLOWS: readonly Flow[] = [
   graph("instagram", "pages_show_list,instagram_content_publish"),
 ];
 
-function addressOf({ page, query }: Flow, more: Readonly<Record<string, string>> = {}): string {
+function addressOf({ path, query }: Flow, more: Readonly<Record<string, string>> = {}): string {
   const all = { response_type: "code", redirect_uri: REDIRECT, state: STATE, ...query, ...more };
-  return `${simulator.url}${page}?${new URLSearchParams(all).toString()}`;
+  return `${simulator.url}${path}?${new URLSearchParams(all).toString()}`;
 }
 
 async function press(flow: Flow, decision: string, username = ""): Promise<URL> {
@@ -121,15 +121,15 @@ async function approved(flow: Flow, username?: string): Promise<string> {
   return (await press(flow, "approve", username)).searchParams.get("code") ?? "";
 }
 
-/** What a token answer carries; TikTok answers refusals with 200 too. */
+/** The access token in an answer. The status is not checked, because TikTok refuses with status 200. */
 const tokenIn = ({ body }: Answer): unknown => body["access_token"];
 
-describe.each(FLOWS)("$platform", (flow) => {
-  test("asks the person, and sends the browser back with a code that gives a token once", async () => {
+describe.each(FLOWS)("OAuth of $platform", (flow) => {
+  test(`the simulated ${flow.platform} asks the user to approve and redirects with a code that gives one token`, async () => {
     const page = await fetch(addressOf(flow));
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await page.text()).toContain('value="approve"');
-    const back = await press(flow, "approve", "somebody");
+    const back = await press(flow, "approve", "harbour");
     expect(`${back.origin}${back.pathname}`).toBe(REDIRECT);
     expect(back.searchParams.get("state")).toBe(STATE);
     const code = back.searchParams.get("code") ?? "";
@@ -138,24 +138,27 @@ describe.each(FLOWS)("$platform", (flow) => {
     expect(tokenIn(await flow.exchange(code))).toBeUndefined();
   });
 
-  test("sends a person who denies back without a code", async () => {
+  test(`the simulated ${flow.platform} redirects without a code when the user denies the authorization`, async () => {
     const back = await press(flow, "deny");
     expect(back.searchParams.get("error")).toBe("access_denied");
     expect(back.searchParams.get("state")).toBe(STATE);
     expect(back.searchParams.has("code")).toBe(false);
   });
 
-  test.each(["approve", "deny"])("decides for everybody by the setting %s", async (authorize) => {
-    await simulator.control("/settings", { authorize });
-    const answer = await fetch(addressOf(flow), { redirect: "manual" });
-    const back = new URL(answer.headers.get("location") ?? "");
-    expect(back.searchParams.has("code")).toBe(authorize === "approve");
-  });
+  test.each(["approve", "deny"])(
+    `the simulated ${flow.platform} answers without a page when the setting authorize is %s`,
+    async (authorize) => {
+      await simulator.control("/settings", { authorize });
+      const answer = await fetch(addressOf(flow), { redirect: "manual" });
+      const back = new URL(answer.headers.get("location") ?? "");
+      expect(back.searchParams.has("code")).toBe(authorize === "approve");
+    },
+  );
 
-  test("takes a code for the address that it was asked for with, and before its end", async () => {
+  test(`the simulated ${flow.platform} refuses a code that is unknown, expired, or sent with another redirect URI`, async () => {
     expect(tokenIn(await flow.exchange(await approved(flow), `${REDIRECT}/`))).toBeUndefined();
     const late = await approved(flow);
-    await simulator.control("/clock", { advanceMs: flow.lifeMs });
+    await simulator.control("/clock", { advanceMs: flow.codeLifetimeMs });
     expect(tokenIn(await flow.exchange(late))).toBeUndefined();
     expect(tokenIn(await flow.exchange("invented"))).toBeUndefined();
   });
@@ -166,20 +169,26 @@ describe.each(FLOWS)("$platform", (flow) => {
     ["response_type", "token"],
     ["scope", "everything"],
     ["code_challenge", "short"],
-  ])("sends nobody anywhere when %s is wrong", async (name, value) => {
-    const answer = await fetch(addressOf(flow, { [name]: value }), { redirect: "manual" });
-    expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
-  });
+  ])(
+    `the simulated ${flow.platform} does not redirect an authorization request with an invalid %s`,
+    async (name, value) => {
+      const answer = await fetch(addressOf(flow, { [name]: value }), { redirect: "manual" });
+      expect([answer.status, answer.headers.get("location")]).toEqual([400, null]);
+    },
+  );
 });
 
-test.each(["x", "youtube"])("%s takes a code from who knows its verifier", async (platform) => {
-  const flow = FLOWS.find((each) => each.platform === platform);
-  if (flow === undefined) throw new Error("no such flow");
-  const wrong = await flow.exchange(await approved(flow), REDIRECT, "w".repeat(43));
-  expect(tokenIn(wrong)).toBeUndefined();
-});
+test.each(["x", "youtube"])(
+  "the simulated %s refuses an authorization code that is sent with a wrong code verifier",
+  async (platform) => {
+    const flow = FLOWS.find((each) => each.platform === platform);
+    if (flow === undefined) throw new Error(`no OAuth flow of ${platform} is defined in this test`);
+    const wrong = await flow.exchange(await approved(flow), REDIRECT, "w".repeat(43));
+    expect(tokenIn(wrong)).toBeUndefined();
+  },
+);
 
-test("one approval on facebook gives the tokens of every page that was chosen", async () => {
+test("one authorization on the simulated Facebook gives a token for every Page that the user chose", async () => {
   const flow = graph("facebook", "pages_show_list,pages_manage_posts");
   const short = textOf(tokenIn(await flow.exchange(await approved(flow, "first.page, second"))));
   const query = new URLSearchParams({

@@ -10,12 +10,12 @@ function htmlPage(status: number, title: string, content: string): Reply {
   return { status, headers: { "content-type": "text/html; charset=utf-8" }, body };
 }
 
-/** What a person sees whom an app sent with a wrong request. */
+/** The page that a user sees when the authorization request of an app is invalid. */
 export function faultPage(fault: string): Reply {
-  return htmlPage(400, "Something went wrong", `<p>${escape(fault)}</p>`);
+  return htmlPage(400, "Invalid authorization request", `<p>${escape(fault)}</p>`);
 }
 
-/** Asks the person, who is whoever the name says; without one the account is new. The form goes to the same address. */
+/** The approval page. The user enters any username, or none for a new account; the form posts to the page's own URL. */
 export function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");
   const content = [

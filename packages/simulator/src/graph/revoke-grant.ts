@@ -1,0 +1,19 @@
+import type { GraphEndpoint } from "#src/graph/endpoint.ts";
+import type { GraphHost } from "#src/graph/host.ts";
+
+/** Subcode of tokens whose user removed the app. */
+const APP_REMOVED = 458;
+
+/** `DELETE /{user}/permissions`: revokes every token of the user, whatever account it is for. */
+export function revokeGrant({ tokens }: GraphHost): GraphEndpoint {
+  return {
+    method: "DELETE",
+    path: "/:id/permissions",
+    operations: () => ["revoke"],
+    handle: ({ token, parameters }) => {
+      parameters.checkNames(["permission"]);
+      tokens.revokeAll(token.user, APP_REMOVED);
+      return { status: 200, body: { success: true } };
+    },
+  };
+}
