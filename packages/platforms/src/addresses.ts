@@ -1,5 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
-import type { PlatformId } from "./registry.ts";
+import { PLATFORMS, type PlatformId } from "./registry.ts";
 
 /** The public address of each platform's API. */
 const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
@@ -26,7 +26,7 @@ function readPlace(read: EnvReader, platform: PlatformId): Place {
   const own = PUBLIC_API[platform];
   const api = read
     .about(
-      `Address that replaces all public addresses of ${platform}, for example of a simulator.`,
+      `Base address for all calls to ${PLATFORMS[platform].displayName}, for example of a simulator. Other than the default, it also replaces the platform's other hosts.`,
       {
         level: "tests",
       },
@@ -43,7 +43,7 @@ export function readPlatformAddresses(read: EnvReader) {
   const youtube = readPlace(read, "youtube");
   const tiktok = readPlace(read, "tiktok");
   const graphVersion = read
-    .about("Version of Meta's Graph API, for facebook and instagram.", { level: "advanced" })
+    .about("Version of Meta's Graph API, for Facebook and Instagram.", { level: "advanced" })
     .string("GRAPH_API_VERSION", { default: "v25.0" });
   const dialog = `/${graphVersion}/dialog/oauth`;
   return {

@@ -22,7 +22,7 @@ export const settings = [
     type: `whole number, 0 to ${HIGHEST_PORT}`,
     default: "`0`",
     isSecret: false,
-    about: "Port of all platforms and of `/_control`; 0 = any free port.",
+    about: "Port of the simulated platforms and of `/_control`; 0 = any free port.",
     level: "usual",
   },
   {
@@ -31,7 +31,7 @@ export const settings = [
     default: "",
     isSecret: false,
     about:
-      "Folder in which the simulator keeps its state; without one, the state ends with the process.",
+      "Folder in which the simulator keeps its state. Without it, the state is lost when the process ends.",
     level: "usual",
   },
 ] as const;

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { readPlatformAddresses } from "@postrider/platforms/addresses";
 import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
+import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import {
@@ -15,17 +15,17 @@ export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url
 
 function readBotToken(read: EnvReader): string | undefined {
   return read
-    .secret("Token of your telegram bot; without one accounts on telegram cannot be connected.")
+    .secret("Token of your Telegram bot. Without it, Telegram accounts cannot be connected.")
     .optionalString("TELEGRAM_BOT_TOKEN");
 }
 
 function readTiktokApp(read: EnvReader) {
   return {
     clientKey: read
-      .about("Client key of your app on tiktok; without it accounts on tiktok cannot be connected.")
+      .about("Client key of your TikTok app. Without it, TikTok accounts cannot be connected.")
       .optionalString("TIKTOK_CLIENT_KEY"),
     clientSecret: read
-      .secret("Client secret of your app on tiktok.")
+      .secret("Client secret of your TikTok app.")
       .optionalString("TIKTOK_CLIENT_SECRET"),
   };
 }
@@ -35,11 +35,11 @@ function readApp(read: EnvReader, platform: PlatformId) {
   return {
     clientId: read
       .about(
-        `Client id of your app on ${platform}; without it accounts on ${platform} cannot be connected.`,
+        `Client ID of your ${PLATFORMS[platform].displayName} app. Without it, ${PLATFORMS[platform].displayName} accounts cannot be connected.`,
       )
       .optionalString(`${prefix}_CLIENT_ID`),
     clientSecret: read
-      .secret(`Client secret of your app on ${platform}.`)
+      .secret(`Client secret of your ${PLATFORMS[platform].displayName} app.`)
       .optionalString(`${prefix}_CLIENT_SECRET`),
   };
 }
@@ -52,13 +52,13 @@ interface SimulatorAddresses {
 function readSimulator(read: EnvReader): SimulatorAddresses {
   return {
     simulatorUrl: read
-      .about("Address of the simulator, for accounts connected with `--simulated`.", {
+      .about("Address of the simulator. `postrider account connect --simulated` needs it.", {
         level: "tests",
       })
       .optionalString("SIMULATOR_URL")
       ?.replace(/\/+$/, ""),
     simulatorPublicUrl: read
-      .about("Address of the simulator for browsers, whose pages stand in for the platforms'.", {
+      .about("Address at which browsers reach the simulator, for its authorization pages.", {
         level: "tests",
         default: "`SIMULATOR_URL`",
       })
@@ -87,7 +87,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
       ...readApp(read, "instagram"),
       login: read
         .about(
-          "Which account people approve with: the Facebook account of their Page, or Instagram itself, where posts cannot be deleted.",
+          "How people authorize Instagram accounts: `facebook` = with the Facebook account of their Page, `instagram` = on Instagram itself (Postrider can then not delete posts).",
         )
         .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
       instagramLogin: {
@@ -134,14 +134,14 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the tokens of connected accounts, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
+        "Keys that encrypt the tokens of connected accounts, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "CREDENTIAL_KEYS",
     ),
     deploymentId: read
       .about(
-        "Name of this deployment. If it differs from the name in the database, the data is a copy: nothing is published until `postrider recovery adopt`.",
+        "Name of this deployment. If the database holds another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     publicUrl: readPublicUrl(read),

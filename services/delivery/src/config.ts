@@ -22,7 +22,7 @@ function readPlatforms(read: EnvReader) {
       mayResend:
         read
           .about(
-            "Whether a post on x whose answer was lost is sent once more after the account's timeline did not show it; `off` leaves it as `outcome_unknown`.",
+            "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` it ends as `outcome_unknown`.",
             { level: "advanced" },
           )
           .oneOf("X_RESEND", ["on", "off"], "on") === "on",
@@ -33,9 +33,12 @@ function readPlatforms(read: EnvReader) {
       baseUrl: at.bluesky.api,
       outboundAllow: readOutboundAllow(read),
       videoBaseUrl: read
-        .about("Address of Bluesky's video service; accounts on every server use the same one.", {
-          level: "advanced",
-        })
+        .about(
+          "Address of Bluesky's video service, which serves the accounts of all Bluesky servers.",
+          {
+            level: "advanced",
+          },
+        )
         .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
     },
     youtube: { baseUrl: at.youtube.api },
@@ -52,7 +55,7 @@ function readPlatforms(read: EnvReader) {
       isTwoPhase:
         read
           .about(
-            "Whether Page posts are created unpublished first, so that a lost answer cannot cause a second post; `off` for Pages that do not allow it.",
+            "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
             { level: "advanced" },
           )
           .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
@@ -63,34 +66,40 @@ function readPlatforms(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform in work at a time, in all processes together; at most half of them belong to one workspace.",
+      "Maximum number of targets of one platform that all processes together publish at a time. At most half of them belong to one workspace.",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
-      .about("Deadline of the call that makes a post visible; uploads get more, by their size.", {
-        level: "advanced",
-      })
+      .about(
+        "Deadline of the platform call that makes a post visible. A call that uploads files gets more time, by their size.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
-      .about("How long work of a crashed process stays reserved before another process takes it.", {
-        level: "advanced",
-      })
+      .about(
+        "Duration of a lease: how long after the crash of a process its work stays reserved before another process takes it over.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("LEASE_SECONDS", 60, 0.1),
     retryMs: read
-      .about("Waits between attempts after failures that may be temporary.")
+      .about("Waits between the attempts to publish a target after failures that may be temporary.")
       .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
     accountPauseMs: read
       .about(
-        "How long an account is paused after five temporary failures in a row, and after the next five.",
+        "How long an account is paused after five temporary failures in a row: the first value after the first five, the next value after the next five, and so on.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
     maxPerPlatform,
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read
       .about(
-        "Factor for the waits before a platform is searched for a post whose answer was lost; the guarantees hold with 1.",
+        "Factor for the waits before Postrider searches a platform for a post whose response was lost. The guarantees hold with 1.",
         { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
@@ -103,12 +112,12 @@ function readMedia(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKey: read
       .secret(
-        "Signs the addresses of media; the same in gateway and delivery. The first signs and all are accepted, so that it can be rotated without downtime.",
+        "Keys that sign the addresses of media; the gateway and the delivery service need the same list. The first key signs and all are accepted, so they can be rotated without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32)[0],
     urlMs: read
-      .about("How long a signed address of media is valid.", { level: "advanced" })
+      .about("How long a signed address of a media file is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
   };
 }
@@ -116,13 +125,13 @@ function readMedia(read: EnvReader) {
 function readSpool(read: EnvReader) {
   return {
     folder: read
-      .about("Folder for files on their way to a platform.", {
+      .about("Temporary folder of the delivery service for files that it sends to platforms.", {
         level: "advanced",
         default: "the system's temporary folder",
       })
       .string("SPOOL_DIR", { default: tmpdir() }),
     maxBytes: read
-      .about("Maximum number of bytes in `SPOOL_DIR`; further posts with files wait.", {
+      .about("Maximum number of bytes in `SPOOL_DIR`. Posts whose files do not fit wait.", {
         level: "advanced",
       })
       .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
@@ -138,12 +147,12 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     deploymentId: read
       .about(
-        "Name of this deployment. If it differs from the name in the database, the data is a copy: nothing is published until `postrider recovery adopt`.",
+        "Name of this deployment. If the database holds another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     handleKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt what platforms return while a post is prepared, such as upload addresses, as `kid:base64-of-32-bytes`, newest first. The newest encrypts, all decrypt.",
+        "Keys that encrypt ids and addresses that platforms return before a post is visible, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "HANDLE_KEYS",

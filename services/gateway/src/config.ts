@@ -52,12 +52,12 @@ export function readSettings(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(
-        "Signs the addresses of media; the same in gateway and delivery. The first signs and all are accepted, so that it can be rotated without downtime.",
+        "Keys that sign the addresses of media; the gateway and the delivery service need the same list. The first key signs and all are accepted, so they can be rotated without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32),
     mediaUrlMs: read
-      .about("How long a signed address of media is valid.", { level: "advanced" })
+      .about("How long a signed address of a media file is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
     uploadOrigins: readOrigins(
       read.about(

@@ -22,7 +22,7 @@ export function readSettings(read: EnvReader) {
     // The user id is part of the name because a folder of another user cannot be written to.
     tempDir: read
       .about(
-        "Folder for files while they are checked or imported; needs space for four of the largest files.",
+        "Temporary folder for files that are checked or imported; needs space for four of the largest files.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
@@ -33,19 +33,24 @@ export function readSettings(read: EnvReader) {
       .about("Maximum size of a video in bytes.")
       .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
     grantMs: read
-      .about("How long after `POST /media/presign` an upload may begin.", { level: "advanced" })
-      .seconds("MEDIA_GRANT_SECONDS", 900),
-    pendingMs: read
-      .about("How long media without a completed upload are kept.", { level: "advanced" })
-      .seconds("MEDIA_PENDING_SECONDS", 86_400),
-    leaseMs: read
-      .about("How long work of a crashed process stays reserved before another process takes it.", {
+      .about("How long after `POST /media/presign` the upload may still begin.", {
         level: "advanced",
       })
+      .seconds("MEDIA_GRANT_SECONDS", 900),
+    pendingMs: read
+      .about("How long media are kept whose upload was never completed.", { level: "advanced" })
+      .seconds("MEDIA_PENDING_SECONDS", 86_400),
+    leaseMs: read
+      .about(
+        "Duration of a lease: how long after the crash of a process its work stays reserved before another process takes it over.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("LEASE_SECONDS", 60, 0.1),
     orphanMs: read
       .about(
-        "Age at which stored files without a database row are removed; must be longer than any check or import.",
+        "Age at which stored files without a database row are removed; it must be longer than any check or import takes.",
         { level: "tests" },
       )
       .seconds("MEDIA_ORPHAN_SECONDS", 7_200),

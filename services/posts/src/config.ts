@@ -18,17 +18,23 @@ export function readSettings(read: EnvReader) {
     mediaServiceUrl: readPeerUrl(read, "media"),
     deliveryUrl: readPeerUrl(read, "delivery"),
     sweepMs: read
-      .about("How often posts asks delivery about targets without a recent update.", {
-        level: "advanced",
-      })
+      .about(
+        "How often the posts service asks the delivery service about targets without a recent update.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("SWEEP_SECONDS", 60),
     sweepAfterMs: read
-      .about("How old the last update of a target is when posts asks delivery about it.", {
-        level: "advanced",
-      })
+      .about(
+        "Age of a target's last update from which the posts service asks the delivery service about it.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("SWEEP_AFTER_SECONDS", 120),
     missedAfterMs: read
-      .about("How late a post may start after its due time; a later one fails as `missed`.")
+      .about("How long after its due time a post may still start. After that it fails as `missed`.")
       .seconds("MISSED_AFTER_SECONDS", 86_400),
   };
 }

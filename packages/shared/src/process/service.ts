@@ -75,7 +75,7 @@ export function readProcessConfig(
   refuseInProduction(read);
   const acceptedSecrets = read
     .secret(
-      "Authenticates the services to each other. Services send the first and accept all, so that it can be rotated without downtime.",
+      "Secrets with which the services authenticate to each other. A service sends the first one and accepts all of them, so they can be rotated without downtime.",
       { level: "needed" },
     )
     .secrets("INTERNAL_SECRET", 32);
@@ -95,10 +95,10 @@ export function readProcessConfig(
     internalSecret: acceptedSecrets[0],
     acceptedSecrets,
     logLevel: read
-      .about("Lowest level of log lines that are written.")
+      .about("Lowest level of the log lines that a process writes.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
-      .about("Folder whose files make the process stop or exit at named points.", {
+      .about("Folder of files that make a process stop or crash at a named point in the code.", {
         level: "tests",
       })
       .optionalString("FAILPOINTS_DIR"),
@@ -109,14 +109,17 @@ export function readProcessConfig(
 export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
     databaseUrl: read
-      .secret("Connection string of Postgres, with the role of this service.", { level: "needed" })
+      .secret(
+        "Connection string of Postgres, with the database role of the service that reads it.",
+        { level: "needed" },
+      )
       .string("DATABASE_URL"),
     databasePoolSize: read
       .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
     databasePrepare: read
       .about(
-        "Whether statements are prepared; `false` behind a transaction pooler that does not support it.",
+        "Whether Postgres statements are prepared; use `false` behind a transaction pooler without support for prepared statements.",
         { level: "advanced" },
       )
       .boolean("DATABASE_PREPARE", true),
@@ -128,7 +131,7 @@ export function readBusConfig(read: EnvReader): BusConfig {
     .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
     .list("KAFKA_BROKERS");
   const bus = read
-    .about("What carries events between services; the same in every service.", {
+    .about("Message bus that carries events between services; the same for every service.", {
       default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
     })
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");

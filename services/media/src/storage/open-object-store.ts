@@ -19,7 +19,7 @@ export function readStorageConfig(read: EnvReader): StorageConfig {
     .oneOf("MEDIA_STORE", ["disk", "s3"], wanted);
   const folder = read
     .when(kind === "disk")
-    .about("Folder of the media files; all replicas of media share it.", {
+    .about("Folder for media files; all replicas of the media service need the same one.", {
       level: "needed",
       default: "required with `MEDIA_STORE=disk`",
     })
@@ -37,23 +37,25 @@ export async function openObjectStore(config: StorageConfig): Promise<ObjectStor
 
 function readS3Config(read: EnvReader): S3Config {
   const endpoint = readEndpoint(
-    read.about("Address of the S3 API.", { default: "AWS" }),
+    read.about("Address of the S3 API; not needed for AWS.", { default: "AWS" }),
     "S3_ENDPOINT",
   );
   return {
     endpoint,
     publicEndpoint: readEndpoint(
-      read.about("Address of the S3 API for clients, which upload to it directly.", {
+      read.about("Address of the S3 API for clients that upload directly to the store.", {
         default: "`S3_ENDPOINT`",
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
     // Only AWS cares; other stores have one region, and most call it by this name.
     region: read
-      .about("Region of the bucket.", { default: "`us-east-1` with `S3_ENDPOINT`, else required" })
+      .about("Region of the S3 bucket.", {
+        default: "`us-east-1` with `S3_ENDPOINT`, else required",
+      })
       .string("S3_REGION", endpoint === undefined ? {} : { default: "us-east-1" }),
     bucket: readBucket(
-      read.about("Name of the bucket.", {
+      read.about("Name of the S3 bucket for media files.", {
         level: "needed",
         default: "required with `MEDIA_STORE=s3`",
       }),
@@ -61,10 +63,13 @@ function readS3Config(read: EnvReader): S3Config {
     credentials: readCredentials(read),
     // A store under an address of its own seldom has a host name for each bucket.
     forcePathStyle: read
-      .about("Whether addresses of objects name the bucket in the path instead of the host name.", {
-        level: "advanced",
-        default: "`true` with `S3_ENDPOINT`, else `false`",
-      })
+      .about(
+        "Whether the bucket name is in the path of S3 addresses instead of in the host name.",
+        {
+          level: "advanced",
+          default: "`true` with `S3_ENDPOINT`, else `false`",
+        },
+      )
       .boolean("S3_FORCE_PATH_STYLE", endpoint !== undefined),
   };
 }
@@ -90,7 +95,7 @@ function readCredentials(read: EnvReader): S3Config["credentials"] {
     default: "the credentials that the AWS SDK finds, for example the role of the machine",
   };
   const credentials = {
-    accessKeyId: used.secret("Id of the access key for S3.", own).string(names[0]),
+    accessKeyId: used.secret("ID of the access key for S3.", own).string(names[0]),
     secretAccessKey: used.secret("Secret of the access key for S3.", own).string(names[1]),
   };
   return isGiven ? credentials : undefined;
