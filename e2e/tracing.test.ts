@@ -227,7 +227,7 @@ async function listLoaded(tracing: object | undefined): Promise<readonly string[
     });
     for (const service of ${JSON.stringify(SERVICES)})
       await import(\`file://${root}services/\${service}/src/app.ts\`);
-    const { openProcess } = await import("file://${root}packages/shared/src/service.ts");
+    const { openProcess } = await import("file://${root}packages/shared/src/process/service.ts");
     const base = openProcess({
       service: "test", logLevel: "silent", failpointsDir: undefined, tracing: ${JSON.stringify(tracing)},
     });
