@@ -5,7 +5,7 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { object, text } from "#src/http/json.ts";
 import { multipartBody, type FormPart } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { formBody, type RequestBody } from "#src/http/request-body.ts";
+import { formBody, type RequestBody } from "#src/http/platform-request.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { waitForProcessing } from "#src/publishing/processing-wait.ts";
