@@ -1,8 +1,12 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request, type Dispatcher } from "undici";
-import { describeFailure } from "./network-failure.ts";
-import { MAX_ANSWER_BYTES, toAnswer, type PlatformAnswer } from "./platform-answer.ts";
+import {
+  describeFailure,
+  MAX_ANSWER_BYTES,
+  type PlatformAnswer,
+  toAnswer,
+} from "./platform-answer.ts";
 import {
   countBytes,
   OutgoingBody,

@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { object } from "#src/http/json.ts";
+import { object } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";

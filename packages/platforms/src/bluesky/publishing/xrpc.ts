@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
+import { text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 

@@ -1,6 +1,5 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bytesBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";

@@ -1,5 +1,4 @@
-import { object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";

@@ -1,6 +1,5 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { header, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
