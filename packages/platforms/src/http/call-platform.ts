@@ -1,6 +1,7 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request, type Dispatcher } from "undici";
+import { withUploadTime } from "./call-time.ts";
 import {
   describeFailure,
   MAX_ANSWER_BYTES,
@@ -14,7 +15,6 @@ import {
   redact,
   toHeaders,
 } from "./platform-request.ts";
-import { withUploadTime } from "./upload-time.ts";
 
 /** The request was sent, at least in part, and no readable answer came. */
 export interface NoAnswer {
