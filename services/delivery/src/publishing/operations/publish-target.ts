@@ -5,12 +5,12 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Unmarked } from "#src/publishing/db/marks.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
 import { createSendGuard, hashContent } from "#src/publishing/domain/visible-call.ts";
+import { toPublication } from "./fetch-task-inputs.ts";
 import {
   DONE,
   giveUp,
   learned,
   RELEASE_NOW,
-  toPublication,
   type PublishContext,
   type TaskInputs,
   type WorkEnd,
