@@ -139,7 +139,7 @@ export function toTaskInputs(
   };
 }
 
-/** What the connector publishes. */
+/** The content that the connector publishes, and the account that it publishes for. */
 export function toPublication(
   { deps }: PublishContext,
   { task, content, credential }: TaskInputs,
