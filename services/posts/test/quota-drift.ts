@@ -1,10 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
-import {
-  quotaKeys,
-  quotaShare,
-  type HoldingTarget,
-  type QuotaShare,
-} from "#src/domain/target-holding.ts";
+import { type HoldingTarget, quotaKeys, quotaShare, type QuotaShare } from "#src/domain/target.ts";
 
 interface QuotaKey {
   readonly subject: string;

@@ -1,7 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { PlatformRequest } from "#src/http/platform-request.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Refused, Unavailable } from "./connector.ts";
 
 /** The credentials that were entered lack a value, or one has the wrong type. */

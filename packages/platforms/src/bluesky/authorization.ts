@@ -8,10 +8,8 @@ import type {
   RevokeResult,
   Tokens,
 } from "#src/authorization/connector.ts";
-import { list, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import { jsonBody } from "#src/http/request-body.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, jsonBody } from "#src/http/platform-request.ts";
 
 /** Lifetimes of tokens that do not state their own (platforms reference 7.6). */
 const ACCESS_TOKEN_MS = 120 * 60_000;

@@ -3,7 +3,7 @@ import { toConnectResult } from "#src/authorization/connection.ts";
 import type { AuthorizationConnector, ConnectResult } from "#src/authorization/connector.ts";
 import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
-import { object, text } from "#src/http/json.ts";
+import { object, text } from "#src/http/platform-answer.ts";
 
 const FIELDS = "id,name,username,picture";
 

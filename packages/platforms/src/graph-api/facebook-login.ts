@@ -9,7 +9,7 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
-import { list, number, object, text } from "#src/http/json.ts";
+import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 

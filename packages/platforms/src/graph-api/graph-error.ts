@@ -1,5 +1,4 @@
-import { object, text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 
 /** An error of the Graph API (platforms reference 1.7). */
 export interface GraphError {

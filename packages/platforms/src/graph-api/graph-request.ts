@@ -1,5 +1,4 @@
-import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
-import type { RequestBody } from "#src/http/request-body.ts";
+import { bearer, type PlatformRequest, type RequestBody } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** The hosts of a Graph API. */

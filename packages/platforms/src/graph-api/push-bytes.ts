@@ -1,7 +1,6 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { object, text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bytesBody } from "#src/http/request-body.ts";
+import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";

@@ -1,7 +1,6 @@
 import { askPlatform, INCOMPLETE, unavailable } from "#src/authorization/call.ts";
 import type { EnteredCredentials, Refused, Unavailable } from "#src/authorization/connector.ts";
-import { number, object } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { number, object, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 
 /** An app at Meta, and the URL of its Graph API. */

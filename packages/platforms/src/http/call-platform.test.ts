@@ -9,7 +9,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, describe, expect, test } from "vitest";
 import { callPlatform } from "./call-platform.ts";
 import { multipartBody } from "./multipart.ts";
-import { bytesBody, formBody, jsonBody, type ByteSource } from "./request-body.ts";
+import { bytesBody, type ByteSource, formBody, jsonBody } from "./platform-request.ts";
 import { sendOnce } from "./send-once.ts";
 
 const MB = 1024 * 1024;

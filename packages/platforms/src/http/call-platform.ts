@@ -1,12 +1,20 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request, type Dispatcher } from "undici";
-import { describeFailure } from "./network-failure.ts";
-import { OutgoingBody } from "./outgoing-body.ts";
-import { MAX_ANSWER_BYTES, toAnswer, type PlatformAnswer } from "./platform-answer.ts";
-import { redact, toHeaders, type PlatformRequest } from "./platform-request.ts";
-import { countBytes } from "./request-body.ts";
-import { withUploadTime } from "./upload-time.ts";
+import { withUploadTime } from "./call-time.ts";
+import {
+  describeFailure,
+  MAX_ANSWER_BYTES,
+  type PlatformAnswer,
+  toAnswer,
+} from "./platform-answer.ts";
+import {
+  countBytes,
+  OutgoingBody,
+  type PlatformRequest,
+  redact,
+  toHeaders,
+} from "./platform-request.ts";
 
 /** The request was sent, at least in part, and no readable answer came. */
 export interface NoAnswer {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ByteSource, RequestBody } from "./request-body.ts";
+import type { ByteSource, RequestBody } from "./platform-request.ts";
 
 /** A part of a form: a field, or a file that is read while it is sent. */
 export type FormPart =

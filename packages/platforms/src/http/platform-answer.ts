@@ -1,5 +1,3 @@
-import { isObject, type JsonObject } from "./json.ts";
-
 /** A platform's answer. `json` is undefined when the body is not a JSON object. */
 export interface PlatformAnswer {
   readonly kind: "answer";
@@ -54,4 +52,63 @@ export function shorten(message: string | undefined): string {
 /** What to store when an answer has no message of the platform. */
 export function describeStatus({ status }: PlatformAnswer): string {
   return `HTTP ${status} without a readable answer`;
+}
+
+const BROKEN = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "UND_ERR_ABORTED"]);
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+/**
+ * Describes a network failure for people. The text of the error itself is never used: it may contain a URL with a token
+ * in it.
+ */
+export function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return "the network failed";
+  const code = "code" in error ? String(error.code) : "";
+  if (BROKEN.has(code)) return "the connection broke before an answer came";
+  if (UNREACHABLE.has(code)) return "the platform cannot be reached";
+  if (/TIMEOUT|ETIMEDOUT/.test(code) || error.name === "TimeoutError")
+    return "the platform did not answer in time";
+  return "the network failed";
+}
+
+/** A JSON object whose properties are not checked yet. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is a JSON object, which a list is not. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function property(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+/** The property of that name if it is a string that is not empty, else undefined. */
+export function text(value: unknown, name: string): string | undefined {
+  const found = property(value, name);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** The property of that name if it is a number, else undefined. */
+export function number(value: unknown, name: string): number | undefined {
+  const found = property(value, name);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** The property of that name if it is an object, else undefined. */
+export function object(value: unknown, name: string): JsonObject | undefined {
+  const found = property(value, name);
+  return isObject(found) ? found : undefined;
+}
+
+/** The property of that name if it is a list, else an empty list. */
+export function list(value: unknown, name: string): readonly unknown[] {
+  const found = property(value, name);
+  return Array.isArray(found) ? found : [];
 }

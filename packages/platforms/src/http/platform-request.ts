@@ -1,5 +1,4 @@
-import type { OutgoingBody } from "./outgoing-body.ts";
-import type { RequestBody } from "./request-body.ts";
+import type { Readable } from "node:stream";
 
 /** One call of a platform. */
 export interface PlatformRequest {
@@ -52,4 +51,103 @@ export function redact(answer: string, call: PlatformRequest): string {
 
 function isWholeString(json: string, start: number, length: number): boolean {
   return json.charAt(start - 1) === '"' && json.charAt(start + length) === '"';
+}
+
+/** Bytes whose number is known before the first of them is read. */
+export interface ByteSource {
+  /** The exact number: a source that yields more or fewer bytes breaks the call. */
+  readonly bytes: number;
+  /** May be called more than once; each time it reads from the start. */
+  read(signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
+}
+
+/** The body of a request. A string is sent at once; a source is streamed as fast as the platform accepts it. */
+export interface RequestBody {
+  readonly contentType: string;
+  readonly content: string | ByteSource;
+}
+
+/** A body of type `application/json`. */
+export function jsonBody(value: unknown): RequestBody {
+  return { contentType: "application/json", content: JSON.stringify(value) };
+}
+
+/** A body of type `application/x-www-form-urlencoded`. */
+export function formBody(fields: Readonly<Record<string, string>>): RequestBody {
+  const content = new URLSearchParams(fields).toString();
+  return { contentType: "application/x-www-form-urlencoded", content };
+}
+
+/** A body of the source's bytes, unchanged. */
+export function bytesBody(contentType: string, source: ByteSource): RequestBody {
+  return { contentType, content: source };
+}
+
+/** How many bytes a body has. */
+export function countBytes({ content }: RequestBody): number {
+  return typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
+}
+
+/**
+ * The body of one request while it is sent. It separates failures of the network from failures of the source, and knows
+ * how much of the request the platform can have received.
+ */
+export class OutgoingBody implements Disposable {
+  /** The failure of the source; undefined if it has not failed. */
+  failure: Error | undefined;
+  /** Whether a byte may have been written. The headers of a stream are written together with its first bytes. */
+  isStarted: boolean;
+  /** Whether the last byte may have been written. */
+  isComplete: boolean;
+  readonly #body: RequestBody | undefined;
+  readonly #ended = new AbortController();
+  readonly #mayStart: () => boolean;
+
+  /** @param mayStart Called right before the first bytes of a stream are written; false sends nothing. */
+  constructor(body: RequestBody | undefined, mayStart: () => boolean = () => true) {
+    this.#body = body;
+    this.#mayStart = mayStart;
+    const isStream = typeof body?.content === "object";
+    this.isStarted = !isStream;
+    this.isComplete = !isStream;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    if (this.#body === undefined) return {};
+    const length = String(countBytes(this.#body));
+    return { "content-type": this.#body.contentType, "content-length": length };
+  }
+
+  /** The body in the form that undici sends. */
+  get content(): string | Readable | null {
+    const content = this.#body?.content ?? null;
+    if (content === null || typeof content === "string") return content;
+    // Undici sends any async iterable. Its types allow only streams, which would add another buffer.
+    return this.#stream(content) as unknown as Readable;
+  }
+
+  async *#stream(source: ByteSource): AsyncGenerator<Uint8Array> {
+    try {
+      let sent = 0;
+      for await (const chunk of await source.read(this.#ended.signal)) {
+        sent += chunk.length;
+        if (sent > source.bytes) throw new Error("the source is longer than its declared size");
+        if (!this.isStarted && !this.#mayStart())
+          throw new Error("the call may not be sent any more");
+        // Set before the bytes are handed over: from then on they may have been written.
+        this.isStarted = true;
+        this.isComplete = sent === source.bytes;
+        yield chunk;
+      }
+      if (sent < source.bytes) throw new Error("the source is shorter than its declared size");
+    } catch (error) {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    }
+  }
+
+  /** Ends the reading of the source, even when the request has already failed. */
+  [Symbol.dispose](): void {
+    this.#ended.abort();
+  }
 }

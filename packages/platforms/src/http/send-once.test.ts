@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { jsonBody } from "./request-body.ts";
+import { jsonBody } from "./platform-request.ts";
 import { sendOnce } from "./send-once.ts";
 
 let server: Server | undefined;

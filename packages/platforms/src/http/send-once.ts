@@ -1,10 +1,13 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
 import { CONNECT_TIMEOUT_MS, connectPublic, type NoAnswer } from "./call-platform.ts";
-import { describeFailure } from "./network-failure.ts";
-import { OutgoingBody } from "./outgoing-body.ts";
-import { MAX_ANSWER_BYTES, toAnswer, type PlatformAnswer } from "./platform-answer.ts";
-import { redact, toHeaders, type PlatformRequest } from "./platform-request.ts";
+import {
+  describeFailure,
+  MAX_ANSWER_BYTES,
+  type PlatformAnswer,
+  toAnswer,
+} from "./platform-answer.ts";
+import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
 
 /** The caller's guarantee right before the first byte of a visible call. */
 export interface SendGuard {

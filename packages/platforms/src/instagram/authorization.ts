@@ -7,7 +7,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
-import { object, text } from "#src/http/json.ts";
+import { object, text } from "#src/http/platform-answer.ts";
 import {
   createInstagramLogin,
   refreshInstagramToken,

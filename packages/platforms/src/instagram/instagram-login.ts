@@ -20,8 +20,7 @@ import type {
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
 import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";
-import { number, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 /** The three hosts of Instagram Login. */
 export interface InstagramLoginUrls {

@@ -1,4 +1,4 @@
-import type { ByteSource } from "#src/http/request-body.ts";
+import type { ByteSource } from "#src/http/platform-request.ts";
 import type { PublicationMedia } from "./publication.ts";
 
 /** A file of the post as the source of a request body: the whole file, or a range of it. */

@@ -7,7 +7,7 @@ import type {
   Refused,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { object, text, type JsonObject } from "#src/http/json.ts";
+import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 
 /** Statuses with which the Bot API refuses: the token, the chat or the bot's rights there are not as entered. */
 const REFUSALS = new Set([400, 401, 403, 404]);

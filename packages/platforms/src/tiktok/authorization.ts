@@ -7,8 +7,7 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl } from "#src/authorization/oauth.ts";
-import { object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
   askForTokens,

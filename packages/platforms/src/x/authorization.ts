@@ -6,7 +6,7 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
-import { object, text } from "#src/http/json.ts";
+import { object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
   askForTokens,

@@ -5,8 +5,7 @@ import type {
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
-import { number, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 export interface XApp {
   readonly baseUrl: string;

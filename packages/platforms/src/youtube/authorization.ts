@@ -6,8 +6,7 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
-import { list, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
   askForTokens,

@@ -1,7 +1,7 @@
+import { createHash } from "node:crypto";
 import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyRequest } from "fastify";
-import { fingerprint } from "#src/http/canonical-json.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
@@ -33,4 +33,26 @@ export function readIdempotency(
     throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
   }
   return { key, fingerprint: fingerprint(request.body) };
+}
+
+/**
+ * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they are the
+ * same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of its own.
+ */
+export function fingerprint(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}
+
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) return canonicalObject(value);
+  return value === undefined ? "" : JSON.stringify(value);
+}
+
+function canonicalObject(value: object): string {
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(",")}}`;
 }

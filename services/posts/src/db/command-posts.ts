@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { mediaUseHolds } from "#src/db/media-uses.ts";
+import { mediaUseHolds } from "#src/db/insert-post.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";

@@ -3,7 +3,6 @@ import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
 import { guardInsert, toGuards } from "#src/db/duplicate-guards.ts";
-import { mediaUseHolds } from "#src/db/media-uses.ts";
 import { quotaReservation } from "#src/db/quota-usage.ts";
 import { findRefusalReason, type RefusalReason } from "#src/db/refusal.ts";
 import { slotInsert } from "#src/db/slot-assignments.ts";
@@ -156,4 +155,23 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
     due_day: target.dueDay,
     content_hash: target.contentHash,
   }));
+}
+
+/**
+ * The condition under which a statement may write a post with media: media forgets a claim after 10 minutes if it finds
+ * no post, so a process that was suspended for longer must not write one. The statement refuses itself with
+ * `media_use_expired` after 5 minutes, because its transaction still takes some time.
+ *
+ * @param notedAfter The database's time before the media were claimed.
+ */
+export function mediaUseHolds(
+  sql: ISql,
+  { mediaIds, notedAfter }: { readonly mediaIds: readonly string[]; readonly notedAfter: Date },
+) {
+  if (mediaIds.length === 0) return sql`true`;
+  return sql`
+    case
+      when clock_timestamp() < ${notedAfter}::timestamptz + interval '5 minutes' then true
+      else refuse('media_use_expired')
+    end`;
 }

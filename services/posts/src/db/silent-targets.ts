@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
-import { toRecords, type TargetKey } from "#src/db/target-contents.ts";
+import { type TargetKey, toRecords } from "./targets.ts";
 
 /**
  * Takes up to `limit` targets whose outcome is open and which delivery has not reported for `silentMs`. Taking a target

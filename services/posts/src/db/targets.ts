@@ -1,5 +1,7 @@
-import type { TransactionSql } from "@postrider/shared/postgres";
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
+import type { PostOptions } from "#src/domain/post.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
 export interface TargetRow extends TargetState {
@@ -183,4 +185,60 @@ export async function upsertAttempts(
       > (target_attempts.task_generation, target_attempts.task_version)
     returning target_id`;
   return new Set(changed.map((row) => row.targetId));
+}
+
+/** A target at a generation. */
+export interface TargetKey {
+  readonly workspaceId: string;
+  readonly targetId: string;
+  readonly generation: number;
+}
+
+/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
+export function toRecords(keys: readonly TargetKey[]) {
+  return keys.map((key) => ({
+    workspace_id: key.workspaceId,
+    id: key.targetId,
+    generation: key.generation,
+  }));
+}
+
+/** A target and what it publishes. */
+export interface WantedTarget extends TargetKey {
+  readonly accountId: string;
+  readonly platform: string;
+  readonly content: string;
+  readonly options: PostOptions;
+  readonly media: readonly JsonValue[];
+}
+
+/**
+ * Those of the targets that are still to be published at that generation. `limit 1` makes the planner use the keys: right
+ * after many posts have become due, its statistics still say that few are `publishing`, and it would scan by status.
+ */
+export async function listWantedTargets(
+  sql: ISql,
+  keys: readonly TargetKey[],
+): Promise<readonly WantedTarget[]> {
+  return await sql<WantedTarget[]>`
+    select key.workspace_id, key.id as target_id, key.generation, target.account_id, target.platform,
+      post.content, post.options, post.media
+    from jsonb_to_recordset(${sql.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int),
+    lateral (
+      select post_id, account_id, platform, status
+      from targets
+      where id = key.id
+      and workspace_id = key.workspace_id
+      and generation = key.generation
+      limit 1
+    ) as target,
+    lateral (
+      select content, options, media, status
+      from posts
+      where id = target.post_id
+      and workspace_id = key.workspace_id
+      limit 1
+    ) as post
+    where target.status in ('pending', 'publishing')
+    and post.status = 'publishing'`;
 }

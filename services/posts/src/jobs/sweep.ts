@@ -10,8 +10,7 @@ import {
   type DeletionKey,
   type RequestedDeletion,
 } from "#src/db/silent-targets.ts";
-import type { TargetKey } from "#src/db/target-contents.ts";
-import { lockTargetsOf, updateTargets } from "#src/db/targets.ts";
+import { lockTargetsOf, type TargetKey, updateTargets } from "#src/db/targets.ts";
 import { postDeletionRequested } from "#src/events.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";

@@ -7,12 +7,13 @@ import { moveQuota, type QuotaMove } from "#src/db/quota-usage.ts";
 import { updateTargets, type TargetRow } from "#src/db/targets.ts";
 import { nextPostStatus, type PostStatus } from "#src/domain/post-status.ts";
 import {
+  firstPublishedAt,
   guardedUntil,
+  type HoldingTarget,
+  isVisiblyDifferent,
   quotaKeys,
   quotaShare,
-  type HoldingTarget,
-} from "#src/domain/target-holding.ts";
-import { firstPublishedAt, isVisiblyDifferent } from "#src/domain/target.ts";
+} from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
 /** A target before and after a change. */

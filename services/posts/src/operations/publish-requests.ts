@@ -2,7 +2,7 @@ import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outb
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-targets.ts";
-import type { TargetKey } from "#src/db/target-contents.ts";
+import type { TargetKey } from "#src/db/targets.ts";
 import { postPublishRequested } from "#src/events.ts";
 
 /** Asks delivery to publish those of the targets that are still to be published at that generation. */

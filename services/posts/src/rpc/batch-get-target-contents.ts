@@ -8,7 +8,7 @@ import type {
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/target-contents.ts";
+import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/targets.ts";
 import { effectiveContent } from "#src/domain/effective-content.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 

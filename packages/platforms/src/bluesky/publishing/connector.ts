@@ -1,7 +1,6 @@
 import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { text } from "#src/http/json.ts";
-import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { describeStatus, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";

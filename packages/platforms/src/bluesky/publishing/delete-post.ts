@@ -1,6 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { describeStatus } from "#src/http/platform-answer.ts";
+import { describeStatus, text } from "#src/http/platform-answer.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";

@@ -1,6 +1,11 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { describeStatus, header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  describeStatus,
+  header,
+  type PlatformAnswer,
+  shorten,
+  text,
+} from "#src/http/platform-answer.ts";
 import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
 /** Wait after a rate limit that names no time. */

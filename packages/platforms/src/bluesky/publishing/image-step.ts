@@ -1,7 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { object } from "#src/http/json.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import { bytesBody } from "#src/http/request-body.ts";
+import { object } from "#src/http/platform-answer.ts";
+import { bearer, bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { isFresh, toBlobHandle } from "./blob-state.ts";

@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { type JsonObject, text } from "#src/http/json.ts";
+import { type JsonObject, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";

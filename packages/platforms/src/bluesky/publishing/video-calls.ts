@@ -1,8 +1,6 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import { bytesBody } from "#src/http/request-body.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, bytesBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./xrpc.ts";

@@ -1,6 +1,5 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import { waitForProcessing } from "#src/publishing/processing-wait.ts";

@@ -1,7 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
-import { jsonBody } from "#src/http/request-body.ts";
+import { text } from "#src/http/platform-answer.ts";
+import { bearer, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";

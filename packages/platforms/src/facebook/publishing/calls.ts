@@ -1,7 +1,6 @@
 import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 /** What all calls of one step need. */

@@ -1,8 +1,7 @@
 import { toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";

@@ -1,5 +1,5 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
-import { text } from "#src/http/json.ts";
+import { text } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 

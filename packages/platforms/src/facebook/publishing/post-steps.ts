@@ -2,7 +2,7 @@ import { toStepFailure } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { multipartBody } from "#src/http/multipart.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";

@@ -1,6 +1,6 @@
 import { toVisibleFailure } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";

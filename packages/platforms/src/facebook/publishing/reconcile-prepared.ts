@@ -1,8 +1,7 @@
 import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";

@@ -1,7 +1,7 @@
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
 import { waitForProcessing } from "#src/publishing/processing-wait.ts";

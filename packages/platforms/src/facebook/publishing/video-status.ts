@@ -1,8 +1,7 @@
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { list, object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";

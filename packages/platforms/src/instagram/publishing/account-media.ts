@@ -1,6 +1,6 @@
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
 import { foldText } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 

@@ -1,8 +1,7 @@
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 type Fields = Readonly<Record<string, string>>;

@@ -1,9 +1,8 @@
 import { toVisibleFailure } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { formBody } from "#src/http/request-body.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";

@@ -1,6 +1,6 @@
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, number, object } from "#src/http/json.ts";
+import { list, number, object } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";

@@ -1,5 +1,11 @@
-import { type JsonObject, list, object, text } from "#src/http/json.ts";
-import { describeStatus, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  describeStatus,
+  type JsonObject,
+  list,
+  object,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";

@@ -1,7 +1,6 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { describeStatus, type PlatformAnswer, shorten } from "#src/http/platform-answer.ts";
-import { jsonBody } from "#src/http/request-body.ts";
+import { describeStatus, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { jsonBody } from "#src/http/platform-request.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";

@@ -1,5 +1,4 @@
-import { object, text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
 
 /** Wait after a rate limit that names no time. */

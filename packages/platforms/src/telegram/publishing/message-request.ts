@@ -1,5 +1,5 @@
 import { multipartBody, type FormPart } from "#src/http/multipart.ts";
-import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 

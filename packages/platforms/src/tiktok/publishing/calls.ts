@@ -1,6 +1,5 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 

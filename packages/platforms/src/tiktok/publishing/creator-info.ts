@@ -1,6 +1,5 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, list, number } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type JsonObject, list, number, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";

@@ -1,6 +1,5 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { object, text } from "#src/http/json.ts";
-import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import {
   type Failure,
   limitReached,

@@ -1,4 +1,4 @@
-import { list, number, text } from "#src/http/json.ts";
+import { list, number, text } from "#src/http/platform-answer.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
 import { foldText, searchStart } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";

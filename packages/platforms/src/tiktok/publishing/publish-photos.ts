@@ -1,5 +1,4 @@
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";

@@ -1,6 +1,5 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, number, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 
 /** The state of a publication at TikTok. */

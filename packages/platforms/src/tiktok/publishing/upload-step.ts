@@ -1,8 +1,6 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import type { PlatformRequest } from "#src/http/platform-request.ts";
-import { bytesBody } from "#src/http/request-body.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bytesBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";

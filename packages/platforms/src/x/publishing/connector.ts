@@ -1,7 +1,5 @@
-import { object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";

@@ -1,6 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { type DeletionOutcome, limitReached } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";

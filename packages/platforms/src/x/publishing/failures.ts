@@ -1,5 +1,4 @@
-import { list, text } from "#src/http/json.ts";
-import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { header, list, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
 /** Length of X's rate-limit window. */

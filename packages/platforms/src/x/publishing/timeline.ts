@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, text } from "#src/http/json.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";

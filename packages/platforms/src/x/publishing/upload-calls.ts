@@ -1,8 +1,7 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { multipartBody } from "#src/http/multipart.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
-import { jsonBody, type RequestBody } from "#src/http/request-body.ts";
+import { bearer, jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 

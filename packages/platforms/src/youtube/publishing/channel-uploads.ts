@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { list, object, text, type JsonObject } from "#src/http/json.ts";
+import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { foldText } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";

@@ -1,5 +1,11 @@
-import { list, object, text } from "#src/http/json.ts";
-import { header, shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  header,
+  list,
+  object,
+  type PlatformAnswer,
+  shorten,
+  text,
+} from "#src/http/platform-answer.ts";
 import {
   type Failure,
   limitReached,

@@ -1,8 +1,6 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { text } from "#src/http/json.ts";
-import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
-import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
-import { bytesBody, jsonBody } from "#src/http/request-body.ts";
+import { header, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";

@@ -1,4 +1,4 @@
-import { object, text } from "#src/http/json.ts";
+import { object, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 

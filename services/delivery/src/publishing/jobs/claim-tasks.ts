@@ -4,16 +4,12 @@ import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { claimTasks, findNextTaskMs, listLostCalls } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { CallMarker } from "#src/publishing/operations/call-marker.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import { LeaseKeeper, type Lease } from "#src/publishing/operations/lease-keeper.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
-import {
-  OpenCalls,
-  release,
-  type PublishContext,
-} from "#src/publishing/operations/publish-context.ts";
+import { release, type PublishContext } from "#src/publishing/operations/publish-context.ts";
+import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {

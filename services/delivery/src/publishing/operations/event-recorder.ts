@@ -1,19 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
-import { currentCause, type Cause } from "@postrider/shared/telemetry/cause";
+import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import { targetUpdated } from "#src/events.ts";
 import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/account-gates.ts";
-import { updateAttempts } from "#src/publishing/db/attempts.ts";
+import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
-import { addHandles } from "#src/publishing/db/handles.ts";
-import { decideInOrder } from "#src/publishing/domain/decide.ts";
-import type { AccountEffect, Decision, TaskEvent } from "#src/publishing/domain/decision.ts";
+import { addHandles, deleteHandles } from "#src/publishing/db/handles.ts";
+import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import { decideInOrder, type LockedTargets } from "#src/publishing/domain/decide.ts";
+import {
+  type AccountEffect,
+  type Decision,
+  type TargetUpdate,
+  type TaskEvent,
+  toTargetUpdates,
+} from "#src/publishing/domain/decision.ts";
 import { nextAccountPauseMs } from "#src/publishing/domain/retry-policy.ts";
-import type { Task } from "#src/publishing/domain/task.ts";
+import { type AttemptKey, isFinal, nameTask, type Task } from "#src/publishing/domain/task.ts";
 import { Batcher } from "./batcher.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { countUpdates } from "./metrics.ts";
-import { lockTargets, writeDecisions } from "./write-decisions.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
@@ -166,4 +174,57 @@ async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]):
       );
     }
   }
+}
+
+/** Locks targets with all their generations, and reads these attempts of them. */
+export async function lockTargets(
+  tx: TransactionSql,
+  keys: readonly AttemptKey[],
+): Promise<LockedTargets> {
+  const targetIds = [...new Set(keys.map((key) => key.targetId))];
+  const [tasks, attempts, clock] = await Promise.all([
+    lockTasks(tx, targetIds),
+    listAttempts(tx, keys),
+    tx<{ now: Date }[]>`select clock_timestamp() as now`,
+  ]);
+  return { tasks, attempts, now: clock[0]?.now ?? new Date() };
+}
+
+/** The last of those with one key. */
+function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
+  return [...new Map(items.map((item) => [name(item), item])).values()];
+}
+
+/**
+ * Writes decisions about locked targets, in the order in which they were made, and appends the events for posts.
+ *
+ * @param causes The requests of the API that led to the decisions, by target.
+ */
+export async function writeDecisions(
+  tx: TransactionSql,
+  decisions: readonly Decision[],
+  causes: ReadonlyMap<string, Cause>,
+): Promise<readonly TargetUpdate[]> {
+  const changes = decisions.flatMap((decision) => decision.changes);
+  const tasks = lastOfEach(
+    changes.map(({ task }) => task),
+    nameTask,
+  );
+  const attempts = lastOfEach(
+    decisions.flatMap(({ attempt }) => attempt ?? []),
+    ({ targetId, number }) => `${targetId}/${number}`,
+  );
+  // A failed task with an open call may be answered late, and then goes on with its handles.
+  const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
+  const updates = decisions.flatMap(toTargetUpdates);
+  await Promise.all([
+    attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
+    tasks.length > 0 ? updateTasks(tx, tasks) : undefined,
+    ended.length > 0 ? deleteHandles(tx, ended) : undefined,
+    appendEvents(
+      tx,
+      updates.map((update) => causedBy(targetUpdated(update), causes.get(update.task.targetId))),
+    ),
+  ]);
+  return updates;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { Publication } from "@postrider/platforms/publishing/publication";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
@@ -135,5 +136,24 @@ export function toTaskInputs(
   return {
     kind: "ready",
     inputs: { task: open, attemptNumber, connector, content, credential, interrupted },
+  };
+}
+
+/** The content that the connector publishes, and the account that it publishes for. */
+export function toPublication(
+  { deps }: PublishContext,
+  { task, content, credential }: TaskInputs,
+): Publication {
+  return {
+    targetId: task.targetId,
+    text: content.text,
+    title: content.title,
+    privacy: content.privacy,
+    tags: content.tags,
+    externalId: credential.externalId,
+    username: credential.username,
+    accessToken: credential.accessToken,
+    attributes: credential.attributes,
+    media: content.media.map((media) => deps.media.describe(media)),
   };
 }

@@ -2,14 +2,13 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import type { Publication } from "@postrider/platforms/publishing/publication";
 import { releaseTasks } from "#src/publishing/db/claims.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
-import type { CallMarker } from "./call-marker.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 
 /** What all workers of the process share. */
 export interface PublishContext {
@@ -84,41 +83,5 @@ export async function release(
       { err: error, count: tasks.length },
       "tasks could not be released; they are claimed again when their leases end",
     );
-  }
-}
-
-export function toPublication(
-  { deps }: PublishContext,
-  { task, content, credential }: TaskInputs,
-): Publication {
-  return {
-    targetId: task.targetId,
-    text: content.text,
-    title: content.title,
-    privacy: content.privacy,
-    tags: content.tags,
-    externalId: credential.externalId,
-    username: credential.username,
-    accessToken: credential.accessToken,
-    attributes: credential.attributes,
-    media: content.media.map((media) => deps.media.describe(media)),
-  };
-}
-
-/** The visible calls of this process that have not ended, with their deadlines. */
-export class OpenCalls {
-  readonly #deadlines = new Set<{ readonly ms: number }>();
-
-  /** Begins a call that ends within `callMs`; disposing ends it. */
-  begin(callMs: number): Disposable {
-    const deadline = { ms: performance.now() + callMs };
-    this.#deadlines.add(deadline);
-    return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
-  }
-
-  /** Whole milliseconds until the last deadline; 0 when no call is open. */
-  remainingMs(): number {
-    const now = performance.now();
-    return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));
   }
 }

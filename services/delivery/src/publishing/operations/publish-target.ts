@@ -1,16 +1,16 @@
+import { visibleCallTime } from "@postrider/platforms/http/call-time";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
-import { visibleCallTime } from "@postrider/platforms/publishing/visible-call-time";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Unmarked } from "#src/publishing/db/marks.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
 import { createSendGuard, hashContent } from "#src/publishing/domain/visible-call.ts";
+import { toPublication } from "./fetch-task-inputs.ts";
 import {
   DONE,
   giveUp,
   learned,
   RELEASE_NOW,
-  toPublication,
   type PublishContext,
   type TaskInputs,
   type WorkEnd,

@@ -1,11 +1,11 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
+import { toPublication } from "./fetch-task-inputs.ts";
 import {
   DONE,
   learned,
   RELEASE_NOW,
-  toPublication,
   type PublishContext,
   type TaskInputs,
   type WorkEnd,

@@ -1,6 +1,5 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { contentBytes } from "#src/http/canonical-json.ts";
 import { parseJsonBody } from "#src/http/json-body.ts";
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
@@ -68,4 +67,15 @@ export function addBodyRules(app: FastifyInstance): void {
       request.body !== undefined && request.routeOptions.schema?.body === undefined;
     done(isUnexpected ? refuseBody(request.body) : undefined);
   });
+}
+
+/**
+ * The size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without white space. Works for any JSON
+ * value, because the schema has not been checked yet.
+ */
+export function contentBytes(body: unknown): number {
+  if (typeof body !== "object" || body === null) return 0;
+  const content = "content" in body && typeof body.content === "string" ? body.content : "";
+  const options = "options" in body ? (JSON.stringify(body.options) ?? "") : "";
+  return Buffer.byteLength(content) + Buffer.byteLength(options);
 }

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { withUploadTime } from "#src/http/upload-time.ts";
-import { MAX_VISIBLE_CALL_MS, STOP_GRACE_MS, visibleCallTime } from "./visible-call-time.ts";
+import {
+  MAX_VISIBLE_CALL_MS,
+  STOP_GRACE_MS,
+  visibleCallTime,
+  withUploadTime,
+} from "./call-time.ts";
 
 const MIB = 1024 * 1024;
 

@@ -62,3 +62,21 @@ export class CallMarker {
     return results;
   }
 }
+
+/** The visible calls of this process that have not ended, with their deadlines. */
+export class OpenCalls {
+  readonly #deadlines = new Set<{ readonly ms: number }>();
+
+  /** Begins a call that ends within `callMs`; disposing ends it. */
+  begin(callMs: number): Disposable {
+    const deadline = { ms: performance.now() + callMs };
+    this.#deadlines.add(deadline);
+    return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
+  }
+
+  /** Whole milliseconds until the last deadline; 0 when no call is open. */
+  remainingMs(): number {
+    const now = performance.now();
+    return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));
+  }
+}

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { contentBytes } from "#src/routes/hooks/body-rules.ts";
+
+test("contentBytes counts the text in UTF-8 and the options as JSON without white space", () => {
+  expect(contentBytes({ content: "aé한😀" })).toBe(10);
+  expect(contentBytes({ content: "", options: {} })).toBe(2);
+  expect(contentBytes({ content: "ab", options: { x: { title: "é" } } })).toBe(
+    2 + Buffer.byteLength('{"x":{"title":"é"}}'),
+  );
+  expect(contentBytes({ options: { x: {} }, accountIds: ["not counted"] })).toBe(8);
+});
+
+test.each([undefined, null, 1, "text", [], {}, { content: 5 }, { options: undefined }])(
+  "contentBytes counts 0 bytes for %j",
+  (body) => {
+    expect(contentBytes(body)).toBe(0);
+  },
+);
