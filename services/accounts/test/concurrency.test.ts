@@ -57,7 +57,7 @@ test("concurrent Admit batches never get more requests than the burst and the re
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("a request budget that is read before it is written grants too many requests to concurrent batches", async () => {
+test("an implementation that reads the request budget before it writes it grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -77,7 +77,7 @@ test("a request budget that is read before it is written grants too many request
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("concurrent Admit batches that name the same workspaces in different orders never deadlock", async () => {
+test("concurrent Admit batches that contain the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);
@@ -90,7 +90,7 @@ test("concurrent Admit batches that name the same workspaces in different orders
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants what a query wants, and up to 8 prepaid requests while the request budget is more than half full", async () => {
+test("Admit grants the requests that a query wants, and up to 8 more in advance while the request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({

@@ -38,7 +38,7 @@ async function makeDue(refs: readonly AccountRef[]): Promise<void> {
     where account_id = any(${ids}::uuid[])`;
 }
 
-test("accounts stay active while a token endpoint answers 503 to every refresh, and are refreshed afterwards", async () => {
+test("accounts stay active while a token endpoint answers every refresh with HTTP 503, and are refreshed afterwards", async () => {
   const refs = await Promise.all(EXPIRING.map((platform) => fixture.connect(platform)));
   await fixture.expireTokens(refs);
   for (const platform of EXPIRING) {
@@ -66,7 +66,7 @@ test("accounts stay active while a token endpoint answers 503 to every refresh, 
   expect(refreshed).toMatchObject(refs.map(() => ({ accountStatus: "active", version: 2n })));
 });
 
-test("fifty callers of two replicas refresh an expired token of x once", async () => {
+test("fifty callers of two replicas refresh an expired token of X once", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   const fault = { platform: "x", operation: "refresh", mode: "delay", delayMs: 300 };
