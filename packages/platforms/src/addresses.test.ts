@@ -36,7 +36,7 @@ test("a base address setting replaces every address of its own platform and of n
   expect(x.authorize).toBe("https://x.com/i/oauth2/authorize");
 });
 
-test("the URLs of Meta's authorization pages contain the Graph API version", () => {
+test("the URL of Facebook's authorization page contains the configured Graph API version", () => {
   expect(read({ GRAPH_API_VERSION: "v26.0" }).facebook.authorize).toBe(
     "https://www.facebook.com/v26.0/dialog/oauth",
   );

@@ -46,7 +46,7 @@ test.each([
   },
 );
 
-test("a token that a token endpoint returns unchanged is not redacted", async () => {
+test("a refresh token that a token endpoint returns unchanged is not redacted", async () => {
   const url = await answering(
     JSON.stringify({ access_token: "access-token-2", refresh_token: "refresh-token-1" }),
   );

@@ -76,7 +76,7 @@ test("a Bluesky post with a link and no files has a link card, and the linked pa
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("the link card of a page that redirects shows the final page and keeps the link from the text", async () => {
+test("the link card of a page that redirects shows the title of the final page and keeps the link from the text", async () => {
   answer = (response, path) =>
     path === "/ships"
       ? response.writeHead(302, { location: "/harbour" }).end()

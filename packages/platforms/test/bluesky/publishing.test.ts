@@ -212,7 +212,7 @@ describe("Bluesky's answers about media", () => {
     },
   );
 
-  test("a refused token requires a token refresh of the Bluesky account only when the account's own token was sent", async () => {
+  test("a Bluesky upload reports `token_refused` only when the account's own token was refused", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });

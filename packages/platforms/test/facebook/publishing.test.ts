@@ -240,7 +240,7 @@ describe("failing preparation steps on Facebook", () => {
       "a file with the size of a reel that is not a video",
       toReel(new TestMedia("no", "video/mp4", Buffer.from("text"))),
     ],
-  ])("Facebook's refusal of %s is final and is not retried", async (_name, media) => {
+  ])("Facebook's refusal of %s is reported as final", async (_name, media) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
   });

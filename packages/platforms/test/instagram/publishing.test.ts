@@ -283,7 +283,7 @@ describe("failing preparation steps on Instagram", () => {
       new TestMedia("no", "video/mp4", Buffer.from("text")),
       "media_rejected",
     ],
-  ])("Instagram's refusal of %s is final and is not retried", async (_name, media, code) => {
+  ])("Instagram's refusal of %s is reported as final", async (_name, media, code) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code });
     const parts = await prepare(await createPublication([jpegMedia(1), media]));

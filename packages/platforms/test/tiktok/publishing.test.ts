@@ -360,7 +360,7 @@ describe("TikTok videos are published exactly once", () => {
     expect(await look(publication, handles, settled)).toEqual({ kind: "absent", handles: {} });
   });
 
-  test("a file that is not a video is refused by TikTok and not tried again", async () => {
+  test("TikTok's refusal of a file that is not a video is reported as `media_rejected`", async () => {
     const media = new TestMedia("no", "video/mp4", Buffer.from("text"));
     expect(await settle(await createPublication([media]))).toMatchObject({
       kind: "refused",
