@@ -179,7 +179,7 @@ test("an authorization code is exchanged once when the browser returns with the 
   expect(answers.filter(({ outcome }) => outcome === "connected")).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === "used")).toHaveLength(7);
   const calls = await fixture.control.outcomes("x", "login");
-  // One call for the button of the page, and one for the exchange of the code.
+  // The page's button makes one call, and the exchange of the code makes the other.
   expect(calls).toEqual(["done", "done"]);
 });
 

@@ -2,12 +2,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
 
-/** Sends one batch of equal queries of one workspace; returns how many requests it was granted. */
+/** Sends one batch of equal queries of one workspace; returns the number of requests that were granted. */
 type Take = (keyHash: Uint8Array, queries: number, want: number) => Promise<number>;
 
 interface Spending {
   readonly granted: number;
-  /** Maximum number of requests that the bucket may grant in that time. */
+  /** Maximum number of requests that the bucket may grant during the test. */
   readonly limit: number;
 }
 
@@ -44,7 +44,7 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
   };
   await Promise.all(Array.from({ length: 16 }, caller));
   const seconds = (performance.now() - startedAt) / 1000;
-  // One more request, because the clocks of the test and of the database may differ slightly.
+  // One more request is allowed, because the clocks of the test and of the database may differ slightly.
   return { granted, limit: requestsPerMinute * (1 + seconds / 60) + 1 };
 }
 

@@ -8,7 +8,7 @@ const COPY = "copy";
 const logger = createLogger({ service: "test", level: "silent" });
 
 const fixture = setUpAccounts();
-/** The replica of a deployment that works on a copy of the data. */
+/** A replica of another deployment that works on a copy of the data. */
 let copy: AccountsApp;
 
 beforeAll(() => {

@@ -100,7 +100,7 @@ test("a token of Instagram Login can be refreshed when it is at least a day old,
   const first = granted.connections[0]?.tokens.accessToken ?? "";
   const refresh = (refreshToken: string) =>
     createConnector().refresh?.({ refreshToken, attributes: {} }, signal);
-  // A token that is too young is not refused: the account stays connected.
+  // Instagram's refusal of a token that is too young to be refreshed leaves the account connected.
   expect(await refresh(first)).toMatchObject({ kind: "unavailable" });
   await advance(DAY_MS);
   const renewed = await refresh(first);

@@ -11,7 +11,7 @@ const EXPIRING = ["x", "tiktok", "youtube", "bluesky"] as const;
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();
 
-/** Moves the end of every refresh lease into the past by that many seconds. */
+/** Moves the end of every refresh lease back by this many seconds. */
 async function ageLeases(seconds: number): Promise<void> {
   await fixture.sql`
     update credentials
@@ -77,7 +77,7 @@ test("fifty callers of two replicas refresh an expired token of X once", async (
       const replica = index % 2 === 0 ? fixture.app : second;
       const current = await fixture.credentialOf(ref, replica);
       if (current?.version !== 1n) return current?.accessToken;
-      // The platform refuses the expired token, so delivery asks for a newer one.
+      // The platform refuses the expired token, so the delivery service asks for a newer token.
       const answer = await replica.credentials.refreshCredential({ ref, refusedVersion: 1n });
       return answer.credential?.accessToken;
     }),

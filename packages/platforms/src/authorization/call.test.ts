@@ -26,7 +26,7 @@ async function serve(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
 }
 
-/** The URL of a server that gives this answer to every request. */
+/** Starts a server that gives this answer to every request, and returns its URL. */
 const answering = (json: string) => serve((_request, response) => void response.end(json));
 
 test.each([

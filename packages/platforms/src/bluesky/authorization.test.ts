@@ -23,7 +23,7 @@ test("the Bluesky connector neither refreshes nor ends a session at a private ad
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
-  // The operator may configure the same address.
+  // The operator may configure the private address that an account may not choose.
   const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl });
   expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",

@@ -4,7 +4,7 @@ import { text } from "#src/http/json.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** What all calls of one step need. */
+/** The parameters that all calls of one step have in common. */
 export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;
