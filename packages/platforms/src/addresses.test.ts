@@ -4,7 +4,7 @@ import { readPlatformAddresses } from "./addresses.ts";
 
 const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readPlatformAddresses);
 
-test("without settings every address is a public host of its platform", () => {
+test("every platform address is a public host of the platform when no setting replaces it", () => {
   const { instagram, youtube, tiktok } = read({});
   expect(instagram).toEqual({
     api: "https://graph.facebook.com",
@@ -20,7 +20,7 @@ test("without settings every address is a public host of its platform", () => {
   expect(tiktok.authorize).toBe("https://www.tiktok.com/v2/auth/authorize/");
 });
 
-test("a base address replaces every address of its platform and of no other", () => {
+test("a base address setting replaces every address of its own platform and of no other platform", () => {
   const { instagram, facebook, x } = read({ INSTAGRAM_BASE_URL: "http://127.0.0.1:9/instagram" });
   expect(instagram).toEqual({
     api: "http://127.0.0.1:9/instagram",
@@ -36,7 +36,7 @@ test("a base address replaces every address of its platform and of no other", ()
   expect(x.authorize).toBe("https://x.com/i/oauth2/authorize");
 });
 
-test("the Graph API version is part of Meta's authorization pages", () => {
+test("the URL of Facebook's authorization page contains the configured Graph API version", () => {
   expect(read({ GRAPH_API_VERSION: "v26.0" }).facebook.authorize).toBe(
     "https://www.facebook.com/v26.0/dialog/oauth",
   );

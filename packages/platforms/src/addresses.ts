@@ -13,12 +13,15 @@ const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
 };
 
 /**
- * Where one platform answers. Without its setting these are the platform's public hosts; with it, every part of the
- * platform is below that one address, as in the simulator.
+ * The addresses of one platform. Without a setting they are the platform's public hosts; with its setting, every part
+ * of the platform is below that one address, as in the simulator.
  */
 interface Place {
   readonly api: string;
-  /** The address of another part of the platform: `host` in public, `path` below a replaced address. */
+  /**
+   * Returns the address of another part of the platform: `host` by default, or `path` below the address that replaces
+   * the public one.
+   */
   readonly at: (host: string, path: string) => string;
 }
 
@@ -52,7 +55,7 @@ export function readPlatformAddresses(read: EnvReader) {
       api: instagram.api,
       upload: instagram.at("https://rupload.facebook.com", "/rupload"),
       authorize: instagram.at(`https://www.facebook.com${dialog}`, dialog),
-      /** For accounts that are connected with Instagram's own login. */
+      /** Addresses for accounts that are connected with Instagram Login. */
       login: {
         api: instagram.at("https://graph.instagram.com", "/login"),
         oauth: instagram.at("https://api.instagram.com", "/login"),
@@ -72,14 +75,14 @@ export function readPlatformAddresses(read: EnvReader) {
       authorize: x.at("https://x.com/i/oauth2/authorize", "/i/oauth2/authorize"),
     },
     youtube: {
-      // The API and the uploads answer on one host.
+      // YouTube serves the API and the uploads on one host.
       api: youtube.api,
       oauth: youtube.at("https://oauth2.googleapis.com", ""),
       authorize: youtube.at("https://accounts.google.com/o/oauth2/v2/auth", "/o/oauth2/v2/auth"),
     },
     tiktok: {
       api: tiktok.api,
-      // TikTok's authorization page exists only with a slash at the end.
+      // TikTok's authorization page exists only at the URL with a slash at the end.
       authorize: tiktok.at("https://www.tiktok.com/v2/auth/authorize/", "/v2/auth/authorize/"),
     },
     telegram: { api: readPlace(read, "telegram").api },

@@ -33,12 +33,15 @@ test.each(PLATFORM_IDS)(
   },
 );
 
-test.each(PLATFORM_IDS)("every path in verifyLive of %s leads to a value of its rules", (id) => {
-  for (const path of PLATFORMS[id].verifyLive) {
-    let value: unknown = PLATFORMS[id];
-    for (const key of path.split(".")) {
-      expect(value, path).toHaveProperty(key);
-      value = (value as Record<string, unknown>)[key];
+test.each(PLATFORM_IDS)(
+  "every path in `verifyLive` of %s refers to an existing value of its rules",
+  (id) => {
+    for (const path of PLATFORMS[id].verifyLive) {
+      let value: unknown = PLATFORMS[id];
+      for (const key of path.split(".")) {
+        expect(value, path).toHaveProperty(key);
+        value = (value as Record<string, unknown>)[key];
+      }
     }
-  }
-});
+  },
+);

@@ -41,7 +41,7 @@ function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
 }
 
 describe.each(["x", "bluesky", "instagram"] as const)(
-  "the search of %s for a matching post",
+  "search for a published post on %s",
   (name) => {
     let platform: TestPlatform;
     let connector: PublishingConnector;
@@ -75,34 +75,34 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       return await connector.findMatchingPost(publication, {}, unknownCall(given), signal);
     };
 
-    test(`the ${name} connector finds a post by its content that the stored data does not know`, async () => {
+    test(`the ${name} connector finds a published post by its content when the stored data lacks its id`, async () => {
       const publication = await withImage("Ships & sails https://example.com/a?b=1 #harbour");
       await platform.publish(connector, publication);
       const [entry] = await platform.visible();
       expect(await find(publication)).toMatchObject({ kind: "present", externalId: entry?.id });
     });
 
-    test(`the ${name} connector reports absence when the account published only other posts`, async () => {
+    test(`the ${name} connector reports that a post is absent when the account published only other posts`, async () => {
       const publication = await withImage("first");
       await platform.publish(connector, publication);
       expect(await find({ ...publication, text: "second" })).toEqual({ kind: "absent" });
     });
 
-    test(`the ${name} connector does not match a post that another target owns`, async () => {
+    test(`the ${name} connector ignores matching posts that belong to another target`, async () => {
       const publication = await withImage("the same twice");
       await platform.publish(connector, publication);
       const isOwned: UnknownCall["isOwned"] = (ids) => Promise.resolve(new Set(ids));
       expect(await find(publication, { isOwned })).toEqual({ kind: "absent" });
     });
 
-    test(`the ${name} connector does not match a post from before the call`, async () => {
+    test(`the ${name} connector ignores matching posts that are older than the publishing call`, async () => {
       const publication = await withImage("long ago");
       await platform.publish(connector, publication);
       const calledAt = new Date(Date.now() + 120_000);
       expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
     });
 
-    test(`a list of posts of ${name} that cannot be read proves nothing`, async () => {
+    test(`an unreadable list of posts of ${name} leaves the outcome unknown`, async () => {
       const publication = await withImage("unreadable");
       await platform.addFault("GET /*", "status", { status: 503, times: 20 });
       expect(await find(publication)).toMatchObject({ kind: "look_again", isIncomplete: true });

@@ -161,7 +161,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body"])(
-    `the outcome of a visible call of ${platform} is unknown after %s`,
+    `the outcome of a publishing call to ${platform} is unknown after the simulated fault %s`,
     async (mode) => {
       await addFault(platform, mode);
       expect(
@@ -171,7 +171,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   );
 
   test.each([500, 502])(
-    `the outcome of a visible call of ${platform} is unknown after %i from a proxy`,
+    `the outcome of a publishing call to ${platform} is unknown after HTTP %i from a proxy`,
     async (status) => {
       await addFault(platform, "status_after_commit", { status });
       expect(
@@ -180,7 +180,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     },
   );
 
-  test(`a definite refusal of ${platform} fails with its message`, async () => {
+  test(`a post that ${platform} definitely refuses fails with the message of ${platform}`, async () => {
     await addFault(platform, "refuse");
     const outcome = await publish(platform, await createPublication(platform, "refuse me"));
     expect(outcome).toMatchObject({
@@ -190,13 +190,13 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     expect(await visible(platform)).toEqual([]);
   });
 
-  test(`an access token that ${platform} refuses is reported as refused`, async () => {
+  test(`an access token that ${platform} refuses is reported as token_refused`, async () => {
     const publication = await createPublication(platform, "dead token");
     const outcome = await publish(platform, { ...publication, accessToken: "123:wrong" });
     expect(outcome).toMatchObject({ kind: "token_refused" });
   });
 
-  test(`the ${platform} connector sends nothing when the mark of the call is too old`, async () => {
+  test(`the ${platform} connector sends no publishing call when the recorded intent to publish (mark) is too old`, async () => {
     const of = connector(platform);
     const publication = await createPublication(platform, "too late");
     const handles = await prepare(of, publication);
@@ -210,7 +210,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
 describe("an unknown outcome on X", () => {
   const text = "Is it there? https://Example.com/Path/ & <more>";
 
-  test("the X connector adopts a post that the timeline shows", async () => {
+  test("the X connector takes a matching post in the timeline as the published post", async () => {
     await addFault("x", "drop_after_commit");
     const publication = await createPublication("x", text);
     await publish("x", publication);
@@ -221,7 +221,7 @@ describe("an unknown outcome on X", () => {
     });
   });
 
-  test("the X connector does not adopt a post that another target owns", async () => {
+  test("the X connector ignores a matching post that belongs to another target", async () => {
     const publication = await createPublication("x", text);
     const earlier = await publish("x", publication);
     const owned = new Set(
@@ -236,7 +236,7 @@ describe("an unknown outcome on X", () => {
     expect(verdict).toMatchObject({ kind: "look_again" });
   });
 
-  test("the X connector proves absence only with complete reads at all three times", async () => {
+  test("the X connector reports a post as absent only after complete timeline reads at all three scheduled times", async () => {
     const publication = await createPublication("x", text);
     const callUntil = new Date(Date.now() - 60_000);
     const look = (looks: number, now: Date) =>
@@ -251,7 +251,7 @@ describe("an unknown outcome on X", () => {
     expect(await look(3, late)).toEqual({ kind: "absent" });
   });
 
-  test("the X connector cannot tell when a post has the same text and other links", async () => {
+  test("the X connector reports that it cannot tell the outcome when a post has the same text and other links", async () => {
     const publication = await createPublication("x", "Look at https://example.com/one");
     await publish("x", publication);
     const other = { ...publication, text: "Look at https://example.com/two" };
@@ -260,7 +260,7 @@ describe("an unknown outcome on X", () => {
     });
   });
 
-  test("a timeline of X that cannot be read proves nothing", async () => {
+  test("an unreadable timeline of X leaves the outcome unknown", async () => {
     const publication = await createPublication("x", text);
     await control("POST", "faults", {
       platform: "x",
@@ -277,14 +277,14 @@ describe("an unknown outcome on X", () => {
     expect(verdict).toMatchObject({ kind: "look_again", isIncomplete: true });
   });
 
-  test("a rate limit of X leaves the outcome unknown and says how long to wait", async () => {
+  test("a rate limit of X leaves the outcome of a publishing call unknown and sets how long to wait", async () => {
     await addFault("x", "status", { status: 429 });
     const outcome = await publish("x", await createPublication("x", "limited"));
     expect(outcome).toMatchObject({ kind: "unknown", limitedForMs: expect.any(Number) as number });
   });
 });
 
-test("the Bluesky connector settles an unknown outcome by reading the record or writing it again", async () => {
+test("the Bluesky connector resolves an unknown outcome by reading the record or writing it again", async () => {
   const of = connector("bluesky");
   const publication = await createPublication("bluesky", "once and only once");
   const handles = await prepare(of, publication);
@@ -314,14 +314,14 @@ test("the Bluesky connector settles an unknown outcome by reading the record or 
   expect(await visible("bluesky")).toHaveLength(1);
 });
 
-test("the Telegram connector cannot tell what an unknown outcome is", async () => {
+test("the Telegram connector reports that it cannot resolve an unknown outcome", async () => {
   const publication = await createPublication("telegram", "gone");
   expect(
     await connector("telegram").reconcile(publication, {}, unknownCall(), signal),
   ).toMatchObject({ kind: "cannot_tell" });
 });
 
-test("a rate limit of Telegram is a wait of the time that it names and not an attempt", async () => {
+test("a rate limit of Telegram delays the post for the stated time and does not use an attempt", async () => {
   await addFault("telegram", "status", { status: 429 });
   const outcome = await publish("telegram", await createPublication("telegram", "slow down"));
   expect(outcome).toMatchObject({
@@ -348,7 +348,7 @@ async function publishOne(platform: Platform) {
 }
 
 describe.each(PLATFORMS)("deleting on %s", (platform) => {
-  test(`the ${platform} connector deletes a post, and reports the same when it is already gone`, async () => {
+  test(`the ${platform} connector deletes a post, and reports the same outcome when the post is already gone`, async () => {
     const { publication, externalId } = await publishOne(platform);
     expect(connector(platform).canDelete).toBe(true);
     expect(await remove(platform, publication, externalId)).toEqual({ kind: "deleted" });
@@ -364,7 +364,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     ["status", 500],
     ["status", 503],
   ])(
-    `the outcome of a deletion on ${platform} is unknown after %s, and the next try completes it`,
+    `the outcome of a deletion on ${platform} is unknown after the simulated fault %s, and the next attempt completes the deletion`,
     async (mode, status) => {
       const { publication, externalId } = await publishOne(platform);
       await addFault(platform, mode, {
@@ -378,7 +378,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     },
   );
 
-  test(`a deletion that ${platform} refuses fails with its message and leaves the post`, async () => {
+  test(`a deletion that ${platform} refuses fails with the message of ${platform} and leaves the post published`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "refuse", { operation: "delete" });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -388,7 +388,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     expect(await visible(platform)).toHaveLength(1);
   });
 
-  test(`a rate limit of a deletion on ${platform} is a wait`, async () => {
+  test(`a deletion on ${platform} that meets a rate limit waits and is repeated`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "status", { operation: "delete", status: 429 });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -399,7 +399,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     });
   });
 
-  test(`a deletion on ${platform} with an invalid access token reports the token as refused`, async () => {
+  test(`a deletion on ${platform} with an invalid access token is reported as token_refused`, async () => {
     const { publication, externalId } = await publishOne(platform);
     const dead = { ...publication, accessToken: "123:wrong" };
     expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
@@ -413,7 +413,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
   });
 });
 
-test("the Bluesky connector deletes a record again that is still shown after its deletion", async () => {
+test("the Bluesky connector repeats a deletion when the record can still be read afterwards", async () => {
   const { publication, externalId } = await publishOne("bluesky");
   await control("POST", "faults", { platform: "bluesky", mode: "stale_reads", delayMs: 500 });
   const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${externalId}`;

@@ -18,7 +18,9 @@ import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
-/** Builds the accounts service and starts it. Disposing stops it in the order that loses no work. */
+/**
+ * Builds the accounts service and starts it. Disposing of the result stops the service without losing accepted work.
+ */
 export async function startApp(config: Config): Promise<App> {
   const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);

@@ -67,7 +67,10 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
   };
 }
 
-/** A page of the simulator gets the address at which browsers reach it; other pages stay as they are. */
+/**
+ * Replaces the simulator's address in the URL of a page with the address at which browsers reach the simulator; URLs of
+ * other pages stay as they are.
+ */
 function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAddresses): string {
   if (simulatorUrl === undefined || simulatorPublicUrl === undefined) return page;
   return page.startsWith(`${simulatorUrl}/`)
@@ -75,7 +78,7 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
     : page;
 }
 
-/** Each address under the name that the platform's connector has for it. */
+/** Reads the settings of each platform under the property names that its connector uses. */
 function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): AuthorizationSettings {
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   const { login } = at.instagram;

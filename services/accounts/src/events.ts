@@ -8,7 +8,7 @@ import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "accounts.events.v1";
 
-/** The content that all events about an account have. */
+/** The fields that all events about an account have in common. */
 interface AccountChange {
   readonly workspaceId: string;
   readonly accountId: string;

@@ -21,7 +21,7 @@ import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
-/** Name of the deployment that the data of tests belongs to. */
+/** Name of the deployment to which the data of the tests belongs. */
 export const DEPLOYMENT = "default";
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -64,7 +64,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
 
 export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
-/** How a replica differs from the default. */
+/** Options in which a replica of the accounts service differs from the default. */
 export interface AppOptions {
   readonly simulatorUrl?: string;
   readonly telegramUrl?: string;
@@ -75,7 +75,7 @@ export interface AppOptions {
   readonly instagramLogin?: "facebook" | "instagram";
 }
 
-/** A replica of the service with its real handlers; several may share a database. */
+/** Creates a replica of the accounts service with its real RPC handlers; several replicas may share a database. */
 export function createApp(database: TestDatabase, options: AppOptions = {}): AccountsApp {
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;

@@ -10,7 +10,7 @@ import {
 } from "./accounts-app.ts";
 import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
 
-/** An account of a workspace, as RPCs name it. */
+/** The reference to an account in RPC requests. */
 export interface AccountRef {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -23,7 +23,9 @@ interface Started {
   readonly app: AccountsApp;
 }
 
-/** A database, a simulator and one replica of the service for a test file, with a new workspace for each test. */
+/**
+ * A database, a simulator and one replica of the accounts service for a test file, with a new workspace for each test.
+ */
 class AccountsFixture {
   readonly #options: AppOptions;
   #started: Started | undefined;
@@ -81,7 +83,7 @@ class AccountsFixture {
     return this.#workspaceId;
   }
 
-  /** Another replica of the service on the same database; the test disposes of it. */
+  /** Creates another replica of the accounts service on the same database; the test must dispose of it. */
   createReplica(options: AppOptions = {}): AccountsApp {
     return createApp(this.database, { simulatorUrl: this.simulatorUrl, ...options });
   }
@@ -126,7 +128,10 @@ class AccountsFixture {
     return credential;
   }
 
-  /** Makes access tokens with a lifetime of two hours that many minutes old. */
+  /**
+   * Changes the stored times of the accounts' access tokens, which have a lifetime of two hours, as if the tokens were
+   * `minutes` old.
+   */
   async ageTokens(refs: readonly AccountRef[], minutes: number): Promise<void> {
     const ids = refs.map(({ accountId }) => accountId);
     await this.sql`

@@ -40,7 +40,7 @@ test("an API key is returned once and stored as its hash", async () => {
   expect(apiKeys[0]).toMatchObject({ id: keyId, name: "Test", workspaceIds: [workspaceId] });
 });
 
-test("scopes of an API key are stored sorted and without duplicates, and `all` means all scopes", async () => {
+test("the scopes of an API key are stored sorted and without duplicates, and `all` stands for every scope", async () => {
   const { workspaceId } = await createTenant(app);
   const create = async (scopes: string[]) =>
     (await app.apiKeys.createApiKey({ name: "K", workspaceIds: [workspaceId], scopes })).apiKey
@@ -52,7 +52,7 @@ test("scopes of an API key are stored sorted and without duplicates, and `all` m
   expect(await create(["all"])).toHaveLength(10);
 });
 
-test("CreateApiKey reports all invalid fields at once, and answers not_found for an unknown workspace", async () => {
+test("CreateApiKey reports all invalid fields at once, and returns `not_found` for an unknown workspace", async () => {
   await expect(
     app.apiKeys.createApiKey({ name: " ", workspaceIds: [], scopes: ["posts:write", "root"] }),
   ).rejects.toMatchObject({
@@ -69,7 +69,7 @@ test("CreateApiKey reports all invalid fields at once, and answers not_found for
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("Admit answers for an API key with its workspace, limit, granted requests and time to live", async () => {
+test("Admit returns the workspace, the limit, the granted requests and the time to live for an API key", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({
     key: { id: keyId, workspaceCount: 1 },
@@ -81,7 +81,7 @@ test("Admit answers for an API key with its workspace, limit, granted requests a
   });
 });
 
-test("Admit answers alike for unknown, revoked and expired API keys, and admits the valid key of the same batch", async () => {
+test("Admit returns the same answer for unknown, revoked and expired API keys, and admits the valid key of the same batch", async () => {
   const good = await createTenant(app);
   const revoked = await createTenant(app);
   await app.apiKeys.revokeApiKey({ id: revoked.keyId });
@@ -111,7 +111,7 @@ test("Admit answers alike for unknown, revoked and expired API keys, and admits 
   });
 });
 
-test("Admit grants requests to an API key of two workspaces only when the query names one of them", async () => {
+test("Admit grants requests to an API key of two workspaces only when the query contains the id of one of them", async () => {
   const one = await createWorkspaceId();
   const other = await createWorkspaceId();
   const foreign = await createWorkspaceId();

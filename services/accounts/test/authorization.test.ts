@@ -71,7 +71,7 @@ test.each(PLATFORMS)(
 );
 
 test.each(["facebook", "instagram"])(
-  "one approval on %s connects all pages that the person chose",
+  "one approval on %s connects all accounts that the person selected",
   async (platform) => {
     const { id, browser, authorizeUrl } = await open(platform);
     const back = await press(authorizeUrl, "approve", "one, two, three");
@@ -82,7 +82,7 @@ test.each(["facebook", "instagram"])(
 );
 
 test.each(PLATFORMS)(
-  "tokens of %s from an authorization either do not expire or can be refreshed",
+  "the tokens that an authorization on %s yields either do not expire or can be refreshed",
   async (platform) => {
     const { browser, authorizeUrl } = await open(platform);
     const back = await press(authorizeUrl, "approve");
@@ -102,7 +102,7 @@ test.each(PLATFORMS)(
 );
 
 test.each(PLATFORMS)(
-  "a person who denies access on %s connects no account and uses up the connect link",
+  "when a person denies access on %s, no account is connected and the connect link cannot be used again",
   async (platform) => {
     const { id, ticket, browser, authorizeUrl } = await open(platform);
     const back = await press(authorizeUrl, "deny");
@@ -116,7 +116,7 @@ test.each(PLATFORMS)(
   },
 );
 
-test("FindTicket does not use a connect link up, and of eight OpenTicket calls at once one succeeds", async () => {
+test("FindTicket does not use up a connect link, and exactly one of eight concurrent OpenTicket calls succeeds", async () => {
   const { ticket } = await issue("x");
   for (let look = 0; look < 3; look += 1)
     expect(await fixture.app.authorizations.findTicket({ ticket })).toMatchObject({
@@ -137,7 +137,7 @@ test("FindTicket does not use a connect link up, and of eight OpenTicket calls a
   expect((await fixture.app.authorizations.findTicket({ ticket })).outcome).toBe("used");
 });
 
-test("an unknown connect link is rejected, and an authorization expires after ten minutes, opened or not", async () => {
+test("an unknown connect link is rejected, and an authorization expires after ten minutes whether or not its link was opened", async () => {
   const invented = newBrowser();
   expect((await fixture.app.authorizations.findTicket({ ticket: invented })).outcome).toBe(
     "unknown",
@@ -172,14 +172,14 @@ test("a browser with a wrong cookie or a wrong state cannot finish or end the au
   expect(await outcomeOf({})).toBe("connected");
 });
 
-test("an authorization code is exchanged once when the browser comes back with it eight times at once", async () => {
+test("an authorization code is exchanged once when the browser returns with the code eight times at once", async () => {
   const { browser, authorizeUrl } = await open("x");
   const back = await press(authorizeUrl, "approve", "onceonly");
   const answers = await Promise.all(Array.from({ length: 8 }, () => finish(back, browser)));
   expect(answers.filter(({ outcome }) => outcome === "connected")).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === "used")).toHaveLength(7);
   const calls = await fixture.control.outcomes("x", "login");
-  // One call for the button of the page, and one for the exchange of the code.
+  // The page's button makes one call, and the exchange of the code makes the other.
   expect(calls).toEqual(["done", "done"]);
 });
 
@@ -188,7 +188,7 @@ test.each([
   ["no code", "denied", { code: "", error: "" }],
   ["the error server_error", "unavailable", { code: "", error: "server_error" }],
 ])(
-  "a browser that comes back with %s fails its authorization as %s",
+  "an authorization fails as %s when the browser returns from the platform with %s",
   async (_name, failure, part) => {
     const { id, browser, authorizeUrl } = await open("x");
     const { state } = await press(authorizeUrl, "approve");
@@ -198,7 +198,7 @@ test.each([
   },
 );
 
-test("a token endpoint that answers 503 fails the authorization as unavailable", async () => {
+test("an authorization fails as unavailable when the token endpoint answers HTTP 503", async () => {
   const { id, browser, authorizeUrl } = await open("x");
   const back = await press(authorizeUrl, "approve");
   await fixture.control.fault({ platform: "x", operation: "login", mode: "status", status: 503 });
@@ -221,7 +221,7 @@ test("a disconnected account that is authorized again is active under the same i
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 
-test("the database contains hashes of the secrets of an authorization, and no code verifier after its end", async () => {
+test("the database contains only hashes of the secrets of an authorization, and no code verifier after the authorization has ended", async () => {
   const { ticket, browser, authorizeUrl } = await open("x");
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
   const challenge = new URL(authorizeUrl).searchParams.get("code_challenge");
@@ -245,14 +245,17 @@ test.each([
   ["bluesky", "not_available"],
   ["telegram", "not_available"],
   ["myspace", "not_configured"],
-])("IssueTicket for %s is rejected with %s", async (platform, code) => {
-  await expect(issue(platform)).rejects.toMatchObject({
-    reason: "invalid_request",
-    violations: [{ code }],
-  });
-});
+])(
+  "IssueTicket with the platform %s is rejected with the error code %s",
+  async (platform, code) => {
+    await expect(issue(platform)).rejects.toMatchObject({
+      reason: "invalid_request",
+      violations: [{ code }],
+    });
+  },
+);
 
-test("IssueTicket for an unknown workspace and GetTicket for an unknown id answer not_found", async () => {
+test("IssueTicket with an unknown workspace and GetTicket with an unknown id return `not_found`", async () => {
   const unknown = "0198a6a4-0000-7000-8000-000000000001";
   for (const id of [unknown, "x"]) {
     await expect(
@@ -264,7 +267,7 @@ test("IssueTicket for an unknown workspace and GetTicket for an unknown id answe
   }
 });
 
-test("authorizations that expired more than a day ago are deleted when a new one is issued", async () => {
+test("authorizations that expired more than a day ago are deleted when a new authorization is issued", async () => {
   await issue("x");
   await fixture.sql`
     update oauth_tickets set expires_at = now() - interval '25 hours'

@@ -2,12 +2,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
 
-/** Sends one batch of equal queries of one workspace; returns how many requests it was granted. */
+/** Sends one batch of equal queries of one workspace; returns the number of requests that were granted. */
 type Take = (keyHash: Uint8Array, queries: number, want: number) => Promise<number>;
 
 interface Spending {
   readonly granted: number;
-  /** Maximum number of requests that the bucket may grant in that time. */
+  /** Maximum number of requests that the bucket may grant during the test. */
   readonly limit: number;
 }
 
@@ -44,7 +44,7 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
   };
   await Promise.all(Array.from({ length: 16 }, caller));
   const seconds = (performance.now() - startedAt) / 1000;
-  // One more request, because the clocks of the test and of the database may differ slightly.
+  // One more request is allowed, because the clocks of the test and of the database may differ slightly.
   return { granted, limit: requestsPerMinute * (1 + seconds / 60) + 1 };
 }
 
@@ -57,7 +57,7 @@ test("concurrent Admit batches never get more requests than the burst and the re
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("a request budget that is read before it is written grants too many requests to concurrent batches", async () => {
+test("an implementation that reads the request budget before it writes it grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -77,7 +77,7 @@ test("a request budget that is read before it is written grants too many request
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("concurrent Admit batches that name the same workspaces in different orders never deadlock", async () => {
+test("concurrent Admit batches that contain the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);
@@ -90,7 +90,7 @@ test("concurrent Admit batches that name the same workspaces in different orders
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants what a query wants, and up to 8 prepaid requests while the request budget is more than half full", async () => {
+test("Admit grants the requests that a query wants, and up to 8 more in advance while the request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({

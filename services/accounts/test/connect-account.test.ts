@@ -45,7 +45,7 @@ test.each([
 );
 
 test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-  "ConnectAccount for %s is rejected, because accounts are connected on its authorization page only",
+  "ConnectAccount for %s is rejected because its accounts can be connected only on its authorization page",
   async (platform) => {
     const { workspaceId } = fixture;
     const login = await createCredentials(platform);
@@ -55,7 +55,7 @@ test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
   },
 );
 
-test("ConnectAccount answers not_found for an unknown workspace", async () => {
+test("ConnectAccount returns `not_found` for an unknown workspace", async () => {
   const login = await createCredentials("bluesky");
   for (const id of ["x", "0198a6a4-0000-7000-8000-000000000001"])
     await expect(

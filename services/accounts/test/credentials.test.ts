@@ -102,7 +102,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
   },
 );
 
-test("twelve requests to six replicas at the same time refresh a token once", async () => {
+test("twelve concurrent requests to six replicas refresh a token once", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
@@ -136,7 +136,7 @@ test.each([
   ["answers 401", { mode: "status", status: 401 }],
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
-])("an account of x stays active when the token endpoint %s", async (_name, fault) => {
+])("an account of X stays active when the token endpoint %s", async (_name, fault) => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
   await expect(
@@ -195,7 +195,7 @@ test("an account needs a reconnect when the platform refuses a token that cannot
   expect(credential).toMatchObject({ accountStatus: "reconnect_required", accessToken: "" });
 });
 
-test("RequireReconnect publishes one event when it is called twice, and ignores a token that was refreshed since", async () => {
+test("RequireReconnect publishes one event when it is called twice, and does nothing when the token was refreshed in the meantime", async () => {
   const ref = await fixture.connect("x");
   await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 0n });
   expect((await fixture.credentialOf(ref))?.accountStatus).toBe("active");
@@ -205,7 +205,7 @@ test("RequireReconnect publishes one event when it is called twice, and ignores 
   expect(await eventsOf(ref)).toEqual(["AccountConnected", "AccountReconnectRequired"]);
 });
 
-test("connecting an account again wins over a refresh in progress", async () => {
+test("the tokens of an account that is connected again are not overwritten by a refresh in progress", async () => {
   const ref = await fixture.connect("bluesky", "winner.sim.example");
   await fixture.control.fault({
     platform: "bluesky",
@@ -223,7 +223,7 @@ test("connecting an account again wins over a refresh in progress", async () => 
   expect(await fixture.credentialOf(ref)).toEqual(reconnected);
 });
 
-test("RequireReconnect wins over a refresh in progress", async () => {
+test("an account that RequireReconnect marks during a token refresh still needs a reconnect after the refresh", async () => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
   const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });

@@ -8,7 +8,7 @@ const COPY = "copy";
 const logger = createLogger({ service: "test", level: "silent" });
 
 const fixture = setUpAccounts();
-/** The replica of a deployment that works on a copy of the data. */
+/** A replica of another deployment that works on a copy of the data. */
 let copy: AccountsApp;
 
 beforeAll(() => {
@@ -82,7 +82,7 @@ test.each([
   ["database", "database", { database_oid: 1 }],
   ["deployment", "deployment", { deployment_id: "production" }],
 ])(
-  "tokens in data from another %s are not refreshed until one of three AdoptData calls adopts the data",
+  "tokens in a copy from another %s are not refreshed until one of three concurrent AdoptData calls adopts the data",
   async (_name, reason, change) => {
     await fixture.sql`update deployment set ${fixture.sql(change)}`;
     const ref = await fixture.connect("x");
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test("tokens are not refreshed before it is recorded which deployment the data belongs to", async () => {
+test("tokens are not refreshed before the database records which deployment the data belongs to", async () => {
   const ref = await fixture.connect("x");
   await makeDue(ref);
   await fixture.sql`delete from deployment`;

@@ -59,7 +59,7 @@ test.each([
 );
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "%s accepts all calls that revoke the tokens of a disconnected account",
+  "%s accepts every call that revokes the tokens of a disconnected account",
   async (platform) => {
     await disconnect(await fixture.connect(platform));
     expect(new Set(await fixture.control.outcomes(platform, "revoke"))).toEqual(new Set(["done"]));
@@ -71,7 +71,7 @@ test.each([
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
   ["refuses", { mode: "refuse" }],
-])("an account of x is disconnected when the revocation endpoint %s", async (_name, fault) => {
+])("an account of X is disconnected when the revocation endpoint %s", async (_name, fault) => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "revoke", times: 2, ...fault });
   expect(await disconnect(ref)).toEqual(["unconfirmed", undefined]);
@@ -88,7 +88,7 @@ test("disconnecting an account deletes its tokens before the platform answers th
   expect(await disconnected).toEqual(["unconfirmed", undefined]);
 });
 
-test("disconnecting deletes tokens without calling the platform when its app or the sealing key is missing", async () => {
+test("disconnecting an account deletes its tokens without calling the platform when the app's credentials or the sealing key are missing", async () => {
   const [first, second] = [await fixture.connect("x"), await fixture.connect("x")];
   await using unconfigured = fixture.createReplica({ isXConfigured: false });
   expect(await disconnect(first, unconfigured)).toEqual(["not_attempted", "not_configured"]);
@@ -100,14 +100,14 @@ test("disconnecting deletes tokens without calling the platform when its app or 
   expect(await fixture.control.countCalls("x", "revoke")).toBe(0);
 });
 
-test("a grant that another workspace uses is not revoked when an account is disconnected", async () => {
+test("disconnecting an account does not revoke a grant that another workspace also uses", async () => {
   const other = await fixture.connect("youtube", "shared", await fixture.createWorkspace());
   const ref = await fixture.connect("youtube", "shared");
   expect(await disconnect(ref)).toEqual(["not_attempted", "app_wide_grant"]);
   expect(await disconnect(other)).toEqual(["unconfirmed", undefined]);
 });
 
-test("DisconnectAccount answers not_found for an account of another workspace and leaves it active", async () => {
+test("DisconnectAccount returns `not_found` for an account of another workspace and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   const foreign = { ...ref, workspaceId: await fixture.createWorkspace() };
   await expect(disconnect(foreign)).rejects.toMatchObject({ reason: "not_found" });
@@ -118,14 +118,14 @@ test("DisconnectAccount answers not_found for an account of another workspace an
   expect(credentials[0]?.accountStatus).toBe("active");
 });
 
-test("ten disconnects of an account at once revoke its tokens once", async () => {
+test("ten concurrent disconnects of an account revoke its tokens once", async () => {
   const ref = await fixture.connect("bluesky");
   const answers = await Promise.all(Array.from({ length: 10 }, () => disconnect(ref)));
   expect(answers.filter(([outcome]) => outcome === "unconfirmed")).toHaveLength(1);
   expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(1);
 });
 
-test("a disconnect wins over a refresh in progress, and the tokens of the refresh are revoked", async () => {
+test("an account that is disconnected during a token refresh stays disconnected, and the tokens of the refresh are revoked", async () => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
   const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });

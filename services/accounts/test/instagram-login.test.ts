@@ -94,13 +94,13 @@ test("a code exchange of Instagram Login is reported as unavailable when the tok
   }
 });
 
-test("a token of Instagram Login can be refreshed once it is a day old, and not after it expired", async () => {
+test("a token of Instagram Login can be refreshed when it is at least a day old, and not after it has expired", async () => {
   const granted = await exchange(await approve());
   if (granted?.kind !== "granted") throw new Error("nothing was granted");
   const first = granted.connections[0]?.tokens.accessToken ?? "";
   const refresh = (refreshToken: string) =>
     createConnector().refresh?.({ refreshToken, attributes: {} }, signal);
-  // A token that is too young is not refused: the account stays connected.
+  // Instagram's refusal of a token that is too young to be refreshed leaves the account connected.
   expect(await refresh(first)).toMatchObject({ kind: "unavailable" });
   await advance(DAY_MS);
   const renewed = await refresh(first);
@@ -111,7 +111,7 @@ test("a token of Instagram Login can be refreshed once it is a day old, and not 
   expect(await refresh(renewed.tokens.accessToken)).toMatchObject({ kind: "refused" });
 });
 
-test("unused tokens of Instagram Login are refreshed after 30 days, also when the service is configured for Facebook Login", async () => {
+test("unused tokens of Instagram Login are refreshed after 30 days, even when the service is configured for Facebook Login", async () => {
   const ref = await fixture.connect("instagram");
   const before = await fixture.credentialOf(ref);
   expect(before).toMatchObject({ attributes: { login: "instagram" }, version: 1n });

@@ -43,7 +43,7 @@ test("an external account that is connected in two workspaces becomes two accoun
   expect(other?.id).not.toBe(one?.id);
 });
 
-test("RPCs answer alike for an account of another workspace, an unknown account and a malformed id", async () => {
+test("RPCs return the same answer for an account of another workspace, an unknown account and a malformed id", async () => {
   const [account] = await connect(theirs, "x");
   const foreign = { workspaceId: mine, accountId: account?.id ?? "" };
   const unknown = { workspaceId: mine, accountId: newId() };
@@ -101,7 +101,7 @@ test("ConnectSimulatedAccounts rejects an unknown workspace, an unknown platform
   ).rejects.toMatchObject(invalid);
 });
 
-test("ListPlatforms lists all platforms in the order of the contract, and says which are configured", async () => {
+test("ListPlatforms lists all platforms in the order of the contract, and reports which are configured", async () => {
   const { platforms } = await fixture.app.platforms.listPlatforms({});
   expect(platforms.map((each) => [each.platform, each.available, each.unavailableReason])).toEqual([
     ["instagram", true, undefined],

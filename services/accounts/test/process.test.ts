@@ -17,7 +17,7 @@ function configFor(databaseUrl: string) {
   });
 }
 
-test("a running service publishes the events in its outbox, and closes all database connections when it stops", async () => {
+test("the accounts service publishes the events in its outbox, and closes all database connections when it stops", async () => {
   await using database = await createDatabase(2);
   const { sql, ownerSql } = database;
   const app = await startApp(configFor(database.url));
@@ -38,7 +38,7 @@ test("a running service publishes the events in its outbox, and closes all datab
   });
 });
 
-test("a service without the sealing key of its stored tokens does not start and names the missing key", async () => {
+test("the accounts service does not start without a sealing key that stored tokens need, and reports the id of the missing key", async () => {
   await using database = await createDatabase(4);
   await using simulator = await createSimulator();
   await using app = createApp(database, { simulatorUrl: simulator.url });

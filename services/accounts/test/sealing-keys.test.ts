@@ -26,7 +26,7 @@ async function listKeys(from: AccountsApp) {
   }));
 }
 
-test("a replica without the sealing key of a token answers unavailable and leaves the account active", async () => {
+test("a replica without the sealing key of a token returns `unavailable` and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   await using outdated = fixture.createReplica({ keys: [NEW_KEY] });
   await expect(fixture.credentialOf(ref, outdated)).rejects.toMatchObject({
@@ -68,7 +68,7 @@ test("tokens that are used and refreshed while they are sealed with a newer key 
   expect(credential).toMatchObject({ accountStatus: "active", version: 2n });
 });
 
-test("a job that is stopped while it seals credentials with a newer key loses none, and the next job seals the rest", async () => {
+test("stopping the job that seals credentials with a newer key loses no credential, and the next job seals the rest", async () => {
   const refs = await fixture.connectMany("x", 450);
   const credentialKeys = [NEW_KEY, KEY];
   const deps = { sql: fixture.sql, logger, credentialKeys };

@@ -12,7 +12,7 @@ export interface SimulatorControl {
   secrets(): Promise<readonly string[]>;
   /** Number of calls of the operation that the platform received, including unanswered ones. */
   countCalls(platform: string, operation: string): Promise<number>;
-  /** How the platform answered those calls, in order. */
+  /** How the platform answered the calls of the operation, in order. */
   outcomes(platform: string, operation: string): Promise<readonly string[]>;
   settings(part: { readonly authorize?: "ask" | "approve" | "deny" }): Promise<void>;
   reset(): Promise<void>;

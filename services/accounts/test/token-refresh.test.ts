@@ -11,7 +11,7 @@ const EXPIRING = ["x", "tiktok", "youtube", "bluesky"] as const;
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();
 
-/** Moves the end of every refresh lease into the past by that many seconds. */
+/** Moves the end of every refresh lease back by this many seconds. */
 async function ageLeases(seconds: number): Promise<void> {
   await fixture.sql`
     update credentials
@@ -38,7 +38,7 @@ async function makeDue(refs: readonly AccountRef[]): Promise<void> {
     where account_id = any(${ids}::uuid[])`;
 }
 
-test("accounts stay active while a token endpoint answers 503 to every refresh, and are refreshed afterwards", async () => {
+test("accounts stay active while a token endpoint answers every refresh with HTTP 503, and are refreshed afterwards", async () => {
   const refs = await Promise.all(EXPIRING.map((platform) => fixture.connect(platform)));
   await fixture.expireTokens(refs);
   for (const platform of EXPIRING) {
@@ -66,7 +66,7 @@ test("accounts stay active while a token endpoint answers 503 to every refresh, 
   expect(refreshed).toMatchObject(refs.map(() => ({ accountStatus: "active", version: 2n })));
 });
 
-test("fifty callers of two replicas refresh an expired token of x once", async () => {
+test("fifty callers of two replicas refresh an expired token of X once", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   const fault = { platform: "x", operation: "refresh", mode: "delay", delayMs: 300 };
@@ -77,7 +77,7 @@ test("fifty callers of two replicas refresh an expired token of x once", async (
       const replica = index % 2 === 0 ? fixture.app : second;
       const current = await fixture.credentialOf(ref, replica);
       if (current?.version !== 1n) return current?.accessToken;
-      // The platform refuses the expired token, so delivery asks for a newer one.
+      // The platform refuses the expired token, so the delivery service asks for a newer token.
       const answer = await replica.credentials.refreshCredential({ ref, refusedVersion: 1n });
       return answer.credential?.accessToken;
     }),

@@ -26,24 +26,27 @@ async function serve(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
 }
 
-/** The URL of a server that gives this answer to every request. */
+/** Starts a server that gives this answer to every request, and returns its URL. */
 const answering = (json: string) => serve((_request, response) => void response.end(json));
 
 test.each([
   ["in a form", postToTokenEndpoint],
   ["in the query", getFromTokenEndpoint],
-])("secrets of a token request %s are redacted in a message of the platform", async (_name, to) => {
-  const url = await answering(
-    JSON.stringify({
-      error_description: "refresh-token-1 of public-client is invalid, secret client-secret",
-    }),
-  );
-  expect(await askPlatform(to(url, GRANT), signal)).toMatchObject({
-    json: { error_description: "*** of public-client is invalid, secret ***" },
-  });
-});
+])(
+  "the secrets of a token request %s are redacted in the error message of the platform",
+  async (_name, to) => {
+    const url = await answering(
+      JSON.stringify({
+        error_description: "refresh-token-1 of public-client is invalid, secret client-secret",
+      }),
+    );
+    expect(await askPlatform(to(url, GRANT), signal)).toMatchObject({
+      json: { error_description: "*** of public-client is invalid, secret ***" },
+    });
+  },
+);
 
-test("a token endpoint that returns the token that it was asked with is not redacted", async () => {
+test("a refresh token that a token endpoint returns unchanged is not redacted", async () => {
   const url = await answering(
     JSON.stringify({ access_token: "access-token-2", refresh_token: "refresh-token-1" }),
   );
@@ -52,13 +55,13 @@ test("a token endpoint that returns the token that it was asked with is not reda
   });
 });
 
-test("an access token in a header is redacted in an answer to an authorization call", async () => {
+test("an access token sent in a header is redacted in the answer to an authorization call", async () => {
   const url = await answering(JSON.stringify({ message: "access-token-1" }));
   const call = { method: "GET", url, headers: bearer("access-token-1") } as const;
   expect(await askPlatform(call, signal)).toMatchObject({ json: { message: "***" } });
 });
 
-test("an authorization call keeps the digits of ids that JavaScript cannot represent", async () => {
+test("an authorization call keeps all digits of ids that are too large for JavaScript numbers", async () => {
   const url = await answering('{"user_id":17841400000000000123}');
   expect(await askPlatform({ method: "GET", url }, signal)).toMatchObject({
     json: { user_id: "17841400000000000123" },

@@ -3,14 +3,17 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Refused, Unavailable } from "./connector.ts";
 
-/** The credentials that were entered lack a value, or one has the wrong type. */
+/** Result when the entered credentials lack a value or contain a value of the wrong type. */
 export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
 
 export function unavailable(message: string): Unavailable {
   return { kind: "unavailable", message };
 }
 
-/** Calls a platform once. A call without an answer does not show whether the credential works. */
+/**
+ * Calls a platform once. A call without an answer is reported as unavailable, because it does not show whether the
+ * credential is valid.
+ */
 export async function askPlatform(
   call: PlatformRequest,
   signal: AbortSignal,
@@ -21,7 +24,7 @@ export async function askPlatform(
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Fields of a token request that are public; every other field proves something. */
+/** Fields of a token request that are public; the values of all other fields are secret and are redacted. */
 const PUBLIC_FIELDS = new Set([
   "client_id",
   "client_key",

@@ -6,17 +6,17 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** What a platform's answer says about the owner of a token; undefined where it says nothing. */
+/** The data about the owner of a token in a platform's answer; fields that the answer lacks are undefined. */
 export interface Profile {
   readonly externalId: string | undefined;
   readonly username: string | undefined;
-  /** The username is shown where there is none. */
+  /** Name for display; when undefined, the username is shown. */
   readonly displayName: string | undefined;
   readonly avatarUrl?: string | undefined;
 }
 
 /**
- * The connection of the profile's account.
+ * Returns the connection of the account that the profile describes.
  *
  * @param otherwise The result when the profile lacks the id or the username.
  */
@@ -37,7 +37,7 @@ export function toConnectResult(
   return { kind: "connected", connection };
 }
 
-/** The result of a code exchange that grants one account. */
+/** Converts the result of connecting one account to the result of a code exchange. */
 export function toExchangeResult(result: ConnectResult): ExchangeResult {
   return result.kind === "connected"
     ? { kind: "granted", connections: [result.connection] }

@@ -1,15 +1,21 @@
 /** The tokens with which a platform lets us act for an account. */
 export interface Tokens {
   readonly accessToken: string;
-  /** Absent when the access token cannot be refreshed. A token that refreshes itself is repeated here. */
+  /**
+   * Absent when the access token cannot be refreshed. When the platform refreshes an access token with itself, this is
+   * the access token.
+   */
   readonly refreshToken?: string;
-  /** How long the access token works from the moment of the request; absent when it does not expire. */
+  /** Milliseconds from the request for which the access token is valid; absent when it does not expire. */
   readonly lifetimeMs?: number;
-  /** How long an unused refresh token works; absent when it does not expire or its lifetime is not known. */
+  /**
+   * Milliseconds for which an unused refresh token is valid; absent when it does not expire or its lifetime is not
+   * known.
+   */
   readonly refreshLifetimeMs?: number;
 }
 
-/** An account of a platform whose control its owner has proved. */
+/** An account of a platform whose owner has authorized Postrider to use it. */
 export interface Connection {
   /** The platform's own id of the account. */
   readonly externalId: string;
@@ -17,7 +23,7 @@ export interface Connection {
   readonly displayName: string;
   readonly avatarUrl?: string;
   readonly tokens: Tokens;
-  /** What the publishing connector needs besides the token; nothing secret. */
+  /** Further data that the publishing connector needs besides the token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +36,7 @@ export interface Refused {
   readonly message: string;
 }
 
-/** The answer does not show whether the credential works: time-out, 5xx, rate limit or an unreadable answer. */
+/** The answer does not show whether the credential is valid: time-out, 5xx, rate limit or an unreadable answer. */
 export interface Unavailable {
   readonly kind: "unavailable";
   readonly message: string;
@@ -46,24 +52,27 @@ export type RefreshResult =
   | Refused
   | Unavailable;
 
-/** What the link to the platform's authorization page carries. */
+/** The parameters of the link to the platform's authorization page. */
 export interface AuthorizeRequest {
   readonly redirectUri: string;
-  /** Returned unchanged with the code. */
+  /** The platform returns the state unchanged together with the code. */
   readonly state: string;
-  /** S256 of the code verifier; platforms without PKCE ignore it. */
+  /** S256 hash of the code verifier; platforms without PKCE ignore it. */
   readonly codeChallenge: string;
 }
 
-/** The code that the platform sent back, and what the token endpoint needs to redeem it. */
+/** The code that the platform sent back, and the values that the token endpoint needs to exchange it. */
 export interface CodeGrant {
   readonly code: string;
-  /** The same as in the `AuthorizeRequest`. */
+  /** Must equal the redirect URI of the `AuthorizeRequest`. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }
 
-/** Every account that the person selected in the platform's dialog; the list may be empty. */
+/**
+ * The result of a code exchange. `connected` contains every account that the person selected in the platform's dialog;
+ * the list may be empty.
+ */
 export type ExchangeResult =
   | { readonly kind: "granted"; readonly connections: readonly Connection[] }
   | Refused
@@ -72,7 +81,7 @@ export type ExchangeResult =
 /** The OAuth 2.0 authorization-code flow of one platform. */
 export interface AuthorizationCodeFlow {
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** A code works once, so this is called once. */
+  /** Exchanges a code for tokens; called once per code, because a code works only once. */
   readonly exchange: (grant: CodeGrant, signal: AbortSignal) => Promise<ExchangeResult>;
 }
 
@@ -83,16 +92,22 @@ export interface RevokedTokens {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The platform's answer to a revocation. It is only logged: no answer proves that the permission has ended. */
+/**
+ * The platform's answer to a revocation. The answer is only logged, because no answer shows for certain that the
+ * permission has ended.
+ */
 export type RevokeResult = { readonly kind: "confirmed" } | Refused | Unavailable;
 
-/** A refresh token, with the attributes of its connection. */
+/** The refresh token and the attributes of a connection whose tokens are to be refreshed. */
 export interface CurrentTokens {
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Connects accounts of one platform and refreshes their tokens. Calls end with `signal`; a connector never retries. */
+/**
+ * Connects accounts of one platform and refreshes their tokens. Aborting `signal` ends a call; a connector never
+ * retries.
+ */
 export interface AuthorizationConnector {
   readonly connect: (
     credentials: EnteredCredentials,
@@ -102,6 +117,6 @@ export interface AuthorizationConnector {
   readonly refresh?: (current: CurrentTokens, signal: AbortSignal) => Promise<RefreshResult>;
   /** Absent when accounts are connected only with credentials that the owner enters. */
   readonly codeFlow?: AuthorizationCodeFlow;
-  /** Absent when the platform is never asked to revoke (`revocation.ts`). */
+  /** Absent when Postrider never asks the platform to revoke tokens (see `revocation.ts`). */
   readonly revoke?: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }

@@ -16,11 +16,14 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** What differs between platforms that use OAuth 2.0 with refresh tokens. */
+/** The parts in which platforms with OAuth 2.0 and refresh tokens differ. */
 export interface OAuthPlatform {
-  /** How long a refresh token works that the owner entered; absent when it is not known. */
+  /** Milliseconds for which a refresh token that the owner entered is valid; absent when the lifetime is not known. */
   readonly refreshLifetimeMs?: number;
-  /** Whether the platform uses PKCE, and redeems a code only with the verifier of its request. */
+  /**
+   * Whether the platform uses PKCE: it then exchanges a code only together with the code verifier of its authorization
+   * request.
+   */
   readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
   /** Calls the token endpoint with the credentials of our app. */
@@ -28,21 +31,21 @@ export interface OAuthPlatform {
     grant: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) => Promise<PlatformAnswer | Unavailable>;
-  /** @param kept The refresh token that was used, for platforms that do not return one. */
+  /** @param kept The refresh token that was used; it stays in use when the platform does not return one. */
   readonly toTokens: (json: unknown, kept: string | undefined) => Tokens | undefined;
-  /** Whether the answer refuses the token or code itself, and not our app. */
+  /** Whether the answer refuses the token or the code, and not the credentials of our app. */
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
-  /** Asks the platform who owns the tokens, which proves that they work. */
+  /** Asks the platform for the owner of the tokens, which also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }
 
-/** The link to an authorization page. */
+/** Returns the link to an authorization page. */
 export function toAuthorizeUrl(page: string, query: Readonly<Record<string, string>>): string {
   return `${page}?${new URLSearchParams({ response_type: "code", ...query }).toString()}`;
 }
 
-/** The query of an authorization page that uses PKCE. */
+/** Returns the query of the link to an authorization page that uses PKCE. */
 export function toPkceQuery(
   { redirectUri, state, codeChallenge }: AuthorizeRequest,
   { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
@@ -67,13 +70,16 @@ function readCredentials(
   return refreshLifetimeMs === undefined ? tokens : { ...tokens, refreshLifetimeMs };
 }
 
-/** Asks for tokens and separates three results: tokens, a grant that does not work, and everything else. */
+/**
+ * Calls the token endpoint. The result is either tokens, a refusal of the code or refresh token, or `unavailable` for
+ * everything else.
+ */
 async function fetchTokens(
   { askForTokens, toTokens, isGrantRefused }: OAuthPlatform,
   request: {
     readonly grant: Readonly<Record<string, string>>;
     readonly kept?: string;
-    /** The message when the grant does not work. */
+    /** The message for a refused code or refresh token. */
     readonly refusal: string;
   },
   signal: AbortSignal,

@@ -15,14 +15,14 @@ import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.
 import type { YoutubeApp } from "#src/youtube/token-endpoint.ts";
 import type { AuthorizationConnector } from "./connector.ts";
 
-/** The settings of an app, whose credentials the operator may leave out. */
+/** The settings of an app; its credentials are undefined when the operator has not configured them. */
 type Unconfigured<App> = {
   readonly [Name in keyof App]: Name extends "clientId" | "clientKey" | "clientSecret"
     ? App[Name] | undefined
     : App[Name];
 };
 
-/** Where each platform authorizes accounts, and the credentials of our app there. */
+/** For each platform, the addresses for authorizing accounts and the credentials of our app. */
 export interface AuthorizationSettings {
   readonly instagram: Unconfigured<InstagramApp>;
   readonly x: Unconfigured<XApp>;
@@ -41,7 +41,7 @@ export interface ConfiguredPlatform {
 
 export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
-/** The connector of a platform whose settings are complete, else undefined. */
+/** Creates the connector of a platform; undefined when its settings are incomplete. */
 function configure<App extends { readonly baseUrl: string }>(
   settings: Unconfigured<App>,
   create: (app: App) => AuthorizationConnector,
@@ -55,7 +55,7 @@ function isConfigured<App>(settings: Unconfigured<App>): settings is Unconfigure
   return Object.values(settings as object).every((value) => value !== undefined);
 }
 
-/** With Instagram Login, the accounts are at another host than with Facebook Login. */
+/** Configures Instagram. With Instagram Login, the API of the accounts has another host than with Facebook Login. */
 function configureInstagram(
   settings: AuthorizationSettings["instagram"],
 ): ConfiguredPlatform | undefined {
@@ -67,7 +67,8 @@ function configureInstagram(
 /**
  * The connectors of this installation; undefined where the credentials of the app are missing.
  *
- * @param simulatorUrl The simulator's channels have bots of their own, so no bot needs to be configured there.
+ * @param simulatorUrl URL of the simulator, whose Telegram channels have their own bots, so that no bot token needs to
+ * be configured.
  */
 export function createAuthorizationConnectors(
   settings: AuthorizationSettings,

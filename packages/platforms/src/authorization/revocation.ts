@@ -1,21 +1,27 @@
 import type { PlatformId } from "#src/registry.ts";
 
-/** Why a platform was not asked to revoke our permission; the words of the REST API. */
+/** The reason why the platform was not asked to revoke our permission, with the values of the REST API. */
 export type RevocationReason =
   | "app_wide_grant"
   | "not_verified"
   | "not_configured"
   | "already_disconnected";
 
-/** What a disconnect says about the platform. `unconfirmed` = the platform was asked, whatever it answered. */
+/**
+ * The part of the answer to a disconnect that concerns the platform. `unconfirmed` = the platform was asked to revoke
+ * the tokens, whatever it answered.
+ */
 export type Revocation =
   | { readonly outcome: "unconfirmed" }
   | { readonly outcome: "not_attempted"; readonly reason: RevocationReason };
 
-/** What a revocation ends: our tokens only (`tokens`), or everything that the person ever granted to our app (`grant`). */
+/**
+ * What the platform invalidates when it is asked to revoke: only the tokens of this connection (`tokens`), or
+ * everything that the person ever granted to our app (`grant`).
+ */
 type Scope = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
 
-/** Which platforms are asked (platforms reference 0.3). */
+/** For each platform, what a revocation ends or why the platform is not asked (platforms reference 0.3). */
 const SCOPES = {
   instagram: { reason: "app_wide_grant" },
   x: { ends: "tokens" },
@@ -27,7 +33,7 @@ const SCOPES = {
 } as const satisfies Record<PlatformId, Scope>;
 
 /**
- * Why the platform must not be asked to revoke; undefined when it must be asked.
+ * The reason why the platform must not be asked to revoke tokens; undefined when it must be asked.
  *
  * @param isShared Whether another connection depends on the same grant.
  */

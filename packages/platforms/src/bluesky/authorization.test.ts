@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 
-test("the Bluesky connector neither refreshes nor ends a session at a private address that the account names", async () => {
+test("the Bluesky connector neither refreshes nor ends a session at a private address from the account's DID document", async () => {
   let requests = 0;
   const inside = createServer((_request, response) => {
     requests += 1;
@@ -23,7 +23,7 @@ test("the Bluesky connector neither refreshes nor ends a session at a private ad
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
-  // The operator may configure the same address.
+  // The operator may configure the private address that an account may not choose.
   const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl });
   expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",

@@ -11,11 +11,13 @@ import type {
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody } from "#src/http/platform-request.ts";
 
-/** Lifetimes of tokens that do not state their own (platforms reference 7.6). */
+/** Lifetimes of tokens that do not contain their own lifetime (platforms reference 7.6). */
 const ACCESS_TOKEN_MS = 120 * 60_000;
 const REFRESH_TOKEN_MS = 90 * 86_400_000;
 
-/** The session has ended, or its owner must act before it can be used again. */
+/**
+ * Error names that mean: the session has ended, or the account's owner must act before the session can be used again.
+ */
 const SESSION_ERRORS = new Set([
   "ExpiredToken",
   "InvalidToken",
@@ -30,7 +32,10 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
   return (status === 400 || status === 401) && error !== undefined && SESSION_ERRORS.has(error);
 }
 
-/** The lifetime of a token by its own two timestamps, because the platform's clock may differ from ours. */
+/**
+ * The lifetime of a token, computed from the two timestamps that the token contains, because the platform's clock may
+ * differ from ours.
+ */
 function lifetimeOf(jwt: string, otherwiseMs: number): number {
   try {
     const [, payload = ""] = jwt.split(".");
@@ -56,8 +61,8 @@ function toTokens(json: unknown): Tokens | undefined {
 }
 
 /**
- * The host of the account's repository (PDS), from its DID document. The configured host is not recorded, so that
- * accounts follow when the operator configures another one.
+ * The host of the account's repository (PDS), from its DID document. The configured host is not stored with the
+ * account, so that a new configuration also applies to existing accounts.
  */
 function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   const services = list(object(json, "didDoc"), "service");
@@ -69,7 +74,7 @@ function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   return endpoint.replace(/\/+$/, "");
 }
 
-/** The host of a session, and whether the owner of the account chose it. */
+/** The host of a session, and whether the account's owner chose the host. */
 interface SessionHost {
   readonly host: string;
   readonly isForeign: boolean;
@@ -122,8 +127,8 @@ async function refresh(
 }
 
 /**
- * Ends the session, so that it cannot be refreshed any more; the access token works until it expires, two hours at most.
- * The app password stays valid: its name is not known to us, and other sessions may use it.
+ * Ends the session, so that it can no longer be refreshed; the access token stays valid until it expires, for two hours
+ * at most. The app password also stays valid: we do not know its name, and other sessions may use it.
  */
 async function revoke(
   { host, isForeign }: SessionHost,
@@ -139,7 +144,10 @@ async function revoke(
   return unavailable(`Bluesky answered ${answer.status}`);
 }
 
-/** Bluesky: sessions that are created with an app password. The refresh token rotates; the old one works two more hours. */
+/**
+ * Bluesky: sessions that are created with an app password. Each refresh returns a new refresh token; the old one stays
+ * valid for two more hours.
+ */
 export function createBlueskyAuthorizationConnector({
   baseUrl,
 }: {

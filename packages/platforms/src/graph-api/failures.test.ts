@@ -12,7 +12,7 @@ function answer(
   return toAnswer(status, headers, JSON.stringify({ error }));
 }
 
-describe("errors of a Page", () => {
+describe("errors of the Graph API on a Facebook Page", () => {
   test.each<[number, number | undefined, string, string?]>([
     [190, 463, "token_refused"],
     [190, 459, "refused", "account_action_needed"],
@@ -38,12 +38,15 @@ describe("errors of a Page", () => {
     [4_854_002, undefined, "refused", "account_action_needed"],
     [100, undefined, "refused", "content_rejected"],
     [99_999, undefined, "refused", "content_rejected"],
-  ])("Graph API error %s/%s is %s %s, whatever was called", (code, subcode, kind, name) => {
-    const given = answer(code, subcode === undefined ? {} : { subcode });
-    const expected = name === undefined ? { kind } : { kind, code: name };
-    expect(toStepFailure(given, MEANINGS)).toMatchObject(expected);
-    expect(toVisibleFailure(given, MEANINGS)).toMatchObject(expected);
-  });
+  ])(
+    "Graph API error %s/%s becomes the failure %s %s for every kind of call",
+    (code, subcode, kind, name) => {
+      const given = answer(code, subcode === undefined ? {} : { subcode });
+      const expected = name === undefined ? { kind } : { kind, code: name };
+      expect(toStepFailure(given, MEANINGS)).toMatchObject(expected);
+      expect(toVisibleFailure(given, MEANINGS)).toMatchObject(expected);
+    },
+  );
 
   test.each([
     [1, undefined, 400],
@@ -54,14 +57,14 @@ describe("errors of a Page", () => {
     [506, undefined, 429],
     [100, undefined, 408],
   ])(
-    "Graph API error %s/%s with HTTP %s leaves the outcome of a visible call unknown",
+    "Graph API error %s/%s with HTTP %s leaves the outcome of a publishing call unknown",
     (code, subcode, status) => {
       const given = answer(code, subcode === undefined ? { status } : { status, subcode });
       expect(toVisibleFailure(given, MEANINGS)).toMatchObject({ kind: "unknown" });
     },
   );
 
-  test("a step retries after a transient Graph API error and after a missing object", () => {
+  test("a preparation step is retried after a transient Graph API error and after a missing object", () => {
     for (const given of [answer(2), answer(100, { subcode: 33 })])
       expect(toStepFailure(given, MEANINGS)).toEqual({
         kind: "retryable",
@@ -77,7 +80,7 @@ describe("rate limits of the Graph API", () => {
   const limited = (usage?: string) =>
     toStepFailure(answer(80_001, usage === undefined ? {} : { usage }), MEANINGS);
 
-  test("a Graph API rate limit lasts the longest time that the usage header names", () => {
+  test("a Graph API rate limit lasts as long as the longest time in the usage header", () => {
     const entry = (minutes: number) => ({
       type: "pages",
       estimated_time_to_regain_access: minutes,

@@ -69,7 +69,7 @@ describe("request bodies", () => {
     ],
     ["a body of bytes", bytesBody("video/mp4", source(["one", "two"])), "video/mp4", "onetwo"],
   ])(
-    "%s arrives complete, with its exact length in content-length",
+    "%s as a request body arrives complete, with its exact length in content-length",
     async (_name, body, contentType, text) => {
       const url = await echo();
       const call = { method: "POST", url, body } as const;
@@ -87,7 +87,7 @@ describe("request bodies", () => {
     },
   );
 
-  test("a multipart body with files is readable by another implementation of form parsing", async () => {
+  test("a multipart body with files is parsed correctly by another implementation", async () => {
     const url = await serve(async (request, response) => {
       const { "content-type": type = "", "content-length": length } = request.headers;
       const bytes = await new Response(request).arrayBuffer();
@@ -121,7 +121,7 @@ describe("request bodies", () => {
     });
   });
 
-  test("a body of 100 MB is read only as fast as the server reads it, and is never held in memory", async () => {
+  test("a request body of 100 MB is read from its source only as fast as the server receives it, and is never held in memory", async () => {
     const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
     const url = await serve(async (request, response) => {
       await isReleased;
@@ -154,10 +154,10 @@ describe("request bodies", () => {
   });
 });
 
-describe("sources that break", () => {
+describe("request bodies whose source fails", () => {
   const broken = new Error("media is gone");
 
-  test("callPlatform throws the error of a source that breaks, before or after its first byte", async () => {
+  test("callPlatform throws the error of a body source that fails before or after its first byte", async () => {
     const url = await echo();
     for (const chunks of [[], ["some"]]) {
       const body = bytesBody("video/mp4", source(chunks, 1000, broken));
@@ -169,7 +169,7 @@ describe("sources that break", () => {
     ["more", source(["too", "long"], 4)],
     ["fewer", source(["short"], 400)],
   ])(
-    "callPlatform throws when a source yields %s bytes than it declared",
+    "callPlatform throws when a body source yields %s bytes than it declared",
     async (_name, content) => {
       const url = await echo();
       const body = bytesBody("video/mp4", content);
@@ -179,7 +179,7 @@ describe("sources that break", () => {
     },
   );
 
-  test("sendOnce sends nothing when the source breaks before its first byte", async () => {
+  test("sendOnce sends no request when the body source fails before its first byte", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),
@@ -191,7 +191,7 @@ describe("sources that break", () => {
     expect(received).toBe(0);
   });
 
-  test("sendOnce reports an incomplete request when the source breaks after its first byte", async () => {
+  test("sendOnce reports an incomplete request when the body source fails after its first byte", async () => {
     const url = await echo();
     const body = bytesBody("video/mp4", source(["some"], 1000, broken));
     expect(await sendOnce({ method: "POST", url, body }, guard)).toMatchObject({
@@ -201,7 +201,7 @@ describe("sources that break", () => {
   });
 });
 
-describe("visible calls with a stream", () => {
+describe("publishing calls with a streamed body", () => {
   test("sendOnce reports a complete request when the connection breaks after the last byte", async () => {
     const url = await serve((request) => {
       request.on("end", () => request.socket.destroy());
@@ -214,7 +214,7 @@ describe("visible calls with a stream", () => {
     });
   });
 
-  test("sendOnce sends nothing when the mark becomes too old while the first bytes are read", async () => {
+  test("sendOnce sends no request when its guard forbids sending while the first bytes of the body are read", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),
@@ -231,7 +231,7 @@ describe("visible calls with a stream", () => {
     expect(received).toBe(0);
   });
 
-  test("a refusal that arrives before the end of the body is the answer of the call", async () => {
+  test("sendOnce returns a refusal that arrives before the whole body is sent", async () => {
     const url = await serve((request, response) => {
       request.resume();
       response.writeHead(413).end('{"title":"too large"}');
@@ -250,20 +250,20 @@ describe("visible calls with a stream", () => {
   });
 });
 
-describe("answers", () => {
+describe("answers to calls", () => {
   const answering = (text: string) =>
     serve((_request, response) => {
       response.end(text);
     });
 
-  test("callPlatform keeps the digits of integers that JavaScript cannot represent", async () => {
+  test("callPlatform keeps all digits of integers that are too large for JavaScript numbers", async () => {
     const url = await answering('{"id":7380000000000000123,"n":12,"f":1.5,"x":[9007199254740993]}');
     expect(await callPlatform({ method: "GET", url }, signal)).toMatchObject({
       json: { id: "7380000000000000123", n: 12, f: 1.5, x: ["9007199254740993"] },
     });
   });
 
-  test("the secrets of a request are redacted in its answer", async () => {
+  test("callPlatform redacts the secrets of a request in its answer", async () => {
     const url = await answering('{"detail":"bad token secret-token-1 for bot secret-token-2"}');
     const call = {
       method: "GET",
@@ -276,7 +276,7 @@ describe("answers", () => {
     expect(await sendOnce(call, guard)).toMatchObject({ json });
   });
 
-  test("an answer that is larger than the limit counts as no answer", async () => {
+  test("an answer that exceeds the size limit counts as no answer", async () => {
     const url = await serve((_request, response) => {
       const more = (): void => {
         while (response.write(Buffer.alloc(64 * 1024)));

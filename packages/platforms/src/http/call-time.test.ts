@@ -8,13 +8,13 @@ import {
 
 const MIB = 1024 * 1024;
 
-test("the deadline of a call grows with the bytes that it uploads", () => {
+test("the deadline of a publishing call grows with the bytes that it uploads", () => {
   expect(withUploadTime(60_000, 0)).toBe(60_000);
   expect(withUploadTime(60_000, 50 * MIB)).toBeGreaterThan(60_000);
   expect(visibleCallTime(60_000, 50 * MIB)).toBe(withUploadTime(60_000, 50 * MIB));
 });
 
-test("the deadline of a visible call is shorter than the time in which a process must stop", () => {
+test("the deadline of a publishing call is shorter than the time in which a process must stop", () => {
   expect(visibleCallTime(60_000, 10 * 50 * MIB)).toBe(MAX_VISIBLE_CALL_MS);
   expect(MAX_VISIBLE_CALL_MS).toBeLessThan(STOP_GRACE_MS);
 });

@@ -34,7 +34,7 @@ async function listen(
 
 const guard = { mayStillSend: () => true, timeoutMs: 2000 };
 
-test("sendOnce returns every HTTP answer, and one with an unreadable body without JSON", async () => {
+test("sendOnce returns every HTTP answer, and an answer with an unreadable body has no JSON", async () => {
   const { url } = await listen((count, end) =>
     end(count === 1 ? 403 : 200, count === 1 ? '{"title":"Forbidden"}' : "<html>"),
   );
@@ -50,7 +50,7 @@ test("sendOnce returns every HTTP answer, and one with an unreadable body withou
   });
 });
 
-test("sendOnce sends nothing when the guard says that the mark is too old", async () => {
+test("sendOnce sends no request when its guard forbids sending", async () => {
   const { url, received } = await listen((_count, end) => end(200, "{}"));
   expect(
     await sendOnce(
@@ -61,13 +61,13 @@ test("sendOnce sends nothing when the guard says that the mark is too old", asyn
   expect(received()).toBe(0);
 });
 
-test("sendOnce reports a refused connection as not connected", async () => {
+test("sendOnce reports `not_connected` when the connection is refused", async () => {
   expect(
     await sendOnce({ method: "POST", url: "http://127.0.0.1:1/post", body: jsonBody({}) }, guard),
   ).toMatchObject({ kind: "not_connected" });
 });
 
-test("sendOnce reports no answer, and does not send again, when the connection breaks after the request", async () => {
+test("sendOnce reports `no_answer` and does not repeat the request when the connection breaks after the request", async () => {
   const { url, received } = await listen((_count, _end, cut) => cut());
   expect(await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard)).toMatchObject({
     kind: "no_answer",
@@ -75,7 +75,7 @@ test("sendOnce reports no answer, and does not send again, when the connection b
   expect(received()).toBe(1);
 });
 
-test("sendOnce reports no answer when the host is silent until the deadline", async () => {
+test("sendOnce reports `no_answer` when the host does not answer before the deadline", async () => {
   const { url, received } = await listen(() => undefined);
   expect(
     await sendOnce({ method: "POST", url, body: jsonBody({}) }, { ...guard, timeoutMs: 60 }),

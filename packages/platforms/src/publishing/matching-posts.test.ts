@@ -19,7 +19,7 @@ function call(afterMs: number, looks: number, owned: readonly string[] = []): Un
 const post = (id: string): MatchingPost => ({ id, permalink: `https://example.test/${id}` });
 const PUBLICATION = { text: "hello" };
 
-test("a single matching post is the publication", async () => {
+test("a single matching post on the platform is taken as the published post", async () => {
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, call(0, 0))).toEqual({
     kind: "present",
     externalId: "1",
@@ -27,7 +27,7 @@ test("a single matching post is the publication", async () => {
   });
 });
 
-test("a matching post that another target owns is not the publication", async () => {
+test("a matching post that belongs to another target is not taken as the published post", async () => {
   const owned = call(0, 0, ["1"]);
   expect(await judgeMatchingPosts([post("1"), post("2")], PUBLICATION, owned, [])).toMatchObject({
     externalId: "2",
@@ -38,7 +38,7 @@ test("a matching post that another target owns is not the publication", async ()
 test.each([
   ["several posts match the publication", [post("1"), post("2")], "hello"],
   ["the matching post has no text", [post("1")], " "],
-])("a person has to decide when %s", async (_name, posts, text) => {
+])("a person must decide whether the post was published when %s", async (_name, posts, text) => {
   expect(await judgeMatchingPosts(posts, { text }, call(0, 0))).toMatchObject({
     kind: "cannot_tell",
   });
@@ -53,12 +53,12 @@ test.each([
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],
 ])(
-  "when no post matches %i ms after the call and after %i looks, the verdict is %j",
+  "when no post matches %i ms after the publishing call and after %i searches, the verdict is %j",
   async (afterMs, looks, verdict) => {
     expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
   },
 );
 
-test("a list of posts that never lags behind proves absence with one look", async () => {
+test("one search proves that a post is absent when the platform's list of posts has no delay", async () => {
   expect(await judgeMatchingPosts([], PUBLICATION, call(0, 0), [])).toEqual({ kind: "absent" });
 });

@@ -22,6 +22,6 @@ test.each([
   ["facebook", "https://www.facebook.com/100064_122", "100064_122"],
   ["facebook", "https://www.facebook.com/reel/7400000000000000000/", "7400000000000000000"],
   ["facebook", "https://www.facebook.com/some.account/videos/74", "74"],
-] as const)("on %s, the link %s leads to the post with the id %s", (platform, link, id) => {
+] as const)("on %s, the post id in the link %s is %s", (platform, link, id) => {
   expect(findExternalId(platform, new URL(link))).toBe(id);
 });

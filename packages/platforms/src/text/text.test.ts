@@ -149,7 +149,7 @@ describe("URLs of a text", () => {
   });
 });
 
-describe("other units", () => {
+describe("other units of text length", () => {
   test("countText counts the bytes of UTF-8 and the units of UTF-16", () => {
     expect(countText("aé한😀", "utf8_bytes")).toBe(1 + 2 + 3 + 4);
     expect(countText("aé한😀", "utf16")).toBe(5);
@@ -167,7 +167,7 @@ describe("other units", () => {
     expect(countText(text, "graphemes")).toBe(count);
   });
 
-  test("the length of a text without URLs is in no unit greater than its number of bytes", () => {
+  test("the length of a text without URLs never exceeds its number of bytes in any unit", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         fc.pre(!text.includes("."));
@@ -209,7 +209,7 @@ describe("hashtags and mentions", () => {
 });
 
 describe("the limits that hold for a text", () => {
-  test("Telegram allows a shorter text with media", () => {
+  test("Telegram's text limit is lower with media than without media", () => {
     expect(effectiveLimits(PLATFORMS.telegram.text, "none")).toEqual([
       { unit: "utf16", max: 4096 },
     ]);
@@ -218,7 +218,7 @@ describe("the limits that hold for a text", () => {
     ]);
   });
 
-  test("TikTok allows a longer text with photos", () => {
+  test("TikTok's text limit is higher with photos than with a video", () => {
     expect(effectiveLimits(PLATFORMS.tiktok.text, "video")).toEqual([{ unit: "utf16", max: 2200 }]);
     expect(effectiveLimits(PLATFORMS.tiktok.text, "image")).toEqual([{ unit: "utf16", max: 4000 }]);
   });

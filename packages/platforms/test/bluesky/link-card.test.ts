@@ -61,7 +61,7 @@ async function publish(text: string, media: readonly ReturnType<typeof pngMedia>
   return { ...value, publication, handles };
 }
 
-test("a Bluesky post with a link and no files has the card of the page, which is read once", async () => {
+test("a Bluesky post with a link and no files has a link card, and the linked page is read once", async () => {
   const { embed, publication, handles } = await publish(`See ${link()} and example.com`);
   expect(embed).toEqual({
     $type: "app.bsky.embed.external",
@@ -76,7 +76,7 @@ test("a Bluesky post with a link and no files has the card of the page, which is
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("the reader of link cards follows a redirect, and the card keeps the link of the text", async () => {
+test("the link card of a page that redirects shows the title of the final page and keeps the link from the text", async () => {
   answer = (response, path) =>
     path === "/ships"
       ? response.writeHead(302, { location: "/harbour" }).end()
@@ -86,7 +86,7 @@ test("the reader of link cards follows a redirect, and the card keeps the link o
   });
 });
 
-test("a Bluesky post with files has no card, and the linked page is not read", async () => {
+test("a Bluesky post with files has no link card, and the linked page is not read", async () => {
   const { embed } = await publish(link(), [pngMedia(1)]);
   expect(embed).toMatchObject({ $type: "app.bsky.embed.images" });
   expect(requests).toBe(0);
@@ -97,14 +97,17 @@ test.each<[string, typeof answer]>([
   ["is not HTML", (response) => response.writeHead(200, { "content-type": "image/png" }).end()],
   ["breaks off", (response) => response.destroy()],
   ["never answers", () => undefined],
-])("a page that %s has no card, and the post is published with its link", async (_, how) => {
-  answer = how;
-  const { embed, facets } = await publish(`See ${link()}`);
-  expect(embed).toBeUndefined();
-  expect(facets).toHaveLength(1);
-});
+])(
+  "a linked page that %s gets no link card, and the post is published with its link",
+  async (_, how) => {
+    answer = how;
+    const { embed, facets } = await publish(`See ${link()}`);
+    expect(embed).toBeUndefined();
+    expect(facets).toHaveLength(1);
+  },
+);
 
-test("the reader of link cards does not connect to a private address", async () => {
+test("the Bluesky connector does not connect to a private address to read a linked page", async () => {
   const urls = { baseUrl: platform.url, videoBaseUrl: platform.url };
   const pages = new OutboundClient({ allow: [], resolve: () => Promise.resolve(["127.0.0.1"]) });
   const closed = createBlueskyPublishingConnector(urls, pages);
@@ -117,7 +120,7 @@ test("the reader of link cards does not connect to a private address", async () 
   await expect(platform.publish(closed, publication)).resolves.toMatchObject({ kind: "published" });
 });
 
-test("a process that stops while it reads a linked page does not prepare the record without its card", async () => {
+test("a process that stops while it reads a linked page does not prepare the record without its link card", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   answer = () => resolve();
   const publication = await platform.createPublication([], link(), (credentials) =>

@@ -51,7 +51,7 @@ function aged(handles: Handles, byMs: number): Handles {
 const HOUR_MS = 3_600_000;
 
 describe("publishing media on Bluesky", () => {
-  test("the Bluesky connector publishes four images unchanged, in order, with their ratio and an empty alternative text", async () => {
+  test("the Bluesky connector publishes four images unchanged, in order, with their aspect ratio and an empty alternative text", async () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images, "Ships #harbour");
     const { handles } = await prepare(publication);
@@ -74,7 +74,7 @@ describe("publishing media on Bluesky", () => {
     });
   });
 
-  test("the Bluesky connector sends a video to the video service and asks until it is processed", async () => {
+  test("the Bluesky connector sends a video to Bluesky's video service and polls until the video is processed", async () => {
     const video = mp4Media(300_000);
     const publication = await createPublication([video], "");
     const { handles, waits } = await prepare(publication);
@@ -96,7 +96,7 @@ describe("publishing media on Bluesky", () => {
     ]);
   });
 
-  test("the Bluesky connector does not wait for a video that the service already knows", async () => {
+  test("the Bluesky connector does not wait for a video that Bluesky's video service has already processed", async () => {
     const video = mp4Media(1000);
     const publication = await createPublication([video]);
     await prepare(publication);
@@ -110,7 +110,7 @@ describe("publishing media on Bluesky", () => {
 
 describe("interrupted uploads to Bluesky", () => {
   test.each([1, 2, 3, 4])(
-    "a Bluesky upload that is interrupted after answer %i repeats nothing that was stored",
+    "a Bluesky upload that is interrupted after answer %i repeats no call whose result was stored",
     async (runs) => {
       const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
       const publication = await createPublication(images);
@@ -124,7 +124,7 @@ describe("interrupted uploads to Bluesky", () => {
     },
   );
 
-  test("an interrupted video upload to Bluesky continues with the stored job", async () => {
+  test("an interrupted video upload to Bluesky continues with the stored id of the processing job", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const { handles: ready } = await prepare(publication, handles);
@@ -133,7 +133,7 @@ describe("interrupted uploads to Bluesky", () => {
   });
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "a Bluesky post with %s at any upload call is retried and published once with the right bytes",
+    "a Bluesky post whose upload meets the simulated fault %s at any call is retried and published once with the right bytes",
     async (mode) => {
       const image = pngMedia(1);
       const video = mp4Media(5000);
@@ -178,7 +178,7 @@ describe("interrupted uploads to Bluesky", () => {
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
   });
 
-  test("a Bluesky record keeps its key when a file gets another reference", async () => {
+  test("a Bluesky record keeps its key when a second upload changes the reference to a file", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -201,7 +201,7 @@ describe("Bluesky's answers about media", () => {
     [502, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
   ])(
-    "HTTP %i of a Bluesky upload becomes the failure %j for an image and for a video",
+    "HTTP %i in answer to a Bluesky upload becomes the failure %j for an image and for a video",
     async (status, failure) => {
       await platform.addFault("upload", "status", { status, times: 2 });
       for (const media of [pngMedia(1), mp4Media(1000)]) {
@@ -212,7 +212,7 @@ describe("Bluesky's answers about media", () => {
     },
   );
 
-  test("a refused token counts for the Bluesky account only where its own token was sent", async () => {
+  test("a Bluesky upload reports `token_refused` only when the account's own token was refused", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
@@ -222,7 +222,7 @@ describe("Bluesky's answers about media", () => {
     expect((await prepare(dead)).failure).toMatchObject({ kind: "token_refused" });
   });
 
-  test("a video that Bluesky cannot process is rejected with the message of the service", async () => {
+  test("a video that Bluesky cannot process is rejected with the message of Bluesky's video service", async () => {
     const nonsense = new TestMedia("nonsense", "video/mp4", Buffer.alloc(1000, "nonsense"));
     expect((await prepare(await createPublication([nonsense]))).failure).toEqual({
       kind: "refused",
@@ -238,7 +238,7 @@ describe("Bluesky's answers about media", () => {
     expect(await publish(publication)).toMatchObject({ kind: "refused", code: "media_rejected" });
   });
 
-  test("a job that Bluesky's video service has lost is started again once", async () => {
+  test("a video job that Bluesky's video service has lost is started again once", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;
@@ -252,7 +252,7 @@ describe("Bluesky's answers about media", () => {
     });
   });
 
-  test("a Bluesky video that is processed for hours is retried without a second upload", async () => {
+  test("an attempt with a Bluesky video that is processed for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;

@@ -125,7 +125,7 @@ describe("publishing on Facebook", () => {
   );
 
   test.each(KINDS)(
-    "the Facebook connector makes %s visible only with the visible call",
+    "the Facebook connector makes %s visible only with the publishing call",
     async (_name, media) => {
       const publication = await createPublication(media);
       expect((await prepare(publication)).failure).toBeUndefined();
@@ -134,7 +134,7 @@ describe("publishing on Facebook", () => {
   );
 
   test.each(KINDS)(
-    "the Facebook connector publishes %s once, wherever a worker dies before the visible call",
+    "the Facebook connector publishes %s once, wherever a worker crashes before the publishing call",
     async (_name, media) => {
       for (let died = 1; died <= 8; died += 1) {
         await platform.reset();
@@ -154,7 +154,7 @@ describe("publishing on Facebook", () => {
     expect(await platform.visible()).toMatchObject([{ text }]);
   });
 
-  test("a Facebook post whose permalink cannot be read is published", async () => {
+  test("a Facebook post is reported as published even if its permalink cannot be read", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 500 });
@@ -167,7 +167,7 @@ describe("publishing on Facebook", () => {
     });
   });
 
-  test("the Facebook connector sends nothing when the mark of the call is too old", async () => {
+  test("the Facebook connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -190,7 +190,7 @@ describe("publishing on Facebook", () => {
   });
 });
 
-describe("failing steps on Facebook", () => {
+describe("failing preparation steps on Facebook", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -198,7 +198,7 @@ describe("failing steps on Facebook", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 500 }],
   ])(
-    "a Facebook post with %s on any call before the visible one is published once",
+    "a Facebook post that meets the simulated fault %s on any call before the publishing call is published once",
     async (mode, extra) => {
       for (const operation of ["create", "upload", "status"]) {
         for (const [, media] of KINDS) {
@@ -214,7 +214,7 @@ describe("failing steps on Facebook", () => {
     90_000,
   );
 
-  test("a Facebook upload that lost the answer of a chunk continues where the upload is", async () => {
+  test("a Facebook upload that lost the answer to a chunk continues with the next missing byte", async () => {
     const publication = await createPublication([VIDEO]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await settle(publication);
@@ -224,7 +224,7 @@ describe("failing steps on Facebook", () => {
     expect(calls).toHaveLength(6);
   });
 
-  test("a reel upload that lost its answer asks how much arrived and sends no byte twice", async () => {
+  test("a reel upload whose answer was lost asks Facebook how much arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await settle(publication);
@@ -240,12 +240,12 @@ describe("failing steps on Facebook", () => {
       "a file with the size of a reel that is not a video",
       toReel(new TestMedia("no", "video/mp4", Buffer.from("text"))),
     ],
-  ])("Facebook finally refuses %s", async (_name, media) => {
+  ])("Facebook's refusal of %s is reported as final", async (_name, media) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code: "media_rejected" });
   });
 
-  test("Facebook refuses the text of the Page's last post as a duplicate", async () => {
+  test("Facebook's refusal of a text that repeats the Page's last post is reported as a duplicate", async () => {
     const publication = await createPublication([]);
     await platform.publish(facebook, publication);
     const { failure } = await prepare(publication);
@@ -258,20 +258,23 @@ describe("failing steps on Facebook", () => {
     ["429", { kind: "retryable", code: "rate_limited", isLimit: true }],
     ["400", { kind: "refused", code: "content_rejected" }],
     ["503", { kind: "retryable", code: "platform_unavailable" }],
-  ])("HTTP %s of a Facebook step becomes the failure %j", async (status, expected) => {
-    await platform.addFault("create", "status", { status: Number(status) });
-    const { failure } = await prepare(await createPublication([]));
-    expect(failure).toMatchObject(expected);
-  });
+  ])(
+    "HTTP %s in answer to a Facebook preparation step becomes the failure %j",
+    async (status, expected) => {
+      await platform.addFault("create", "status", { status: Number(status) });
+      const { failure } = await prepare(await createPublication([]));
+      expect(failure).toMatchObject(expected);
+    },
+  );
 
-  test("a Facebook step at the rate limit waits as long as the usage header says", async () => {
+  test("a Facebook preparation step that meets the rate limit waits as long as the usage header says", async () => {
     await platform.addFault("create", "status", { status: 429 });
     const { failure } = await prepare(await createPublication([]));
     expect(failure?.kind === "retryable" && failure.retryAfterMs).toBe(1800);
   });
 });
 
-describe("visible calls of Facebook without a clear answer", () => {
+describe("publishing calls to Facebook without a clear answer", () => {
   test.each([
     ["drop_before", {}, 2],
     ["drop_after_commit", {}, 1],
@@ -282,7 +285,7 @@ describe("visible calls of Facebook without a clear answer", () => {
     ["status", { status: 429 }, 2],
     ["status", { status: 404 }, 2],
   ])(
-    "a visible call of Facebook with %s %o ends in one post",
+    "a publishing call to Facebook that meets the simulated fault %s %o ends in exactly one post",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -299,7 +302,7 @@ describe("visible calls of Facebook without a clear answer", () => {
     60_000,
   );
 
-  test("a Facebook post is published once while Facebook's reads are stale", async () => {
+  test("a Facebook post is published once even if Facebook's reads are stale", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -317,7 +320,7 @@ describe("visible calls of Facebook without a clear answer", () => {
     }
   });
 
-  test("a Facebook call that takes effect after the last look is still one post", async () => {
+  test("a publishing call to Facebook that takes effect after the last status check still results in one post", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -339,7 +342,7 @@ describe("visible calls of Facebook without a clear answer", () => {
     }
   });
 
-  test("a refusal with Facebook's own error is final", async () => {
+  test("a refusal of the publishing call with an error in Facebook's own format is final", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -356,7 +359,7 @@ describe("visible calls of Facebook without a clear answer", () => {
 });
 
 describe("reconciling on Facebook", () => {
-  test("the Facebook connector looks three times for a prepared post that is gone and then cannot tell", async () => {
+  test("the Facebook connector looks three times for a prepared post that is gone and then reports that it cannot tell the outcome", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await facebook.delete(publication, handles.postId ?? "", signal);
@@ -367,14 +370,14 @@ describe("reconciling on Facebook", () => {
     expect(await judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the Facebook connector repeats the visible call when its token cannot read the post", async () => {
+  test("the Facebook connector repeats the publishing call when its token cannot read the post", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 401 });
     expect(await reconcile(publication, handles)).toEqual({ kind: "repeat" });
   });
 
-  test("the Facebook connector waits during a rate limit, which proves nothing", async () => {
+  test("the Facebook connector checks again after a rate limit, because a rate limit does not show whether the post exists", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 429 });
@@ -387,16 +390,19 @@ describe("reconciling on Facebook", () => {
 });
 
 describe("deleting on Facebook", () => {
-  test.each(KINDS)("the Facebook connector deletes %s, and can repeat it", async (_name, media) => {
-    const publication = await createPublication(media);
-    await settle(publication);
-    const [entry] = await platform.visible();
-    for (let times = 0; times < 2; times += 1)
-      expect(await facebook.delete(publication, entry?.id ?? "", signal)).toEqual({
-        kind: "deleted",
-      });
-    expect(await platform.visible()).toEqual([]);
-  });
+  test.each(KINDS)(
+    "the Facebook connector deletes %s, and the deletion can be repeated",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      await settle(publication);
+      const [entry] = await platform.visible();
+      for (let times = 0; times < 2; times += 1)
+        expect(await facebook.delete(publication, entry?.id ?? "", signal)).toEqual({
+          kind: "deleted",
+        });
+      expect(await platform.visible()).toEqual([]);
+    },
+  );
 
   test.each([
     ["drop_before", {}, "unknown"],
@@ -406,7 +412,7 @@ describe("deleting on Facebook", () => {
     ["status", { status: 401 }, "token_refused"],
     ["status", { status: 403 }, "refused"],
   ])(
-    "a Facebook deletion with %s %o does not report success for a post that exists",
+    "a Facebook deletion that meets the simulated fault %s %o does not report success while the post exists",
     async (mode, extra, kind) => {
       const publication = await createPublication([]);
       const outcome = await platform.publish(facebook, publication);
@@ -417,7 +423,7 @@ describe("deleting on Facebook", () => {
   );
 });
 
-describe("Facebook posts without the unpublished phase", () => {
+describe("Facebook posts that are created visible at once", () => {
   const POSTS = KINDS.slice(0, 3);
   let atOnce: PublishingConnector;
   beforeAll(() => {
@@ -460,7 +466,7 @@ describe("Facebook posts without the unpublished phase", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 503 }],
   ])(
-    "a Facebook post without the unpublished phase that meets %s %o is published once",
+    "a Facebook post that is created visible at once is published once when its creation meets the simulated fault %s %o",
     async (mode, extra) => {
       for (const [, media] of POSTS) {
         await platform.reset();
@@ -475,7 +481,7 @@ describe("Facebook posts without the unpublished phase", () => {
     },
   );
 
-  test("the Facebook connector cannot tell when Facebook refuses to list the Page's posts", async () => {
+  test("the Facebook connector reports that it cannot tell the outcome when Facebook refuses to list the Page's posts", async () => {
     const publication = await createPublication([]);
     await platform.addFault("status", "status", { status: 403 });
     expect(await atOnce.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
@@ -483,7 +489,7 @@ describe("Facebook posts without the unpublished phase", () => {
     });
   });
 
-  test("the Facebook connector does not adopt a post of another target", async () => {
+  test("the Facebook connector does not mistake a post of another target for the published post", async () => {
     const publication = await createPublication([]);
     await settleAtOnce(publication);
     const [entry] = await platform.visible();
@@ -497,7 +503,7 @@ describe("Facebook posts without the unpublished phase", () => {
 
 describe("Facebook posts after a restore", () => {
   test.each(KINDS)(
-    "the Facebook connector finds %s that was published before a restore",
+    "after a database restore, the Facebook connector finds %s that was published before the restore",
     async (_name, media) => {
       const publication = await createPublication(media);
       const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);

@@ -42,7 +42,7 @@ test("the Instagram connector connects the account of a Page with a token that d
   });
 });
 
-test("the Instagram connector refuses an invalid token, and reports a platform without an answer as unavailable", async () => {
+test("the Instagram connector refuses an invalid token, and reports Instagram as unavailable when it does not answer", async () => {
   const instagram = createConnector();
   expect(await instagram.connect({ accessToken: "EAAnonsense" }, signal)).toMatchObject({
     kind: "refused",

@@ -38,7 +38,7 @@ test.each([
   ["a video", [VIDEO]],
   ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ])(
-  "the Instagram connector publishes %s on the host of Instagram Login and reads its permalink there",
+  "the Instagram connector publishes %s on the API host of Instagram Login and reads its permalink there",
   async (_, media) => {
     const publication = await createPublication(media);
     const outcome = await platform.publish(instagram, publication);
@@ -52,13 +52,13 @@ test.each([
   },
 );
 
-test("a token of Instagram Login does not work on the host of Facebook Login", async () => {
+test("a token of Instagram Login is refused by the API host of Facebook Login", async () => {
   const publication = await createPublication([jpegMedia(3)], "facebook");
   expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "token_refused" });
   expect(await platform.visible()).toEqual([]);
 });
 
-test("the Instagram connector refuses a deletion with Instagram Login without asking the platform", async () => {
+test("the Instagram connector refuses to delete a post of an Instagram Login account without calling Instagram", async () => {
   const publication = await createPublication([jpegMedia(4)]);
   const outcome = await platform.publish(instagram, publication);
   const calls = (await platform.calls()).length;

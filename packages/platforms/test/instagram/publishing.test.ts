@@ -114,7 +114,7 @@ describe("publishing on Instagram", () => {
     },
   );
 
-  test("the Instagram connector reads the limit first and creates the parts before the carousel", async () => {
+  test("the Instagram connector reads the publishing limit first, and creates the parts of a carousel before the carousel", async () => {
     await platform.publish(instagram, await createPublication([jpegMedia(1), jpegMedia(2)]));
     const calls = (await platform.calls()).map((call) => call.replace(/\d{10,}/, "id"));
     expect(calls).toEqual([
@@ -131,7 +131,7 @@ describe("publishing on Instagram", () => {
   });
 
   test.each(KINDS)(
-    "the Instagram connector publishes %s once, wherever a worker dies before the visible call",
+    "the Instagram connector publishes %s once, wherever a worker crashes before the publishing call",
     async (_name, media) => {
       const whole = await prepare(await createPublication(media));
       const runs = Object.keys(whole.handles).length + whole.waits.length + media.length + 2;
@@ -145,7 +145,7 @@ describe("publishing on Instagram", () => {
     },
   );
 
-  test("an Instagram post whose permalink cannot be read is published", async () => {
+  test("an Instagram post is reported as published even if its permalink cannot be read", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 500, times: 9 });
@@ -154,7 +154,7 @@ describe("publishing on Instagram", () => {
     expect(outcome).toEqual({ kind: "published", externalId: entry?.id, permalink: null });
   });
 
-  test("the Instagram connector sends nothing when the mark of the call is too old", async () => {
+  test("the Instagram connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -179,7 +179,7 @@ describe("Instagram's publishing limit", () => {
     return publication;
   }
 
-  test("a reached publishing limit waits without an attempt and creates no container", async () => {
+  test("a post waits when Instagram's publishing limit is reached, without using an attempt or creating a container", async () => {
     const publication = await exhaust();
     const { failure, handles } = await prepare(publication);
     const wait = { kind: "retryable", code: "platform_quota", isLimit: true };
@@ -189,7 +189,7 @@ describe("Instagram's publishing limit", () => {
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
   });
 
-  test("a publishing limit that is reached at the visible call waits with the same container", async () => {
+  test("a post whose publishing call meets Instagram's publishing limit waits and keeps its container", async () => {
     const publication = await createPublication([jpegMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "settings", { quotas: true });
@@ -202,7 +202,7 @@ describe("Instagram's publishing limit", () => {
     });
   });
 
-  test("a publishing limit that cannot be read stops nothing, and a refused token does", async () => {
+  test("a post continues when Instagram's publishing limit cannot be read, and stops when the token is refused", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.addFault("account", "status", { status: 500 });
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
@@ -211,7 +211,7 @@ describe("Instagram's publishing limit", () => {
   });
 });
 
-describe("failing steps on Instagram", () => {
+describe("failing preparation steps on Instagram", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -219,7 +219,7 @@ describe("failing steps on Instagram", () => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 500 }],
   ])(
-    "an Instagram step with %s at the creation of a container is retried and leaves nothing visible",
+    "an Instagram preparation step that meets the simulated fault %s when it creates a container is retried and makes nothing visible",
     async (mode, extra) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -242,7 +242,7 @@ describe("failing steps on Instagram", () => {
     ["status", { status: 503 }],
     ["refuse", {}],
   ])(
-    "an Instagram video upload with %s %o starts again with another container",
+    "an Instagram video upload that meets the simulated fault %s %o starts again with another container",
     async (mode, extra) => {
       const publication = await createPublication([VIDEO]);
       await platform.addFault("upload", mode, extra);
@@ -254,7 +254,7 @@ describe("failing steps on Instagram", () => {
     },
   );
 
-  test("an Instagram step waits while the state of a container cannot be read", async () => {
+  test("an Instagram preparation step waits while the status of a container cannot be read", async () => {
     const publication = await createPublication([jpegMedia(1), jpegMedia(2)]);
     for (const mode of ["drop_before", "garbage_body", "status"])
       await platform.addFault("status", mode, { status: 404 });
@@ -283,26 +283,26 @@ describe("failing steps on Instagram", () => {
       new TestMedia("no", "video/mp4", Buffer.from("text")),
       "media_rejected",
     ],
-  ])("Instagram finally refuses %s", async (_name, media, code) => {
+  ])("Instagram's refusal of %s is reported as final", async (_name, media, code) => {
     const { failure } = await prepare(await createPublication([media]));
     expect(failure).toMatchObject({ kind: "refused", code });
     const parts = await prepare(await createPublication([jpegMedia(1), media]));
     expect(parts.failure).toMatchObject({ kind: "refused", code });
   });
 
-  test("an image that Instagram cannot fetch is retried", async () => {
+  test("an image that Instagram cannot fetch is sent again on a later attempt", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const missing = publication.media.map((one) => ({ ...one, url: `${one.url}/gone` }));
     const { failure } = await prepare({ ...publication, media: missing });
     expect(failure).toMatchObject({ kind: "retryable", code: "media_fetch_failed" });
   });
 
-  test("a caption that is too long for Instagram is a refusal of the content", async () => {
+  test("Instagram's refusal of a caption that is too long is reported as `content_rejected`", async () => {
     const { failure } = await prepare(await createPublication([jpegMedia(1)], "a".repeat(2201)));
     expect(failure).toMatchObject({ kind: "refused", code: "content_rejected" });
   });
 
-  test("an Instagram step at the rate limit waits as long as the limit says", async () => {
+  test("an Instagram preparation step that meets the rate limit waits as long as Instagram says", async () => {
     await platform.addFault("create", "status", { status: 429 });
     const { failure } = await prepare(await createPublication([jpegMedia(1)]));
     expect(failure).toMatchObject({ kind: "retryable", code: "rate_limited", isLimit: true });
@@ -310,7 +310,7 @@ describe("failing steps on Instagram", () => {
   });
 });
 
-describe("visible calls of Instagram without a clear answer", () => {
+describe("publishing calls to Instagram without a clear answer", () => {
   test.each([
     ["drop_before", {}, 2],
     ["drop_after_commit", {}, 1],
@@ -321,7 +321,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     ["status", { status: 429 }, 2],
     ["status", { status: 404 }, 2],
   ])(
-    "a visible call of Instagram with %s %o ends in one post (visible calls: %i)",
+    "a publishing call to Instagram that meets the simulated fault %s %o ends in exactly one post (publishing calls: %i)",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -338,7 +338,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     },
   );
 
-  test("an Instagram post is not taken for absent while Instagram's reads are stale", async () => {
+  test("an Instagram post is not reported as absent while Instagram's reads are stale", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: 3 * MINUTE_MS });
@@ -353,7 +353,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("an Instagram call that takes effect after the last look is still one post", async () => {
+  test("a publishing call to Instagram that takes effect after the last status check still results in one post", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
@@ -367,7 +367,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("an Instagram call before its container is ready ends in one post", async () => {
+  test("a publishing call to Instagram before the container is ready ends in exactly one post", async () => {
     const publication = await createPublication([VIDEO]);
     const { handles } = await prepare(publication, { maxRuns: 3 });
     const container = JSON.parse(handles.container0 ?? "{}") as object;
@@ -379,7 +379,7 @@ describe("visible calls of Instagram without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("a refusal with Instagram's own error is final", async () => {
+  test("a refusal of the publishing call with an error in Instagram's own format is final", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -405,7 +405,7 @@ describe("reconciling on Instagram", () => {
     return { publication, ...(await prepare(publication)) };
   }
 
-  test("a ready Instagram container proves absence only at the second look, and is published again", async () => {
+  test("the second check that finds an Instagram container still ready proves that the post is absent, and the container is published again", async () => {
     const { publication, handles } = await ready();
     const first = await reconcile(publication, handles);
     expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
@@ -415,7 +415,7 @@ describe("reconciling on Instagram", () => {
     expect(again.handles.container0).toBe(handles.container0);
   });
 
-  test("the Instagram connector does not adopt a post of another target or one of two equal posts", async () => {
+  test("the Instagram connector does not mistake a post of another target or one of two equal posts for the published post", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     const mine = (await platform.visible()).at(0)?.id ?? "";
@@ -431,7 +431,7 @@ describe("reconciling on Instagram", () => {
     expect(await reconcile(publication, handles, { isOwned })).toMatchObject({ externalId: mine });
   });
 
-  test("the Instagram connector waits for the list of posts when the container is published", async () => {
+  test("the Instagram connector waits until the account's list contains the post of a published container", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
@@ -447,7 +447,7 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("an Instagram container that is not found or cannot be read proves nothing", async () => {
+  test("an Instagram container that is not found or cannot be read leaves the outcome unknown", async () => {
     const { publication, handles } = await ready();
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
@@ -471,13 +471,13 @@ describe("reconciling on Instagram", () => {
     expect(await reconcile(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("the Instagram connector cannot tell when Instagram refuses to show the container", async () => {
+  test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
     expect(await reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("an expired Instagram container proves absence, and another one is created", async () => {
+  test("an expired Instagram container proves that the post is absent, and another container is created", async () => {
     const { publication, handles } = await ready([jpegMedia(1), jpegMedia(2)]);
     await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
     const verdict = await reconcile(publication, handles);
@@ -496,14 +496,14 @@ describe("deleting on Instagram", () => {
     return [publication, outcome.externalId];
   }
 
-  test("the Instagram connector deletes a post, and reports the same when it is gone", async () => {
+  test("the Instagram connector deletes a post, and reports the same outcome when the post is already gone", async () => {
     const [publication, id] = await publishOne();
     for (let times = 0; times < 2; times += 1)
       expect(await instagram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the Instagram connector reports a deletion only when the post cannot be read either", async () => {
+  test("the Instagram connector reports a post as deleted only when the post cannot be read any more", async () => {
     const [publication, id] = await publishOne();
     await platform.addFault("delete", "status", { status: 404 });
     expect(await instagram.delete(publication, id, signal)).toMatchObject({
@@ -520,7 +520,7 @@ describe("deleting on Instagram", () => {
     ["status", { status: 401 }, { kind: "token_refused" }],
     ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
   ])(
-    "an Instagram deletion with %s %o has the outcome %j and can be repeated",
+    "an Instagram deletion that meets the simulated fault %s %o has the outcome %j and can be repeated",
     async (mode, extra, outcome) => {
       const [publication, id] = await publishOne();
       await platform.addFault("delete", mode, extra);

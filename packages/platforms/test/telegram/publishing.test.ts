@@ -29,20 +29,26 @@ describe("publishing media on Telegram", () => {
     ["sendPhoto", "image", pngMedia(1)],
     ["sendVideo", "video", mp4Media(300_000)],
     ["sendAnimation", "gif", gifMedia()],
-  ])("Telegram's %s sends one %s with the text as its caption", async (method, kind, media) => {
-    const publication = await createPublication([media], "Ships & <sails>\n#harbour");
-    const outcome = await publish(publication);
-    const [entry] = await platform.visible();
-    expect(entry).toMatchObject({ text: "Ships & <sails>\n#harbour", media: [shown(media, kind)] });
-    expect(outcome).toEqual({
-      kind: "published",
-      externalId: entry?.id,
-      permalink: `https://t.me/${publication.username}/${entry?.id ?? ""}`,
-    });
-    expect(await listMethods()).toEqual([method]);
-  });
+  ])(
+    "Telegram's method %s sends one %s with the text as its caption",
+    async (method, kind, media) => {
+      const publication = await createPublication([media], "Ships & <sails>\n#harbour");
+      const outcome = await publish(publication);
+      const [entry] = await platform.visible();
+      expect(entry).toMatchObject({
+        text: "Ships & <sails>\n#harbour",
+        media: [shown(media, kind)],
+      });
+      expect(outcome).toEqual({
+        kind: "published",
+        externalId: entry?.id,
+        permalink: `https://t.me/${publication.username}/${entry?.id ?? ""}`,
+      });
+      expect(await listMethods()).toEqual([method]);
+    },
+  );
 
-  test("a Telegram album of photos and videos is one call, and its external id contains all message ids", async () => {
+  test("a Telegram album of photos and videos is sent with one call, and its external id contains all message ids", async () => {
     const media = [pngMedia(1), mp4Media(100_000), pngMedia(2)];
     const publication = await createPublication(media);
     const outcome = await publish(publication);
@@ -70,7 +76,7 @@ describe("publishing media on Telegram", () => {
     expect((await platform.visible()).map(({ text }) => text)).toEqual(["", ""]);
   });
 
-  test("the Telegram connector sends nothing when the mark of the call is too old, with or without media", async () => {
+  test("the Telegram connector sends no publishing call when the recorded intent to publish (mark) is too old, with or without media", async () => {
     const publication = await createPublication([mp4Media(1_000_000)]);
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await telegram.publish(publication, {}, tooLate)).toEqual({ kind: "not_sent" });
@@ -86,14 +92,14 @@ describe("deleting on Telegram", () => {
     return [publication, outcome.externalId];
   }
 
-  test("the Telegram connector deletes all messages of an album, and reports the same when they are gone", async () => {
+  test("the Telegram connector deletes all messages of an album, and reports the same outcome when they are already gone", async () => {
     const [publication, externalId] = await publishAlbum();
     for (let times = 0; times < 2; times += 1)
       expect(await telegram.delete(publication, externalId, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the Telegram connector deletes the rest of an album of which a person deleted a part", async () => {
+  test("the Telegram connector deletes the remaining messages of an album after a person deleted some of them", async () => {
     const [publication, externalId] = await publishAlbum();
     const [first = ""] = externalId.split(",");
     await telegram.delete(publication, first, signal);
@@ -102,7 +108,7 @@ describe("deleting on Telegram", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the Telegram connector can repeat a deletion whose answer was lost", async () => {
+  test("the Telegram connector completes a deletion by repeating it after its answer was lost", async () => {
     const [publication, externalId] = await publishAlbum();
     await platform.addFault("delete", "drop_before");
     expect(await telegram.delete(publication, externalId, signal)).toMatchObject({
@@ -136,7 +142,7 @@ describe("Telegram's answers about media", () => {
     });
   });
 
-  test("a caption that is too long for Telegram is a refusal of the content", async () => {
+  test("Telegram's refusal of a caption that is too long is reported as `content_rejected`", async () => {
     const publication = await createPublication([pngMedia(1)], "a".repeat(1025));
     expect(await publish(publication)).toMatchObject({
       kind: "refused",
@@ -151,15 +157,18 @@ describe("Telegram's answers about media", () => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
     [500, { kind: "unknown" }],
     [502, { kind: "unknown" }],
-  ])("HTTP %i of a Telegram call with media becomes the outcome %j", async (status, outcome) => {
-    await platform.addFault("publish", "status", { status });
-    expect(await publish(await createPublication([pngMedia(1), pngMedia(2)]))).toMatchObject(
-      outcome,
-    );
-  });
+  ])(
+    "HTTP %i in answer to a Telegram call with media becomes the outcome %j",
+    async (status, outcome) => {
+      await platform.addFault("publish", "status", { status });
+      expect(await publish(await createPublication([pngMedia(1), pngMedia(2)]))).toMatchObject(
+        outcome,
+      );
+    },
+  );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "the outcome of a Telegram call with media is unknown after %s",
+    "the outcome of a Telegram call with media is unknown after the simulated fault %s",
     async (mode) => {
       for (const media of [[mp4Media(500_000)], [pngMedia(1), mp4Media(500_000)]]) {
         await platform.addFault("publish", mode);

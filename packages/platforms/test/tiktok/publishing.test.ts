@@ -105,7 +105,7 @@ async function settle(
 }
 
 describe("publishing a video on TikTok", () => {
-  test("the TikTok connector uploads a video in order, posts it with the last chunk and learns its id later", async () => {
+  test("the TikTok connector uploads a video in order, publishes it with the last chunk and reads its id later", async () => {
     const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);
@@ -142,7 +142,7 @@ describe("publishing a video on TikTok", () => {
     });
   });
 
-  test("the visible call of TikTok carries only the last chunk of the video", async () => {
+  test("the publishing call to TikTok sends only the last chunk of the video", async () => {
     const media = video(20 * MIB);
     const publication = await createPublication([media]);
     const { handles } = await platform.prepare(tiktok, publication);
@@ -159,7 +159,7 @@ describe("publishing a video on TikTok", () => {
     },
   );
 
-  test("a private TikTok video has no id, and its id is not asked for", async () => {
+  test("TikTok returns no id for a private video, and the TikTok connector does not ask for one", async () => {
     const publication = await createPublication([video()], { privacy: "private" });
     expect(await settle(publication)).toEqual({
       kind: "present",
@@ -169,7 +169,7 @@ describe("publishing a video on TikTok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the TikTok connector reads the creator info again when it is too old", async () => {
+  test("the TikTok connector reads the creator info again when the stored creator info is too old", async () => {
     const publication = await createPublication([video()]);
     const creator = { readAt: Date.now() - 3_600_000, privacyLevels: [], maxSeconds: 0 };
     const { outcome } = await call(publication, { creator: JSON.stringify(creator) });
@@ -184,14 +184,14 @@ describe("TikTok's creator info", () => {
     ["private", "present"],
     ["followers", "refused"],
   ])(
-    "the creator info makes a TikTok post with the privacy %s end as %s",
+    "a TikTok post with the privacy %s has the outcome %s under the privacy levels of the creator info",
     async (privacy, kind) => {
       for (const media of [video(), photoMedia(1)])
         expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
     },
   );
 
-  test("the TikTok connector does not publish a private post publicly", async () => {
+  test("the TikTok connector never publishes a private post as a public post", async () => {
     const publication = await publicationOf("private.person", [video()]);
     expect(await settle(publication)).toMatchObject({
       kind: "refused",
@@ -236,7 +236,7 @@ describe("publishing photos on TikTok", () => {
     });
   });
 
-  test("photos that TikTok cannot fetch are sent again after a pause, and refused in the end", async () => {
+  test("photos that TikTok cannot fetch are sent again after each pause, and are refused after the last pause", async () => {
     const media = jpegMedia(1);
     media.url = `${server.serve(media).url}/gone`;
     const publication = await createPublication([media]);
@@ -257,7 +257,7 @@ describe("publishing photos on TikTok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("photos that TikTok cannot show are refused", async () => {
+  test("photos that TikTok cannot process are refused", async () => {
     const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
     expect(await settle(await createPublication([media]))).toMatchObject({
       kind: "refused",
@@ -267,7 +267,7 @@ describe("publishing photos on TikTok", () => {
   });
 });
 
-describe("TikTok videos are posted once", () => {
+describe("TikTok videos are published exactly once", () => {
   const MODES = [
     "drop_before",
     "drop_after_commit",
@@ -277,15 +277,18 @@ describe("TikTok videos are posted once", () => {
     "refuse",
   ];
 
-  test.each(MODES)("a TikTok video is posted once when its last chunk meets %s", async (mode) => {
-    const publication = await createPublication([video(11 * MIB)]);
-    await platform.addFault("publish", mode);
-    expect(await settle(publication)).toMatchObject({ kind: "present" });
-    expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
-  });
+  test.each(MODES)(
+    "a TikTok video is published once when the call that sends its last chunk meets the simulated fault %s",
+    async (mode) => {
+      const publication = await createPublication([video(11 * MIB)]);
+      await platform.addFault("publish", mode);
+      expect(await settle(publication)).toMatchObject({ kind: "present" });
+      expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
+    },
+  );
 
   test.each(["drop_before", "drop_after_commit", "status_after_commit", "status", "garbage_body"])(
-    "a TikTok video is posted once when its init call and a chunk meet %s",
+    "a TikTok video is published once when its init call and a chunk call meet the simulated fault %s",
     async (mode) => {
       const publication = await createPublication([video(16 * MIB)]);
       let handles: Handles = {};
@@ -300,7 +303,7 @@ describe("TikTok videos are posted once", () => {
     },
   );
 
-  test("a TikTok video is posted once when the last chunk arrives late, after it was sent again", async () => {
+  test("a TikTok video is published once when the last chunk arrives late, after it was sent again", async () => {
     const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     const { handles, outcome } = await call(publication);
@@ -318,14 +321,14 @@ describe("TikTok videos are posted once", () => {
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("a TikTok video is posted once while TikTok shows an old state", async () => {
+  test("a TikTok video is published once while TikTok reports an outdated status", async () => {
     const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("", "stale_reads", { operation: undefined, delayMs: 5000 });
     expect(await settle(publication)).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("a TikTok video is posted once when a worker crashes after any step", async () => {
+  test("a TikTok video is published once when a worker crashes after any step", async () => {
     for (let maxRuns = 1; maxRuns <= 5; maxRuns += 1) {
       await platform.reset();
       const publication = await createPublication([video(16 * MIB)]);
@@ -337,7 +340,7 @@ describe("TikTok videos are posted once", () => {
     }
   });
 
-  test("a TikTok video is posted once when its upload URL expires before all chunks have arrived", async () => {
+  test("a TikTok video is published once when its upload URL expires before all chunks have arrived", async () => {
     const publication = await createPublication([video(16 * MIB)]);
     const { handles } = await platform.prepare(tiktok, publication, { maxRuns: 3 });
     await advance(3_600_000);
@@ -345,7 +348,7 @@ describe("TikTok videos are posted once", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("a new upload URL for a TikTok video is used only after a settled absence", async () => {
+  test("a new upload URL for a TikTok video is used only after the old upload can no longer be completed", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     await advance(3_600_000);
@@ -357,7 +360,7 @@ describe("TikTok videos are posted once", () => {
     expect(await look(publication, handles, settled)).toEqual({ kind: "absent", handles: {} });
   });
 
-  test("TikTok refuses a file that is not a video", async () => {
+  test("TikTok's refusal of a file that is not a video is reported as `media_rejected`", async () => {
     const media = new TestMedia("no", "video/mp4", Buffer.from("text"));
     expect(await settle(await createPublication([media]))).toMatchObject({
       kind: "refused",
@@ -366,7 +369,7 @@ describe("TikTok videos are posted once", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the TikTok connector sends nothing when the mark of the call is too old", async () => {
+  test("the TikTok connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -375,7 +378,7 @@ describe("TikTok videos are posted once", () => {
   });
 });
 
-describe("TikTok photos whose answer is lost", () => {
+describe("TikTok photo posts whose answer is lost", () => {
   const SECOND_LOOK = 120_000;
 
   async function lose(extra: Partial<Publication> = {}, mode = "drop_after_commit") {
@@ -387,7 +390,7 @@ describe("TikTok photos whose answer is lost", () => {
   }
 
   test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "the TikTok connector finds photos among the account's posts after %s",
+    "the TikTok connector finds a photo post among the account's posts after the simulated fault %s",
     async (mode) => {
       const { publication, handles } = await lose({ title: "Ships" }, mode);
       expect(await look(publication, handles)).toMatchObject({ kind: "look_again" });
@@ -401,13 +404,13 @@ describe("TikTok photos whose answer is lost", () => {
     },
   );
 
-  test("the TikTok connector finds photos by the beginning of a long text", async () => {
+  test("the TikTok connector finds a photo post by the beginning of its long text", async () => {
     const { publication, handles } = await lose({ text: "long ".repeat(500) });
     await advance(5000);
     expect(await look(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("the TikTok connector looks for photos after 2, 10 and 30 minutes and never reports them as absent", async () => {
+  test("the TikTok connector searches for a photo post after 2, 10 and 30 minutes and never reports it as absent", async () => {
     const { publication, handles } = await lose({}, "drop_before");
     const callUntil = new Date();
     const at = (looks: number, sinceMs: number) =>
@@ -423,7 +426,7 @@ describe("TikTok photos whose answer is lost", () => {
     expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector does not adopt photos of another target, older photos or one of two equal posts", async () => {
+  test("the TikTok connector does not mistake a photo post of another target, an older one or one of two equal ones for the published post", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
@@ -438,7 +441,7 @@ describe("TikTok photos whose answer is lost", () => {
     expect(await look(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector cannot tell when TikTok does not list the photos", async () => {
+  test("the TikTok connector reports that it cannot tell the outcome when TikTok does not list the photo post", async () => {
     const hidden = await lose({ privacy: "private" });
     expect(await look(hidden.publication, hidden.handles)).toMatchObject({ kind: "cannot_tell" });
     const wordless = await lose({ text: "" });
@@ -447,7 +450,7 @@ describe("TikTok photos whose answer is lost", () => {
     });
   });
 
-  test("the TikTok connector looks again when the list of posts cannot be read", async () => {
+  test("the TikTok connector searches again when the list of posts cannot be read", async () => {
     const { publication, handles } = await lose();
     await platform.addFault("status", "status", { status: 500 });
     expect(await look(publication, handles)).toMatchObject({
@@ -457,7 +460,7 @@ describe("TikTok photos whose answer is lost", () => {
   });
 });
 
-test("after a restore the TikTok connector finds a post by its text and never reports it as absent", async () => {
+test("after a database restore, the TikTok connector finds a post by its text and never reports it as absent", async () => {
   for (const media of [video(), photoMedia(1)]) {
     const publication = await createPublication([media]);
     const find = (overrides: Partial<UnknownCall> = {}) =>
@@ -478,7 +481,7 @@ describe("TikTok's answers", () => {
     [403, { kind: "refused", code: "account_action_needed" }],
     [400, { kind: "refused", code: "content_rejected" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 60_000 }],
-  ])("HTTP %i of any TikTok call becomes the failure %j", async (status, failure) => {
+  ])("HTTP %i in answer to any TikTok call becomes the failure %j", async (status, failure) => {
     for (const [operation, media] of [
       ["account", video()],
       ["create", video()],
@@ -490,13 +493,13 @@ describe("TikTok's answers", () => {
     }
   });
 
-  test("a 429 of a proxy leaves the outcome of TikTok photos unknown", async () => {
+  test("HTTP 429 from a proxy leaves the outcome of a TikTok photo post unknown", async () => {
     await platform.addFault("publish", "status_after_commit", { status: 429 });
     const { outcome } = await call(await createPublication([photoMedia(1)]));
     expect(outcome).toMatchObject({ kind: "unknown" });
   });
 
-  test("TikTok's daily limit is a wait", async () => {
+  test("a post that meets TikTok's daily limit waits and is tried again", async () => {
     const publication = await createPublication([video()]);
     await platform.control("POST", "settings", { quotas: true });
     for (let posts = 0; posts < 15; posts += 1) {
@@ -512,7 +515,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("an app without an audit and URLs without verification are faults of the TikTok app's configuration", async () => {
+  test("an unaudited TikTok app and an unverified URL prefix are reported as errors of the app's configuration", async () => {
     await platform.control("POST", "settings", { audited: false });
     expect((await call(await createPublication([video()]))).outcome).toMatchObject({
       kind: "refused",
@@ -526,7 +529,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("a look at TikTok's status is repeated without an answer and ends after a refusal", async () => {
+  test("reading the status of a TikTok post is repeated when TikTok does not answer, and ends when TikTok refuses", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [
@@ -546,7 +549,7 @@ describe("TikTok's answers", () => {
     expect(await look(stranger, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector cannot delete", () => {
+  test("the TikTok connector reports that it cannot delete posts", () => {
     expect(tiktok.canDelete).toBe(false);
   });
 });

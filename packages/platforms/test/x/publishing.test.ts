@@ -207,7 +207,7 @@ describe("interrupted uploads to X", () => {
   );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "a post on X with %s at any upload call is retried and published once with the right bytes",
+    "a post on X whose upload meets the simulated fault %s at any call is retried and published once with the right bytes",
     async (mode) => {
       for (const operation of [
         "POST /2/media/upload/initialize",
@@ -265,7 +265,7 @@ describe("interrupted uploads to X", () => {
   });
 });
 
-describe("answers of X about media", () => {
+describe("X's answers about media", () => {
   test.each([
     [401, { kind: "token_refused" }],
     [402, { kind: "refused", code: "app_configuration" }],
@@ -275,7 +275,7 @@ describe("answers of X about media", () => {
     [503, { kind: "retryable", code: "platform_unavailable" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true }],
   ])(
-    "HTTP %i of an upload to X becomes the failure %j for an image and for a video",
+    "HTTP %i in answer to an upload to X becomes the failure %j for an image and for a video",
     async (status, failure) => {
       await addFault("upload", "status", { status, times: 2 });
       for (const media of [pngMedia(1), mp4Media(1000)]) {
@@ -303,7 +303,7 @@ describe("answers of X about media", () => {
     });
   });
 
-  test("X refuses a post whose media has expired, and the post does not exist", async () => {
+  test("a post on X whose media has expired is refused and does not become visible", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -314,7 +314,7 @@ describe("answers of X about media", () => {
     });
   });
 
-  test("a video that X processes for hours is retried without a second upload", async () => {
+  test("an attempt with a video that X processes for hours is retried without a second upload", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 3);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -343,7 +343,7 @@ describe("an unknown outcome with media on X", () => {
   }
 
   test.each(["is it there?", ""])(
-    "the X connector finds a lost post with the text %j by its media",
+    "the X connector finds a post with the text %j, whose answer was lost, by its media",
     async (text) => {
       const [publication, handles] = await lose("drop_after_commit", text);
       const [entry] = await visible();
@@ -354,7 +354,7 @@ describe("an unknown outcome with media on X", () => {
     },
   );
 
-  test("the X connector proves the absence of a post with media with three looks", async () => {
+  test("the X connector reports a post with media as absent only after three timeline reads", async () => {
     const [publication, handles] = await lose("drop_before");
     const callUntil = new Date(Date.now() - 60_000);
     const look = (looks: number) =>
@@ -363,7 +363,7 @@ describe("an unknown outcome with media on X", () => {
     expect(await look(3)).toEqual({ kind: "absent" });
   });
 
-  test("the X connector does not adopt a post with the same text and other media, or without media", async () => {
+  test("the X connector ignores posts with the same text and other media, or without media", async () => {
     const [publication, handles] = await lose("drop_before");
     const other = { ...publication, media: [pngMedia(2)] };
     await publish({ ...publication, media: [] });
@@ -376,7 +376,7 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 
-  test("the X connector cannot tell when the media that was sent is not known", async () => {
+  test("the X connector reports that it cannot tell the outcome when it does not know which media was sent", async () => {
     const [publication] = await lose("drop_after_commit");
     expect(await x.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
       kind: "cannot_tell",

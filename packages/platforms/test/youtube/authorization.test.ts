@@ -41,7 +41,7 @@ const revoke = ({ accessToken, refreshToken }: Tokens) =>
   youtube.revoke?.({ accessToken, refreshToken, attributes: {} }, signal);
 
 describe("connecting a YouTube channel", () => {
-  test("the YouTube connector names a channel by its handle and returns its picture", async () => {
+  test("the YouTube connector uses the handle of a channel as its name and returns the picture of the channel", async () => {
     const result = await youtube.connect(await createCredentials(), signal);
     expect(result).toMatchObject({
       kind: "connected",
@@ -61,7 +61,7 @@ describe("connecting a YouTube channel", () => {
   });
 
   test.each([403, 429, 500, 503])(
-    "a YouTube channel that is asked for and answered with %i is unavailable",
+    "a request for a YouTube channel that is answered with HTTP %i is reported as unavailable",
     async (status) => {
       await platform.addFault("account", "status", { status });
       expect(await youtube.connect(await createCredentials(), signal)).toMatchObject({
@@ -72,7 +72,7 @@ describe("connecting a YouTube channel", () => {
 });
 
 describe("refreshing YouTube tokens", () => {
-  test("a refresh keeps YouTube's refresh token, which works again", async () => {
+  test("a token refresh keeps YouTube's refresh token, which can be used again", async () => {
     const tokens = await connect();
     const renewed = await refresh(tokens);
     expect(renewed).toMatchObject({
@@ -82,7 +82,7 @@ describe("refreshing YouTube tokens", () => {
     expect(await refresh(tokens)).toMatchObject({ kind: "renewed" });
   });
 
-  test("a refresh is refused when the YouTube grant was revoked", async () => {
+  test("a token refresh is refused when the YouTube grant was revoked", async () => {
     const tokens = await connect();
     expect(await revoke(tokens)).toEqual({ kind: "confirmed" });
     expect(await refresh(tokens)).toMatchObject({ kind: "refused" });
@@ -90,7 +90,7 @@ describe("refreshing YouTube tokens", () => {
   });
 
   test.each(["drop_before", "garbage_body"])(
-    "a refresh of YouTube tokens that meets %s is unavailable, and the next one works",
+    "a refresh of YouTube tokens that meets the simulated fault %s is reported as unavailable, and the next refresh succeeds",
     async (mode) => {
       const tokens = await connect();
       await platform.addFault("refresh", mode);
@@ -100,7 +100,7 @@ describe("refreshing YouTube tokens", () => {
   );
 
   test.each([400, 401, 429, 503])(
-    "a refresh of YouTube tokens that is answered with %i is unavailable",
+    "a refresh of YouTube tokens that is answered with HTTP %i is reported as unavailable",
     async (status) => {
       const tokens = await connect();
       await platform.addFault("refresh", "status", { status });
@@ -109,7 +109,7 @@ describe("refreshing YouTube tokens", () => {
   );
 });
 
-test("the link to Google's authorization page asks for a refresh token and for PKCE", () => {
+test("the link to Google's authorization page requests a refresh token and uses PKCE", () => {
   const url = new URL(
     youtube.codeFlow?.authorizeUrl({
       redirectUri: "https://postrider.example/connect",
@@ -143,7 +143,7 @@ describe("Google's authorization page", () => {
     return back.searchParams.get("code") ?? "";
   }
 
-  test("a code of Google's authorization page is exchanged for tokens once", async () => {
+  test("an authorization code of Google is exchanged for tokens once", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier };
     const exchange = () => youtube.codeFlow?.exchange(grant, signal);
     expect(await exchange()).toMatchObject({
@@ -153,7 +153,7 @@ describe("Google's authorization page", () => {
     expect(await exchange()).toMatchObject({ kind: "refused" });
   });
 
-  test("a code of Google's authorization page is refused with another code verifier", async () => {
+  test("an authorization code of Google is refused with the code verifier of another authorization", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier: "w".repeat(43) };
     expect(await youtube.codeFlow?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
   });

@@ -76,7 +76,7 @@ async function listVideos({ accessToken, externalId }: Publication): Promise<rea
 }
 
 describe("publishing on YouTube", () => {
-  test("a small video is one visible call to a YouTube session that was started before", async () => {
+  test("a small video is uploaded to YouTube with one publishing call to an upload session that was started before", async () => {
     const video = mp4Media(1000);
     const publication = await createPublication([video]);
     const outcome = await publish(publication);
@@ -90,7 +90,7 @@ describe("publishing on YouTube", () => {
     expect(await listOperations()).toEqual(["create", "publish"]);
   });
 
-  test("a large video is uploaded to YouTube in parts, and the last part is the visible call", async () => {
+  test("a large video is uploaded to YouTube in parts, and the publishing call sends the last part", async () => {
     const video = mp4Media(600 * KB);
     const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
@@ -103,14 +103,14 @@ describe("publishing on YouTube", () => {
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("a video whose size is a multiple of the part size ends with a whole part", async () => {
+  test("the last part of a YouTube upload is a whole part when the video's size is a multiple of the part size", async () => {
     const video = mp4Media(2 * CHUNK_BYTES);
     expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
     expect(await listOperations()).toEqual(["create", "upload", "publish"]);
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("YouTube receives the title, tags and privacy, and private or unlisted videos are not shown", async () => {
+  test("YouTube receives the title, tags and privacy of a video, and private or unlisted videos are not public", async () => {
     const tags = ["one", "two words"];
     for (const privacy of ["private", "unlisted"]) {
       const publication = await createPublication([mp4Media(1000)], { tags, privacy });
@@ -142,7 +142,7 @@ describe("publishing on YouTube", () => {
     [{ width: 720, height: 1280, durationMs: 180_001 }, "watch?v="],
     [{ width: 1280, height: 720, durationMs: 1000 }, "watch?v="],
     [{ width: null, height: null, durationMs: null }, "watch?v="],
-  ])("the link of a YouTube video of the size %j contains %s", async (size, path) => {
+  ])("the permalink of a YouTube video of the size %j contains %s", async (size, path) => {
     const publication = await createPublication();
     const media = publication.media.map((video) => ({ ...video, ...size }));
     expect(await publish({ ...publication, media })).toMatchObject({
@@ -155,16 +155,19 @@ describe("publishing on YouTube", () => {
     ["without a video", [], {}, "media_rejected"],
     ["with an image", [pngMedia(1)], {}, "media_rejected"],
     ["with two videos", [mp4Media(1000), mp4Media(1000, 1)], {}, "media_rejected"],
-  ])("a YouTube post %s is refused before any call", async (_name, media, part, code) => {
-    const publication = await createPublication(media, part);
-    expect(await publish(publication)).toMatchObject({ kind: "refused", code });
-    expect(await listOperations()).toEqual([]);
-  });
+  ])(
+    "a YouTube post %s is refused before any call to YouTube",
+    async (_name, media, part, code) => {
+      const publication = await createPublication(media, part);
+      expect(await publish(publication)).toMatchObject({ kind: "refused", code });
+      expect(await listOperations()).toEqual([]);
+    },
+  );
 });
 
 describe("interrupted uploads to YouTube", () => {
   test.each([1, 2, 3])(
-    "a YouTube upload that is interrupted after answer %i asks the session and continues there",
+    "a YouTube upload that is interrupted after answer %i asks the upload session for its offset and continues there",
     async (maxRuns) => {
       const video = mp4Media(900 * KB);
       const publication = await createPublication([video]);
@@ -179,7 +182,7 @@ describe("interrupted uploads to YouTube", () => {
   );
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit", "status"])(
-    "a YouTube upload with %s at any of its calls is retried and published once with the right bytes",
+    "a YouTube upload that meets the simulated fault %s at any call is retried and published once with the right bytes",
     async (mode) => {
       for (const operation of ["create", "upload", "status"]) {
         await platform.reset();
@@ -221,7 +224,7 @@ describe("interrupted uploads to YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("a YouTube upload finds the video that an earlier call created, and sends nothing more", async () => {
+  test("a YouTube upload that finds the video of an earlier call sends no more bytes", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await youtube.publish(publication, handles, guard);
@@ -235,7 +238,7 @@ describe("interrupted uploads to YouTube", () => {
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
-  test("a YouTube upload throws the error of media that breaks, and continues where it was", async () => {
+  test("a YouTube upload throws the error of a media stream that breaks, and the next attempt continues at the same offset", async () => {
     const video = mp4Media(600 * KB);
     const publication = await createPublication([video]);
     video.failures = ["broken"];
@@ -261,17 +264,20 @@ describe("YouTube's answers", () => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 2000 }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
     [503, { kind: "retryable", code: "platform_unavailable" }],
-  ])("HTTP %i of a YouTube step becomes the failure %j", async (status, failure) => {
-    for (const operation of ["create", "upload"]) {
-      await platform.reset();
-      await platform.addFault(operation, "status", { status });
-      const publication = await createPublication([mp4Media(600 * KB)]);
-      expect((await prepare(publication)).failure).toMatchObject(failure);
-      expect(await listVideos(publication)).toEqual([]);
-    }
-  });
+  ])(
+    "HTTP %i in answer to a YouTube preparation step becomes the failure %j",
+    async (status, failure) => {
+      for (const operation of ["create", "upload"]) {
+        await platform.reset();
+        await platform.addFault(operation, "status", { status });
+        const publication = await createPublication([mp4Media(600 * KB)]);
+        expect((await prepare(publication)).failure).toMatchObject(failure);
+        expect(await listVideos(publication)).toEqual([]);
+      }
+    },
+  );
 
-  test("YouTube refuses a title with its own message", async () => {
+  test("YouTube's refusal of a title is reported with YouTube's message", async () => {
     const publication = await createPublication([mp4Media(1000)], { title: "a <b>" });
     expect(await publish(publication)).toEqual({
       kind: "refused",
@@ -280,7 +286,7 @@ describe("YouTube's answers", () => {
     });
   });
 
-  test("a YouTube quota waits until midnight in California, and a channel's limit for some hours", async () => {
+  test("a post that meets YouTube's project quota waits until midnight in California, and one that meets the channel's limit waits for some hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
@@ -306,7 +312,7 @@ describe("YouTube's answers", () => {
   });
 });
 
-describe("the visible call of YouTube", () => {
+describe("the publishing call to YouTube", () => {
   test.each([
     ["drop_before", {}],
     ["drop_after_commit", {}],
@@ -316,14 +322,17 @@ describe("the visible call of YouTube", () => {
     ["status", { status: 503 }],
     ["status", { status: 429 }],
     ["status", { status: 404 }],
-  ])("the outcome of a visible call of YouTube is unknown after %s %j", async (mode, extra) => {
-    const publication = await createPublication();
-    const { handles } = await prepare(publication);
-    await platform.addFault("publish", mode, extra);
-    expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
-  });
+  ])(
+    "the outcome of a publishing call to YouTube is unknown after the simulated fault %s %j",
+    async (mode, extra) => {
+      const publication = await createPublication();
+      const { handles } = await prepare(publication);
+      await platform.addFault("publish", mode, extra);
+      expect(await youtube.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    },
+  );
 
-  test("a refused visible call of YouTube creates no video", async () => {
+  test("a publishing call that YouTube refuses creates no video", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -334,7 +343,7 @@ describe("the visible call of YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("a visible call of YouTube that breaks before its last byte creates no video and is retried", async () => {
+  test("a publishing call to YouTube that breaks before its last byte creates no video and is retried", async () => {
     const video = mp4Media(200 * KB);
     const publication = await createPublication([video]);
     const { handles } = await prepare(publication);
@@ -348,7 +357,7 @@ describe("the visible call of YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("a visible call of YouTube that is not sent or cannot connect is not unknown", async () => {
+  test("the outcome of a publishing call to YouTube is not unknown when the call was not sent or could not connect", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };
@@ -362,7 +371,7 @@ describe("the visible call of YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("a visible call that is sent twice to one YouTube session creates one video", async () => {
+  test("a publishing call that is sent twice to one YouTube upload session creates one video", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const [one, two] = [
@@ -383,7 +392,7 @@ describe("an unknown outcome on YouTube", () => {
     return [publication, handles];
   }
 
-  test("the YouTube connector finds a video by its session", async () => {
+  test("the YouTube connector finds a video through its upload session", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const [entry] = await platform.visible();
     expect(await reconcile(publication, handles)).toEqual({
@@ -393,13 +402,13 @@ describe("an unknown outcome on YouTube", () => {
     });
   });
 
-  test("the YouTube connector reports absence when the session waits for more bytes", async () => {
+  test("the YouTube connector reports a video as absent when the upload session waits for more bytes", async () => {
     const [publication, handles] = await lose("drop_before");
     expect(await reconcile(publication, handles)).toEqual({ kind: "absent" });
   });
 
   test.each(["drop_before", "garbage_body"])(
-    "the YouTube connector looks again when %s hides the session",
+    "the YouTube connector checks again when the simulated fault %s prevents reading the upload session",
     async (mode) => {
       const [publication, handles] = await lose("drop_after_commit");
       await platform.addFault("status", mode);
@@ -411,7 +420,7 @@ describe("an unknown outcome on YouTube", () => {
     },
   );
 
-  test("the YouTube connector finds the video of an ended session among the uploads, private ones included", async () => {
+  test("the YouTube connector finds the video of an ended upload session among the channel's uploads, including private videos", async () => {
     for (const privacy of ["public", "private"]) {
       const publication = await createPublication([mp4Media(1000)], { privacy });
       const { handles } = await prepare(publication);
@@ -425,7 +434,7 @@ describe("an unknown outcome on YouTube", () => {
     }
   });
 
-  test("the YouTube connector looks for the video of an ended session at 5, 30 and 120 minutes and then cannot tell", async () => {
+  test("the YouTube connector searches for the video of an ended upload session after 5, 30 and 120 minutes and then reports that it cannot tell the outcome", async () => {
     const [publication, handles] = await lose("drop_before");
     const lost = forget(handles);
     const callUntil = new Date();
@@ -443,7 +452,7 @@ describe("an unknown outcome on YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("the YouTube connector does not adopt a video of another target, with another text or from before the upload", async () => {
+  test("the YouTube connector ignores videos of another target, with another text or from before the upload", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const lost = forget(handles);
     const [id = ""] = await listVideos(publication);
@@ -458,13 +467,13 @@ describe("an unknown outcome on YouTube", () => {
     expect(await reconcile(publication, later)).toMatchObject({ kind: "look_again" });
   });
 
-  test("the YouTube connector cannot tell two videos with the same text apart", async () => {
+  test("the YouTube connector reports that it cannot tell the outcome when two videos have the same text", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await publish({ ...publication, media: [mp4Media(1000, 1)] });
     expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the YouTube connector cannot tell when the channel may not be read", async () => {
+  test("the YouTube connector reports that it cannot tell the outcome when YouTube does not allow it to read the channel", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     await platform.addFault("account", "refuse");
     expect(await reconcile(publication, forget(handles))).toMatchObject({ kind: "cannot_tell" });
@@ -480,7 +489,7 @@ describe("YouTube videos after a restore", () => {
   const find = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
     youtube.findMatchingPost?.(publication, handles, unknownCall(overrides), signal);
 
-  test("the YouTube connector finds a video by its text after a restore, whatever is known of its upload", async () => {
+  test("after a database restore, the YouTube connector finds a video by its text, whatever the stored data says about its upload", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await youtube.publish(publication, handles, guard);
@@ -489,7 +498,7 @@ describe("YouTube videos after a restore", () => {
       expect(await find(publication, known)).toMatchObject({ kind: "present", externalId: id });
   });
 
-  test("the YouTube connector reports absence after complete looks, and not while the uploads cannot be read", async () => {
+  test("the YouTube connector reports a video as absent after complete searches, and not while the channel's uploads cannot be read", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("account", "drop_before");
@@ -502,7 +511,7 @@ describe("YouTube videos after a restore", () => {
     }
   });
 
-  test("the YouTube connector does not adopt a video after a restore that another target owns", async () => {
+  test("after a database restore, the YouTube connector ignores a matching video that belongs to another target", async () => {
     const publication = await createPublication();
     await publish(publication);
     const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
@@ -510,7 +519,7 @@ describe("YouTube videos after a restore", () => {
   });
 });
 
-describe("a project that YouTube has not audited", () => {
+describe("videos of a project that YouTube has not audited", () => {
   beforeEach(() => platform.control("POST", "settings", { audited: false }));
   const locked = {
     kind: "refused",
@@ -523,7 +532,7 @@ describe("a project that YouTube has not audited", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the YouTube connector reports the lock of a video whose answer was lost", async () => {
+  test("the YouTube connector reports that YouTube locked a video whose upload answer was lost", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -541,7 +550,7 @@ describe("a project that YouTube has not audited", () => {
 describe("deleting on YouTube", () => {
   const remove = (publication: Publication, id: string) => youtube.delete(publication, id, signal);
 
-  test("the YouTube connector deletes a video, and can repeat it", async () => {
+  test("the YouTube connector deletes a video, and the deletion can be repeated", async () => {
     const publication = await createPublication();
     await publish(publication);
     const [id = ""] = await listVideos(publication);
@@ -559,7 +568,7 @@ describe("deleting on YouTube", () => {
     ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", isLimit: true }],
     ["refuse", {}, { kind: "refused", code: "permission_missing" }],
   ])(
-    "a YouTube deletion with %s %j has the outcome %j, and can be repeated",
+    "a YouTube deletion that meets the simulated fault %s %j has the outcome %j, and can be repeated",
     async (mode, extra, outcome) => {
       const publication = await createPublication();
       await publish(publication);

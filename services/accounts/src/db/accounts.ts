@@ -37,7 +37,7 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
-/** The keys as rows of `workspace_id` and `account_id`, each once. */
+/** The account keys as rows of `workspace_id` and `account_id`, without duplicates. */
 export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
   return sql`
     select distinct workspace_id, account_id
@@ -47,7 +47,7 @@ export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
     ) as ref (workspace_id, account_id)`;
 }
 
-/** Each account is found only in the workspace that its key names. */
+/** Lists accounts by their keys. An account is found only in the workspace that its key contains. */
 export async function listAccountsByKeys(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -60,7 +60,7 @@ export async function listAccountsByKeys(
     left join credentials c on c.account_id = a.id`;
 }
 
-/** A connected external account, with the id that its row gets when the workspace does not have the account yet. */
+/** A connected external account. Its `id` is used only when the workspace does not have the account yet. */
 export type NewAccount = Pick<
   Connection,
   "externalId" | "username" | "displayName" | "avatarUrl"
@@ -83,7 +83,8 @@ export async function upsertAccounts(
     display_name: account.displayName,
     avatar_url: account.avatarUrl ?? null,
   }));
-  // Rows are locked in one order, so two transactions that connect the same accounts never deadlock.
+  // Rows are locked in the same order everywhere, so that two transactions that connect the same accounts never
+  // deadlock.
   return await tx<Omit<AccountRow, "tokenExpiresAt">[]>`
     insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
     select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
@@ -114,7 +115,7 @@ export async function lockAccount(
   return row;
 }
 
-/** The version of an account after its status changed, and when that was. */
+/** The version of an account after a change of its status, and the time of the change. */
 export interface StatusChange {
   readonly version: number;
   readonly changedAt: Date;

@@ -73,7 +73,10 @@ export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Writes the time of the last use. Skips keys that another replica is writing, because it writes the same time. */
+/**
+ * Writes the time of the last use. Skips keys that another replica is writing at that moment, because the times hardly
+ * differ.
+ */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
     update api_keys

@@ -19,9 +19,9 @@ export interface AuthorizationRow {
 }
 
 /**
- * Inserts an authorization that expires after 10 minutes, and deletes those that expired more than a day ago.
+ * Inserts an authorization that expires after 10 minutes, and deletes authorizations that expired more than a day ago.
  *
- * @returns When it expires; undefined when the workspace does not exist.
+ * @returns When the authorization expires; undefined when the workspace does not exist.
  */
 export async function insertAuthorization(
   sql: Sql,
@@ -83,7 +83,7 @@ export async function findAuthorizationByState(
   return await findAuthorization(sql, "state_hash", stateHash);
 }
 
-/** What binds an authorization to the browser that opened its connect link. */
+/** The values that bind an authorization to the browser that opened its connect link. */
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
@@ -123,8 +123,8 @@ export interface ClaimedAuthorization {
 }
 
 /**
- * Claims an authorization for its one exchange. Returns undefined when another browser opened it, when it was claimed
- * before, or when it expired.
+ * Claims an authorization, so that its code is exchanged only once. Returns undefined when another browser opened the
+ * authorization, when it was claimed before, or when it has expired.
  */
 export async function claimAuthorization(
   sql: Sql,
@@ -156,7 +156,7 @@ export async function isBrowserOfAuthorization(
   return rows.length > 0;
 }
 
-/** Runs in the transaction that stores the connected accounts. */
+/** Ends an authorization as connected. Must run in the transaction that stores the connected accounts. */
 export async function setAuthorizationConnected(
   tx: TransactionSql,
   id: string,

@@ -3,18 +3,22 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
-/** What a process needs that holds the lease to refresh a credential. */
+/** The values with which the process that holds the refresh lease refreshes a credential. */
 export interface RefreshClaim {
   /** Sealed. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Database time before the platform is called. Lifetimes count from it, so they never end after the token's own. */
+  /**
+   * Database time before the platform is called. Token lifetimes are counted from this time, so a token is never
+   * considered valid after it has expired at the platform.
+   */
   readonly claimedAt: Date;
 }
 
 /**
- * Takes the lease of the row for 30 s. Returns undefined when another process holds it, when the version is outdated, or
- * when the data is a copy: its refresh tokens belong to the original deployment, and most work only once.
+ * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds the lease, when the
+ * version is outdated, or when the data is a copy of another deployment: the refresh tokens then belong to the original
+ * deployment, and most refresh tokens work only once.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -35,8 +39,9 @@ export async function claimRefresh(
 }
 
 /**
- * Writes refreshed tokens if the version is still current. Returns false when the account was connected again,
- * disconnected or needs a reconnect since the claim: such a change always wins.
+ * Writes refreshed tokens if the version of the credential is still current. Returns false when, since the claim, the
+ * account was connected again, was disconnected or was marked for a reconnect: such a change takes precedence over the
+ * refresh.
  */
 export async function writeRefreshedTokens(
   sql: Sql,
@@ -60,7 +65,7 @@ export async function writeRefreshedTokens(
   return rows.length > 0;
 }
 
-/** Keeps the lease for 5 more seconds after a failed refresh, so that the platform is not called again at once. */
+/** Ends the refresh lease 5 seconds after a failed refresh, so that the platform is not called again at once. */
 export async function shortenRefreshLease(
   sql: Sql,
   key: AccountKey,
@@ -82,7 +87,8 @@ export async function claimIdleCredentials(
   sql: Sql,
   { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
 ): Promise<readonly IdleCredential[]> {
-  // `skip locked` gives each replica different rows. The lease of the refresh still allows one call per credential.
+  // `skip locked` gives each replica different rows. The refresh lease also limits each credential to one call at a
+  // time.
   return await sql<IdleCredential[]>`
     with due as (
       select account_id

@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 
-/** The credential of an account in the form in which it is stored. */
+/** The stored credential of an account. */
 export interface CredentialRow {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -21,7 +21,10 @@ export interface CredentialRow {
   readonly isExpired: boolean;
 }
 
-/** Lists credentials in no particular order. Each account is found only in the workspace that its key names. */
+/**
+ * Lists credentials in no particular order. Lists accounts by their keys. An account is found only in the workspace
+ * that its key contains.
+ */
 export async function listCredentials(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -37,20 +40,20 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
-/** A credential with sealed tokens, to be written. */
+/** A credential with sealed tokens that is ready to be stored. */
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
-  /** How long an unused credential waits until a job refreshes it; null = its refresh token does not expire. */
+  /** Milliseconds after which a job refreshes an unused credential; null = the refresh token does not expire. */
   readonly refreshAfterMs: number | null;
 }
 
 /**
- * Writes the credentials of accounts that were just connected. The raised version keeps a refresh in progress from
- * overwriting them.
+ * Writes the credentials of accounts that were just connected, and raises their versions, so that a refresh in progress
+ * cannot overwrite them.
  *
  * @returns When each access token expires, by account id.
  */
@@ -91,8 +94,8 @@ export async function upsertCredentials(
 }
 
 /**
- * Raises the version, so that a refresh in progress cannot write its tokens. Returns false, and changes nothing, when the
- * credential is newer than `version`.
+ * Raises the version of a credential, so that a refresh in progress cannot write its tokens. Returns false, and changes
+ * nothing, when the credential is newer than `version`.
  */
 export async function invalidateCredential(
   tx: TransactionSql,

@@ -1,6 +1,6 @@
 import type { Sql, ISql } from "@postrider/shared/postgres";
 
-/** One query of an admission batch, in the form that the statement reads. */
+/** One query of an admission batch, as a row of the SQL statement's input. */
 export interface BudgetQuery {
   /** SHA-256 of the API key in hex. */
   readonly hash: string;
@@ -10,7 +10,7 @@ export interface BudgetQuery {
   readonly giveBack: number;
 }
 
-/** The answer to one query. A query whose key is unknown, expired or revoked has none. */
+/** The answer to one query. A query with an unknown, expired or revoked API key has no row. */
 export interface AdmissionRow {
   /** Index of the query in the batch. */
   readonly position: number;
@@ -20,17 +20,23 @@ export interface AdmissionRow {
   /** Whether `last_used_at` is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceCount: number;
-  /** Null when the query names no workspace and the key has several, or the key may not use the named one. */
+  /**
+   * Null when the query contains no workspace and the API key has several, or when the API key may not use the
+   * workspace of the query.
+   */
   readonly workspaceId: string | null;
   readonly verified: boolean | null;
   readonly requestsPerMinute: number | null;
   /** Requests granted to the workspace for all its queries of the batch; null when it has no bucket yet. */
   readonly granted: number | null;
-  /** What is left in the bucket, fractions included. */
+  /** The number of requests left in the bucket, including fractions. */
   readonly tokens: number | null;
 }
 
-/** The queries with a valid key, each with the workspace that it uses; null where the workspace is not clear. */
+/**
+ * The queries with a valid API key, each with the workspace that it uses; null when the workspace is ambiguous or not
+ * allowed.
+ */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map((query, position) => ({
     position,
@@ -60,9 +66,9 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
 }
 
 /**
- * The current level of each bucket that the batch takes from. `for update` waits for another batch and then reads the row
- * again, so that two batches never spend a token twice. Rows are locked in the order of their ids, so that two batches
- * never deadlock.
+ * The current level of each bucket that the batch takes from. `for update` waits for a concurrent batch and then reads
+ * the row again, so that two batches never take the same request twice. Rows are locked in the order of their ids, so
+ * that two batches never deadlock.
  */
 function lockedBuckets(sql: Sql) {
   return sql`
@@ -72,7 +78,8 @@ function lockedBuckets(sql: Sql) {
         b.tokens + demand.give_back
           + greatest(0, extract(epoch from now() - b.refilled_at)::float8) * demand.capacity / 60
       ) as available,
-      -- A later batch may have written first. The limit of 10 s keeps the refill going after the clock was set back.
+      -- Another batch may have written a later time, which is kept. At most 10 s ahead of now() are kept, so that
+      -- the refill continues after the database's clock was set back.
       greatest(now(), least(b.refilled_at, now() + interval '10 seconds')) as refilled_at
     from request_budgets b
     join demand on demand.workspace_id = b.workspace_id
@@ -81,8 +88,8 @@ function lockedBuckets(sql: Sql) {
 }
 
 /**
- * Grants what the queries want, as far as the bucket has it. A bucket also prepays up to 8 requests per query, fewer when
- * it is less full, so that the gateway does not need a call for every request.
+ * Grants the requests that the queries want, as far as the bucket has them. In addition, up to 8 requests per query are
+ * granted in advance, fewer when the bucket is less full, so that the gateway does not need a call for every request.
  */
 function grantedOf(sql: Sql) {
   return sql`
@@ -135,7 +142,10 @@ export async function takeRequests(
     order by admitted.position`;
 }
 
-/** Inserts full buckets for workspaces without one: new workspaces, and all of them after a crash of Postgres. */
+/**
+ * Inserts full buckets for workspaces without a bucket: new workspaces, and all workspaces after a crash of Postgres,
+ * which empties the table.
+ */
 export async function insertBudgets(
   sql: ISql,
   workspaceIds: readonly string[],
@@ -146,7 +156,7 @@ export async function insertBudgets(
     select id, coalesce(requests_per_minute, ${defaultPerMinute}::int), now()
     from workspaces
     where id = any(${workspaceIds}::uuid[])
-    -- Inserted in the order of ids, so that two batches which insert the same buckets never deadlock.
+    -- Buckets are inserted in the order of their ids, so that two batches with the same buckets never deadlock.
     order by id
     on conflict (workspace_id) do nothing`;
 }

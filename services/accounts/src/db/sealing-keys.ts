@@ -1,6 +1,6 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A sealing key, and how many credentials are sealed with it. */
+/** The use of a sealing key: its id and the number of credentials that are sealed with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
   readonly credentials: number;
@@ -16,7 +16,7 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   return rows.map(({ keyId, credentials }) => ({ keyId, credentials: Number(credentials) }));
 }
 
-/** Tokens in the form in which they are stored. */
+/** Encrypted tokens, as they are stored. */
 export interface SealedTokens {
   readonly accountId: string;
   readonly accessToken: string;
@@ -26,7 +26,8 @@ export interface SealedTokens {
 /**
  * Locks credentials that are sealed with an older key, in the order of their accounts.
  *
- * @param after The last account of the previous batch, so that a round meets a credential that cannot be unsealed once.
+ * @param after The last account of the previous batch, so that a round reads a credential that cannot be unsealed only
+ * once.
  */
 export async function lockStaleCredentials(
   tx: TransactionSql,
@@ -34,8 +35,8 @@ export async function lockStaleCredentials(
   after: string,
   limit: number,
 ): Promise<readonly SealedTokens[]> {
-  // Two ranges of the index, because an index cannot serve "not equal". `skip locked` gives each replica different rows
-  // and skips the row of a refresh, which seals with the newest key itself.
+  // The condition consists of two ranges of the index, because an index cannot serve "not equal". `skip locked` gives
+  // each replica different rows and skips the row of a refresh, which seals with the newest key itself.
   return await tx<SealedTokens[]>`
     select account_id, access_token, refresh_token
     from credentials
@@ -49,7 +50,10 @@ export async function lockStaleCredentials(
     for update skip locked`;
 }
 
-/** Writes the same tokens, sealed with another key. The version stays: for readers nothing changed. */
+/**
+ * Replaces stored tokens with the same tokens sealed with another key. The version stays the same, because the tokens
+ * themselves do not change.
+ */
 export async function writeResealedTokens(
   tx: TransactionSql,
   tokens: readonly SealedTokens[],

@@ -10,7 +10,7 @@ export interface WorkspaceRow {
   readonly createdAt: Date;
 }
 
-/** New limits; an absent limit stays as it is. */
+/** New limits of a workspace; a limit that is undefined is not changed. */
 export interface LimitChanges {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 /** Bytes of each secret of an authorization: connect link, browser cookie, state and code verifier. */
 export const SECRET_BYTES = 32;
 
-/** The hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt. */
+/** Returns the hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret, "utf8").digest();
 }
 
-/** The PKCE code challenge of a verifier: method S256 of RFC 7636. */
+/** Returns the PKCE code challenge of a code verifier (method S256 of RFC 7636). */
 export function codeChallengeOf(codeVerifier: string): string {
   return hashSecret(codeVerifier).toString("base64url");
 }

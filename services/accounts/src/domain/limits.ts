@@ -3,7 +3,7 @@ import type { Violation } from "@postrider/shared/errors";
 /** Default limit of a workspace: REST requests per minute, which is also the largest burst. */
 export const DEFAULT_REQUESTS_PER_MINUTE = 600;
 
-/** New limits of a workspace; absent limits stay as they are. */
+/** New limits of a workspace; a limit that is undefined is not changed. */
 export interface WorkspaceLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly monthlyQuota?: number | undefined;

@@ -12,10 +12,12 @@ const SCOPES = [
   "webhooks:write",
 ] as const;
 
-/** Stands for every scope. */
+/** The word that a request may use in place of all scopes. */
 const ALL = "all";
 
-/** The requested scopes, sorted and each once; undefined when the list is empty or a scope is unknown. */
+/**
+ * Returns the requested scopes, sorted and without duplicates; undefined when the list is empty or a scope is unknown.
+ */
 export function parseScopes(words: readonly string[]): readonly string[] | undefined {
   if (words.length === 0) return undefined;
   if (words.length === 1 && words[0] === ALL) return SCOPES;

@@ -4,7 +4,7 @@ import { emptyForMs, shareGrant } from "#src/domain/share-grant.ts";
 
 const wants = fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 20 });
 
-test("shareGrant shares exactly the granted requests when at least one query wants some", () => {
+test("shareGrant distributes exactly the granted requests when at least one query wants some", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);
@@ -15,7 +15,7 @@ test("shareGrant shares exactly the granted requests when at least one query wan
   );
 });
 
-test("shareGrant gives prepaid requests only when every query has what it wants", () => {
+test("shareGrant gives prepaid requests only when every query has received what it wants", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);

@@ -1,6 +1,7 @@
 /**
- * Shares the requests that one workspace was granted among the queries of a batch. Each query first gets what it wants, in
- * the order of the batch. The rest is prepaid and shared evenly among the queries that want at least one request.
+ * Shares the requests that one workspace was granted among the queries of a batch. Each query first gets the requests
+ * that it wants, in the order of the batch. The remaining requests are granted in advance and shared evenly among the
+ * queries that want at least one request.
  *
  * @returns One number per element of `wants`; their sum is `granted` unless every element is 0.
  */
@@ -24,7 +25,7 @@ export function shareGrant(granted: number, wants: readonly number[]): readonly 
 /**
  * Milliseconds until the bucket allows one more request.
  *
- * @param tokens What is left in the bucket, fractions included.
+ * @param tokens The number of requests left in the bucket, including fractions.
  */
 export function emptyForMs(tokens: number, requestsPerMinute: number): number {
   return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * 60_000) / requestsPerMinute);

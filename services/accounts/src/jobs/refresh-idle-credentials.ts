@@ -11,8 +11,8 @@ const BATCH_SIZE = 20;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Refreshes one batch of idle credentials that are due. There are weeks left until they expire, so the platform gets one
- * call at a time.
+ * Refreshes one batch of idle credentials that are due for a refresh. They expire weeks later, so the calls to the
+ * platforms are made one after the other.
  *
  * @returns Whether more credentials may be due.
  */
@@ -38,8 +38,8 @@ export async function refreshIdleBatch({
 }
 
 /**
- * Keeps accounts connected that publish nothing for weeks: unused refresh tokens expire, on instagram after 60 days and on
- * bluesky after 90. Any number of replicas may run this job.
+ * Keeps accounts connected that publish nothing for weeks: unused refresh tokens expire, on Instagram after 60 days and
+ * on Bluesky after 90. Any number of replicas may run this job.
  */
 export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop {
   return startLoop({

@@ -27,7 +27,10 @@ const staleCredentials = createGauge(
   "Credentials that are not sealed with the newest key yet; 0 = older keys may be removed.",
 );
 
-/** The same tokens, sealed with the newest key; undefined, with a log line, when a token cannot be unsealed. */
+/**
+ * Returns the same tokens, sealed with the newest key. Returns undefined, and logs an error, when a token cannot be
+ * unsealed.
+ */
 function reseal(
   deps: ResealDependencies,
   { accountId, accessToken, refreshToken }: SealedTokens,
@@ -50,7 +53,10 @@ function reseal(
   }
 }
 
-/** Seals one batch again in one transaction. Returns its last account; undefined = no credential is left. */
+/**
+ * Seals one batch of credentials with the newest key, in one transaction. Returns the last account of the batch;
+ * undefined = no credential is left.
+ */
 async function resealBatch(
   deps: ResealDependencies,
   newestKeyId: string,
@@ -76,8 +82,8 @@ async function measureStale(
 }
 
 /**
- * Seals all credentials again when a newer key is configured, while the service keeps answering. A stop or a crash undoes
- * at most one batch, and replicas share the work.
+ * Seals all credentials again after a newer key was configured, while the service keeps answering requests. A stop or a
+ * crash rolls back at most one batch. Several replicas share the work.
  */
 export function startResealCredentials(deps: ResealDependencies): Loop {
   const { logger } = deps;

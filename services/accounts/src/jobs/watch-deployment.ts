@@ -9,7 +9,10 @@ const heldGauge = createGauge(
   "1 while tokens are neither refreshed nor revoked because the data belongs to another database or deployment.",
 );
 
-/** Reports to operators that the data is a copy. The statements that claim a token refresh check it themselves. */
+/**
+ * Reports in a metric and in the log whether the data is a copy of another deployment. This job prevents no refresh:
+ * the statements that claim a token refresh check the deployment themselves.
+ */
 export function startWatchDeployment({
   sql,
   logger,

@@ -3,14 +3,20 @@ import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { updateLastUsedAt } from "#src/db/api-keys.ts";
 
-/** Collects which API keys were used and writes it later, so that requests do not wait. Disposing writes the rest. */
+/**
+ * Collects which API keys were used and writes the times of their last use later, so that requests do not wait.
+ * Disposing writes what is not written yet.
+ */
 export interface ApiKeyUse extends AsyncDisposable {
   note(keyId: string): void;
 }
 
 const WRITE_INTERVAL_MS = 1_000;
 
-/** A crash loses at most what was collected in one interval; the next request with the key is recorded again. */
+/**
+ * A crash loses at most the uses that were collected in one interval; the next request with the same key is recorded
+ * again.
+ */
 export function startWriteApiKeyUse({
   sql,
   logger,

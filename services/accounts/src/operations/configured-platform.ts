@@ -15,7 +15,10 @@ export function getConfiguredPlatform(
   return configured;
 }
 
-/** @throws ServiceError `invalid_request` also when the platform has no authorization page. */
+/**
+ * @throws ServiceError `invalid_request` when the platform is unknown, its app is not configured, or it has no
+ * authorization page.
+ */
 export function getAuthorizationFlow(
   deps: Pick<Dependencies, "connectors">,
   platform: string,

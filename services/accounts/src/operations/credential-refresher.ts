@@ -36,9 +36,10 @@ const MIN_WRITE_PAUSE_MS = 50;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
 /**
- * Refreshes access tokens. A lease in the row allows one process at a time, and this process runs one refresh per account.
- * A refresh is finished even if its caller gave up: the new tokens are written until the process ends, because the old
- * refresh token may not work again. Disposing waits for the refreshes in progress.
+ * Refreshes access tokens. A lease in the database allows one process at a time to refresh a credential, and this
+ * process runs one refresh per account. A refresh is completed even if its caller gave up: writing the new tokens is
+ * tried again until it succeeds or the process ends, because the old refresh token may not work again. Disposing waits
+ * for the refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
   readonly #deps: RefresherDependencies;
@@ -87,7 +88,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const result = await refresh({ refreshToken, attributes }, signal);
     refreshesTotal.inc({ platform, outcome: result.kind });
     if (result.kind === "renewed") {
-      // A platform that returns no new refresh token keeps accepting the old one.
+      // If the platform returns no new refresh token, the old refresh token stays valid.
       await this.#store(current, claim, { refreshToken, ...result.tokens });
       return "settled";
     }
@@ -107,11 +108,14 @@ export class CredentialRefresher implements AsyncDisposable {
     const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
     if (isWritten) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
-    // The disconnect revoked only the old tokens. The new ones are not stored, so they are revoked here.
+    // The disconnect revoked only the old tokens. The new tokens are not stored, so this process must revoke them.
     if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
   }
 
-  /** Tries until the database answers. Returns false when another change of the credential won. */
+  /**
+   * Writes the new tokens and tries again until the database answers. Returns false when another change of the
+   * credential came first.
+   */
   async #write(
     current: AccountKey & { readonly version: number },
     refreshed: SealedCredential & { readonly issuedAt: Date },

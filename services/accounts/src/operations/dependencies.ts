@@ -16,20 +16,23 @@ export type CurrentCredential = Pick<
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
-/** What the edges and operations of this service are built from; each takes the part that it needs. */
+/**
+ * The dependencies of the RPCs, jobs and operations of the accounts service; each function takes the part that it
+ * needs.
+ */
 export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly connectors: AuthorizationConnectors;
   /** Undefined = simulated accounts cannot be connected. */
   readonly simulatorUrl: string | undefined;
-  /** Where browsers and platforms reach the gateway, without a trailing slash. */
+  /** URL at which browsers and platforms reach the gateway, without a trailing slash. */
   readonly publicUrl: string;
-  /** Newest first: the newest key seals, all keys unseal. */
+  /** Sealing keys, newest first: the newest key encrypts, and every key decrypts. */
   readonly credentialKeys: readonly SealingKey[];
   /** Name of this deployment; data that belongs to another deployment is a copy. */
   readonly deploymentId: string;
-  /** Wakes the outbox relay; called after a commit that appended an event. */
+  /** Wakes the outbox relay; must be called after the commit of a transaction that appended an event. */
   readonly nudge: () => void;
   /** Records that an API key was used; a job writes it later. */
   readonly noteKeyUse: (keyId: string) => void;

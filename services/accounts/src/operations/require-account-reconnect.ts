@@ -6,8 +6,8 @@ import { accountReconnectRequired } from "#src/events.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Requires a reconnect of an active account whose credential of that version, or of an older one, the platform refused
- * for good. An account with a newer credential stays active.
+ * Marks an active account as `reconnect_required` after the platform permanently refused its credential. An account
+ * whose credential is newer than the refused version stays active.
  *
  * @throws ServiceError `not_found`
  */

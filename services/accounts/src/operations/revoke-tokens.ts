@@ -12,12 +12,18 @@ type RevokeDependencies = Pick<
   "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId"
 >;
 
-/** Time limit of the platform's answer. The account is disconnected by then, so a caller should not wait longer. */
+/**
+ * Time limit for the platform's answer to a revocation. The account is already disconnected, so the caller should not
+ * wait longer.
+ */
 const REVOKE_TIMEOUT_MS = 8_000;
 const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
 const SHARED_GRANT: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
 
-/** Returns undefined when a token cannot be unsealed: the platform cannot be called without it. */
+/**
+ * Decrypts deleted tokens. Returns undefined when a token cannot be unsealed, because the platform cannot be called
+ * without the token.
+ */
 function unsealDeleted(
   deps: RevokeDependencies,
   accountId: string,
@@ -43,8 +49,8 @@ function unsealDeleted(
 }
 
 /**
- * Asks the platform to revoke tokens that are deleted here already. Never throws: the account is disconnected whatever
- * the platform answers, and the answer goes only to the log.
+ * Asks the platform to revoke tokens that are already deleted from the database. Never throws: the account stays
+ * disconnected whatever the platform answers, and the answer is only logged.
  */
 export async function revokeTokens(
   deps: RevokeDependencies,
@@ -53,7 +59,8 @@ export async function revokeTokens(
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
   const { sql, connectors, logger, deploymentId } = deps;
-  // If the query fails, the grant counts as shared: a wrong guess would end the connection of another workspace.
+  // If the query fails, the grant is treated as shared, because revoking a shared grant would end the connection of
+  // another workspace.
   const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(platform, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
@@ -61,7 +68,7 @@ export async function revokeTokens(
     ({ kind }) => kind === "own",
     () => false,
   );
-  // In a copy of the data these are the tokens of the original deployment, which keeps using them.
+  // In a copy of the data, the tokens belong to the original deployment, which still uses them.
   if (!isOwn) return SHARED_GRANT;
   const revoke = connectors[platform]?.connector.revoke;
   const tokens = unsealDeleted(deps, accountId, deleted);

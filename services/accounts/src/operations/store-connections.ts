@@ -8,7 +8,7 @@ import { accountConnected } from "#src/events.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
 
-/** External accounts of one platform that a workspace connects. */
+/** External accounts of one platform that are to be connected to a workspace. */
 export interface NewConnections {
   readonly workspaceId: string;
   readonly platform: string;
@@ -18,8 +18,8 @@ export interface NewConnections {
 /**
  * Stores connected accounts, their credentials and their events in one transaction.
  *
- * @param alsoStore Runs in the same transaction, with the ids of the accounts.
- * @returns The accounts in the order of `connections`, each external account once.
+ * @param alsoStore Called in the same transaction, with the ids of the accounts.
+ * @returns The accounts in the order of `connections`, without duplicates.
  */
 export async function storeConnections(
   deps: Pick<Dependencies, "sql" | "credentialKeys" | "nudge">,

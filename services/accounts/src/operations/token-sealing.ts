@@ -10,7 +10,7 @@ const NONCE_BYTES = 12;
 type WithKeys = Pick<Dependencies, "credentialKeys">;
 type TokenColumn = "access_token" | "refresh_token";
 
-/** Seals a text with the newest key, so that it can be unsealed for that place only. */
+/** Encrypts (seals) a text with the newest key, so that it can be unsealed only for the same storage place. */
 export function sealAt({ credentialKeys }: WithKeys, place: SealedPlace, text: string): string {
   return seal(credentialKeys, place, text, randomBytes(NONCE_BYTES));
 }
@@ -31,7 +31,8 @@ export function sealTokens(
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes,
     lifetimeMs: lifetimeMs ?? null,
-    // Half of the lifetime leaves the other half for further attempts when the platform fails.
+    // The refresh is due after half of the lifetime, so that the other half remains for further attempts when the
+    // platform fails.
     refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }

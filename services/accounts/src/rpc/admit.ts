@@ -21,7 +21,10 @@ import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 const MAX_QUERIES = 500;
 /** Maximum number of requests that one query may ask for or give back; keeps the sum of a batch within an int. */
 const MAX_REQUESTS_PER_QUERY = 1_000_000;
-/** Stands for a workspace id that is not a UUID. No workspace has it, so the query fails and its batch does not. */
+/**
+ * Replaces a workspace id that is not a UUID. No workspace has this id, so only the query with the malformed id is
+ * refused, and not its whole batch.
+ */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 function clampRequests(requests: number): number {
@@ -42,7 +45,10 @@ function lacksBucket({ workspaceId, granted }: AdmissionRow): boolean {
   return workspaceId !== null && granted === null;
 }
 
-/** Takes requests for a batch, and a second time for workspaces whose bucket had to be inserted first. */
+/**
+ * Takes requests from the buckets for a batch. Buckets that do not exist yet are inserted, and the requests are then
+ * taken in a second statement.
+ */
 async function takeFromBuckets(
   sql: Sql,
   queries: readonly BudgetQuery[],
@@ -61,7 +67,10 @@ async function takeFromBuckets(
   return [...rows.filter((row) => !lacksBucket(row)), ...later];
 }
 
-/** How many requests each query gets of those granted to its workspace, by the query's position in the batch. */
+/**
+ * The number of requests that each query gets from the requests granted to its workspace, by the query's position in
+ * the batch.
+ */
 function shareGrants(
   rows: readonly AdmissionRow[],
   queries: readonly BudgetQuery[],
@@ -75,7 +84,10 @@ function shareGrants(
   return shares;
 }
 
-/** The hot path of every request: resolves the keys and budgets of a whole batch in one statement. */
+/**
+ * Answers a batch of admission queries. Every REST request depends on this call, so one statement resolves the API keys
+ * and request budgets of the whole batch.
+ */
 export async function admit(
   { sql, noteKeyUse }: Pick<Dependencies, "sql" | "noteKeyUse">,
   request: AdmitRequest,

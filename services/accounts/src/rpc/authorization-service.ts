@@ -7,7 +7,10 @@ import { getTicket } from "#src/rpc/get-ticket.ts";
 import { issueTicket } from "#src/rpc/issue-ticket.ts";
 import { openTicket } from "#src/rpc/open-ticket.ts";
 
-/** The RPCs of AuthorizationService. A "ticket" of the contract is an authorization, found by its connect link. */
+/**
+ * The RPCs of AuthorizationService. A "ticket" in the RPC contract is an authorization, which is identified by its
+ * connect link.
+ */
 export function createAuthorizationService(deps: Dependencies) {
   return {
     issueTicket: (request) => issueTicket(deps, request),

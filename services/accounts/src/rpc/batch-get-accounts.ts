@@ -11,7 +11,7 @@ import { toAccountKeys } from "./to-account-key.ts";
 
 const MAX_REFS = 1_000;
 
-/** Leaves out accounts of another workspace and unknown accounts alike, so that callers cannot tell them apart. */
+/** Returns neither accounts of another workspace nor unknown accounts, so that callers cannot tell them apart. */
 export async function batchGetAccounts(
   { sql }: Pick<Dependencies, "sql">,
   { refs }: BatchGetAccountsRequest,

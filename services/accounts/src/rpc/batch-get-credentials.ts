@@ -17,7 +17,10 @@ import { toCredential } from "#src/rpc/to-credential.ts";
 
 const MAX_REFS = 500;
 const MAX_CONCURRENT_REFRESHES = 16;
-/** How long a batch waits for the refresh of expired tokens. It never waits for tokens that still work. */
+/**
+ * Maximum time in milliseconds that a batch waits for the refresh of expired tokens. A batch does not wait for the
+ * refresh of tokens that are still valid.
+ */
 const MAX_REFRESH_WAIT_MS = 3_000;
 
 /** Refreshes credentials, and resolves when all refreshes have ended. Failures are logged, not thrown. */
@@ -49,7 +52,7 @@ async function listFreshCredentials(
   const { expired = [], working = [] } = Object.groupBy(rows.filter(isDue), (row) =>
     row.isExpired ? "expired" : "working",
   );
-  // Not awaited: these tokens still work, and the new ones are for later batches.
+  // These refreshes are not awaited: the current tokens are still valid, and later batches use the new tokens.
   if (working.length > 0) void refreshAll(deps, working);
   if (expired.length === 0) return rows;
   const timeout = sleep(MAX_REFRESH_WAIT_MS, undefined, { ref: false });
@@ -57,7 +60,10 @@ async function listFreshCredentials(
   return await listCredentials(deps.sql, keys);
 }
 
-/** A token that cannot be unsealed affects only its own account, which has to be connected again. */
+/**
+ * Decrypts the credential of an account. A token that cannot be unsealed affects only its own account, which has to be
+ * connected again.
+ */
 async function readCredential(
   deps: Dependencies,
   ref: AccountRef,
@@ -74,7 +80,7 @@ async function readCredential(
         log,
         "a token needs a sealing key that CREDENTIAL_KEYS of this process lacks",
       );
-      // During a roll-out of a new key, another process may have the key already.
+      // While a new key is being rolled out, another process may already have the key.
       throw unavailable(error);
     }
     deps.logger.error(

@@ -12,7 +12,10 @@ import { fetchConnection } from "#src/operations/fetch-connection.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** Connects an account with entered credentials. Platforms with an authorization page are connected there only. */
+/**
+ * Connects an account with the credentials that a person entered. Accounts of platforms with an authorization page can
+ * be connected only on that page.
+ */
 export async function connectAccount(
   deps: Dependencies,
   { workspaceId, platform, login: credentials }: ConnectAccountRequest,

@@ -15,7 +15,7 @@ import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-/** The text of the key is in this answer only: its hash is stored. */
+/** Creates an API key. Only this answer contains the text of the key; the database contains its hash. */
 export async function createApiKey(
   { sql }: Pick<Dependencies, "sql">,
   request: CreateApiKeyRequest,

@@ -16,7 +16,10 @@ type Disconnection =
   | { readonly kind: "already_disconnected" }
   | { readonly kind: "disconnected"; readonly platform: string; readonly tokens: DeletedTokens };
 
-/** The local part, in one transaction: afterwards this service cannot act for the account. */
+/**
+ * Disconnects the account in the database, in one transaction. After it, the accounts service can no longer act for the
+ * account.
+ */
 async function disconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
   key: AccountKey,
@@ -35,7 +38,10 @@ async function disconnect(
   return disconnection;
 }
 
-/** Deletes the tokens first: the account is disconnected whatever the platform answers to the revocation. */
+/**
+ * Disconnects an account. The tokens are deleted before the platform is asked to revoke them, so that the account is
+ * disconnected whatever the platform answers.
+ */
 export async function disconnectAccount(
   deps: Dependencies,
   { ref }: DisconnectAccountRequest,

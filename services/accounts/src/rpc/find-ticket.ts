@@ -9,7 +9,10 @@ import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findConnectLink } from "#src/operations/find-connect-link.ts";
 
-/** Changes nothing, so that a program that previews links does not use a connect link up. */
+/**
+ * Finds the authorization of a connect link without changing it, so that a program that previews links does not use up
+ * the connect link.
+ */
 export async function findTicket(
   deps: Dependencies,
   { ticket: secret }: FindTicketRequest,

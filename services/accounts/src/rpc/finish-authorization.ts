@@ -25,7 +25,7 @@ import { toAccount } from "#src/rpc/to-account.ts";
 /** Time limit of all calls of one code exchange; some platforms need three calls. */
 const EXCHANGE_TIMEOUT_MS = 25_000;
 
-/** Errors of RFC 6749 that report a fault of the platform and not the decision of the person. */
+/** Error codes of RFC 6749 that report a fault of the platform, not a decision of the person. */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
 type Failure = "denied" | "refused" | "no_account" | "unavailable";
@@ -34,8 +34,8 @@ type Ending =
   | { readonly kind: Failure };
 
 /**
- * Why this browser cannot finish an authorization with this state. A browser that did not open the connect link learns
- * only that.
+ * The reason why this browser cannot finish the authorization with this state. A browser that did not open the connect
+ * link learns nothing else about the authorization.
  */
 async function refusalOf(
   { sql }: Pick<Dependencies, "sql">,
@@ -91,7 +91,10 @@ async function finish(
   return { kind: "connected", accounts };
 }
 
-/** The claim allows one exchange: a browser that comes back twice, or twice at once, does not use a code twice. */
+/**
+ * Exchanges the authorization code and stores the accounts. The authorization is claimed first, so that a browser that
+ * returns twice, even at the same time, does not use a code twice.
+ */
 export async function finishAuthorization(
   deps: Dependencies,
   request: FinishAuthorizationRequest,

@@ -10,7 +10,10 @@ import { findAuthorizationById, type AuthorizationRow } from "#src/db/authorizat
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** An authorization that expired before it ended has failed, whatever its row says. */
+/**
+ * Returns the progress of an authorization. An authorization that expired before it ended has failed, whatever status
+ * is stored.
+ */
 function toProgress({ status, failure, isExpired }: AuthorizationRow) {
   if (status === "connected") return { status };
   if (status === "failed") return { status, failure: failure ?? "refused" };

@@ -13,7 +13,10 @@ import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 
-/** The connect link is in this answer only: the hash of its secret is stored. */
+/**
+ * Starts an authorization. Only this answer contains the connect link; the database contains the hash of the link's
+ * secret.
+ */
 export async function issueTicket(
   deps: Dependencies,
   { workspaceId, platform }: IssueTicketRequest,

@@ -3,7 +3,10 @@ import type { ListSealingKeysResponseSchema } from "@postrider/contracts/account
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Lists the configured keys in their order, then missing keys: tokens need them, but they are not configured. */
+/**
+ * Lists the configured sealing keys in their order, then the missing keys, which stored tokens need but which are not
+ * configured.
+ */
 export async function listSealingKeys({
   sql,
   credentialKeys,

@@ -13,7 +13,7 @@ import { findConnectLink } from "#src/operations/find-connect-link.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { sealAt } from "#src/operations/token-sealing.ts";
 
-/** Binds the authorization to the browser, to a new state and to a new code verifier. */
+/** Opens a connect link: binds the authorization to the browser, to a new state and to a new code verifier. */
 export async function openTicket(
   deps: Dependencies,
   { ticket: secret, browser }: OpenTicketRequest,

@@ -3,7 +3,7 @@ import type { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_
 import { adoptDeployment, readOwnership } from "@postrider/shared/deployment/table";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** The RPCs of RecoveryService; each is one or two statements. */
+/** The RPCs of RecoveryService, which each consist of one or two SQL statements. */
 export function createRecoveryService({
   sql,
   deploymentId,

@@ -8,7 +8,10 @@ import { isId } from "@postrider/shared/ids";
 import { revokeApiKeyById } from "#src/db/api-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Takes effect within 3 s, when the last answers of `Admit` for the key expire in the gateways. */
+/**
+ * Revokes an API key. The revocation takes effect within 3 s, when the last answers of `Admit` for the key expire in
+ * the gateways.
+ */
 export async function revokeApiKey(
   { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,

@@ -29,7 +29,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
-    // This service consumes no events, but the broker may refuse events that it publishes.
+    // The accounts service consumes no events, but the broker may refuse events that it publishes.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -2,13 +2,16 @@ import type { AccountRef } from "@postrider/contracts/accounts/v1/account_servic
 import { isId } from "@postrider/shared/ids";
 import type { AccountKey } from "#src/db/accounts.ts";
 
-/** The key that a ref names; undefined when one of its ids is not a UUID, so that the account cannot exist. */
+/**
+ * Converts an account reference to an account key; undefined when one of its ids is not a UUID, because such an account
+ * cannot exist.
+ */
 export function toAccountKey(ref: AccountRef | undefined): AccountKey | undefined {
   if (ref === undefined || !isId(ref.workspaceId) || !isId(ref.accountId)) return undefined;
   return { workspaceId: ref.workspaceId, accountId: ref.accountId };
 }
 
-/** The keys of those refs whose ids are UUIDs. */
+/** Converts account references to account keys, and leaves out references with an id that is not a UUID. */
 export function toAccountKeys(refs: readonly AccountRef[]): readonly AccountKey[] {
   return refs.map(toAccountKey).filter((key) => key !== undefined);
 }

@@ -5,7 +5,10 @@ import type { AdmissionRow } from "#src/db/request-budgets.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
 import { emptyForMs } from "#src/domain/share-grant.ts";
 
-/** How long a gateway may reuse an answer, so that a revoked key or a new limit takes effect everywhere within 5 s. */
+/**
+ * Time in milliseconds for which a gateway may reuse an answer; short, so that a revoked key or a new limit takes
+ * effect everywhere within 5 s.
+ */
 const TTL_MS = 3_000;
 
 /**

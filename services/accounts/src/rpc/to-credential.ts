@@ -6,7 +6,9 @@ import type { CredentialRow } from "#src/db/credentials.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
-/** Contains the access token only while the account is active. */
+/**
+ * Converts a stored credential to the RPC message, which contains the access token only while the account is active.
+ */
 export function toCredential(
   deps: Pick<Dependencies, "credentialKeys">,
   ref: AccountRef | undefined,

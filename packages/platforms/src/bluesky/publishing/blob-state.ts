@@ -1,16 +1,20 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
-/** A file in the account's repository; stored as a handle when the platform has returned its blob. */
+/**
+ * A file that was uploaded to the account's repository. It is stored as a handle after the platform has returned its
+ * blob.
+ */
 interface StoredBlob {
-  /** The reference that records contain. */
+  /** The reference to the blob, as records contain it. */
   readonly blob: unknown;
   /** Unix milliseconds. */
   readonly uploadedAt: number;
 }
 
 /**
- * Maximum age of a blob that a record is created with. A server deletes a blob that no record references after some time,
- * "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading again is harmless: the same bytes are the same blob.
+ * Maximum age of a blob that a new record may reference. A server deletes a blob that no record references after some
+ * time, "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading again is harmless, because the same bytes result
+ * in the same blob.
  */
 const MAX_AGE_MS = 20 * 60_000;
 

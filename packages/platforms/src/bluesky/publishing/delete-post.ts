@@ -24,8 +24,8 @@ async function deleteOnce(
 }
 
 /**
- * Deletes the record and reads it back, because a delayed write of it may arrive after the deletion and create it again.
- * Then it is deleted once more.
+ * Deletes the record and then reads it, because a delayed write may arrive after the deletion and create the record
+ * again. In that case the record is deleted once more.
  */
 export async function deletePost(
   baseUrl: string,

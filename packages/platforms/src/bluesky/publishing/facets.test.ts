@@ -7,7 +7,7 @@ const features = (text: string, dids: ReadonlyMap<string, string> = new Map()) =
     feature?.uri ?? feature?.tag ?? feature?.did,
   ]);
 
-test("links, tags and mentions have byte offsets, also after emoji", () => {
+test("the facets of links, tags and mentions have correct byte offsets, even after emoji", () => {
   const text = "🎉 hi https://example.com/a?b=1. and #tag @alice.test (https://x.org/z)";
   expect(features(text, new Map([["alice.test", "did:plc:1"]]))).toEqual([
     ["https://example.com/a?b=1", "https://example.com/a?b=1"],
@@ -17,14 +17,14 @@ test("links, tags and mentions have byte offsets, also after emoji", () => {
   ]);
 });
 
-test("a mention that does not resolve stays plain text", () => {
+test("a mention whose handle does not resolve to an account stays plain text", () => {
   expect(findMentions("ask @bob.example.com").map(({ handle }) => handle)).toEqual([
     "bob.example.com",
   ]);
   expect(features("ask @bob.example.com")).toEqual([]);
 });
 
-test("a number, a lone sign or a word that contains a sign is not a tag, and a tag ends before punctuation", () => {
+test("`#` with digits only, a lone `#` and a `#` inside a word are not tags, and a tag ends before punctuation", () => {
   expect(features("#1 # a#b #ok! #日本語")).toEqual([
     ["#ok", "ok"],
     ["#日本語", "日本語"],

@@ -14,7 +14,7 @@ export interface Mention {
 
 const TAG = /(?<=^|\s)[#＃](?!\uFE0F)((?:(?!\u20E2)[^\s\u00AD\u2060\u200A-\u200D])+)/gu;
 const MENTION = /(?<=^|\s|\()@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z][a-zA-Z0-9-]*)\b/gu;
-/** Maximum length of a tag by the lexicon, in graphemes. */
+/** Maximum length of a tag in graphemes, as the lexicon of Bluesky defines it. */
 const MAX_TAG_LENGTH = 64;
 
 function toIndex(text: string, start: number, end: number): Facet["index"] {
@@ -56,7 +56,10 @@ export function findMentions(text: string): readonly Mention[] {
   }));
 }
 
-/** All facets of a text, in order. A mention whose handle has no DID stays plain text, as in Bluesky's own clients. */
+/**
+ * All facets of a text, in order. A mention whose handle does not resolve to a DID stays plain text, as in Bluesky's
+ * own clients.
+ */
 export function createFacets(
   text: string,
   didByHandle: ReadonlyMap<string, string>,

@@ -8,7 +8,7 @@ import {
 } from "#src/http/platform-answer.ts";
 import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
-/** Wait after a rate limit that names no time. */
+/** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 const TOKEN_ERRORS = new Set([
   "ExpiredToken",
@@ -18,12 +18,18 @@ const TOKEN_ERRORS = new Set([
   "AuthRequired",
 ]);
 const ACCOUNT_ERRORS = new Set(["AccountTakedown", "AccountDeactivated", "AccountSuspended"]);
-/** Error texts may change, but only the word "blob" or "mime type" in one shows that a validation error is about media. */
+/**
+ * Validation errors about media are recognized by the word "blob" or "mime type" in the error text, because no other
+ * field of the error shows the cause. The texts may change.
+ */
 const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
 /** The server deleted a blob before the record referenced it; a later attempt uploads it again. */
 const BLOB_GONE = "BlobNotFound";
 
-/** The failure that an XRPC error means (platforms reference 7.7). Repeating `putRecord` is harmless, so a limit is only a wait. */
+/**
+ * Maps an XRPC error to a failure (platforms reference 7.7). After a rate limit the call is repeated, because repeating
+ * `putRecord` is harmless.
+ */
 export function toFailure(answer: PlatformAnswer, name: string): Failure {
   const message = shorten(text(answer.json, "message") ?? name);
   if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
@@ -39,7 +45,7 @@ export function toFailure(answer: PlatformAnswer, name: string): Failure {
   return { kind: "refused", code: "content_rejected", message };
 }
 
-/** The failure of an upload. An upload makes nothing visible, so an unclear answer is retried. */
+/** Maps the answer to an upload to a failure. An upload makes nothing visible, so an unclear answer is retried. */
 export function toUploadFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   const { status } = answer;

@@ -22,7 +22,7 @@ function createdAt({ record }: Entry): number {
   return Date.parse(text(record, "createdAt") ?? "");
 }
 
-/** The account's posts since an instant, newest first; undefined unless all of them were read. */
+/** Lists the account's posts since `since`, newest first; undefined when they could not all be read. */
 async function listPosts(
   baseUrl: string,
   account: AccountAccess,

@@ -31,7 +31,7 @@ const BASE_URL = "http://unused.example.com";
 const signal = AbortSignal.timeout(10_000);
 const guard = { mayStillSend: () => true, timeoutMs: 5_000 };
 
-test("the Bluesky connector does not connect to a private address that an account names as its repository", async () => {
+test("the Bluesky connector does not connect to a private address that an account states as its repository host", async () => {
   const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
   expect(await sendOnce(visible, guard)).toMatchObject({ kind: "not_connected" });
   expect(await callPlatform(visible, signal)).toMatchObject({ kind: "no_answer" });
@@ -39,7 +39,7 @@ test("the Bluesky connector does not connect to a private address that an accoun
   expect(connections).toBe(0);
 });
 
-test("the Bluesky connector connects to a private address that the operator configures", async () => {
+test("the Bluesky connector connects to a private address that the operator configured as the host of Bluesky", async () => {
   const { pdsUrl = "" } = account.attributes;
   const configured = { ...account, attributes: {} };
   expect(await lookForRecord(pdsUrl, configured, "rkey", signal)).toBe("present");

@@ -4,8 +4,9 @@ import type { Verdict } from "#src/publishing/verdict.ts";
 import { lookForRecord, toPermalink } from "./xrpc.ts";
 
 /**
- * Reads the record back. If it exists, it is ours, because only Postrider knows the key. If it does not, it may be written.
- * If it cannot be read, writing it again is harmless and settles the outcome too.
+ * Reads the record of a write with an unknown outcome. A record that exists is ours, because only Postrider knows its
+ * key. A record that does not exist may be written. When the record cannot be read, writing it again is harmless and
+ * also resolves the outcome.
  */
 export async function reconcile(
   baseUrl: string,

@@ -10,13 +10,13 @@ import { fetchCard, type PageReader } from "./link-card.ts";
 import { createTid } from "./tid.ts";
 import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
 
-/** The default host of repositories, and the reader of linked pages. */
+/** The URL of the default host of repositories, and the HTTP client that reads linked pages. */
 interface RecordOptions {
   readonly baseUrl: string;
   readonly pages: PageReader;
 }
 
-/** The DIDs of the handles that the text mentions, without handles that do not resolve. */
+/** Resolves the handles that the text mentions to DIDs, and leaves out handles that do not resolve. */
 async function resolveMentions(
   baseUrl: string,
   publication: Publication,
@@ -57,7 +57,10 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   return { embed: { $type: "app.bsky.embed.images", images } };
 }
 
-/** The card of a text without files: a preview of the page that it links to, if the page can be read. */
+/**
+ * Creates the link card of a post without files: a preview of the page to which the text links, if the page can be
+ * read.
+ */
 async function createCard(
   pages: PageReader,
   { text: content, media }: Publication,
@@ -93,8 +96,8 @@ async function createRecord(
 }
 
 /**
- * Chooses the record key and prepares the whole record, so that every later call repeats the same write. When a file gets
- * another reference after a second upload, the record is updated under the same key, so it never exists twice.
+ * Chooses the record key and prepares the whole record, so that every later call repeats the same write. When a second
+ * upload changes the reference to a file, the record is updated under the same key, so that it never exists twice.
  */
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {

@@ -8,7 +8,7 @@ test("a TID has the form of a record key and sorts by time", () => {
   expect(first < second).toBe(true);
 });
 
-test("two TIDs of the same millisecond differ", () => {
+test("two TIDs that are created in the same millisecond differ", () => {
   const now = new Date("2026-11-21T12:00:00.000Z");
   expect(createTid(now, 0.1)).not.toBe(createTid(now, 0.2));
 });

@@ -5,13 +5,13 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** The default host of repositories, and the video service of the network. */
+/** The URL of the default host of repositories, and the URL of Bluesky's video service. */
 export interface BlueskyUrls {
   readonly baseUrl: string;
   readonly videoBaseUrl: string;
 }
 
-/** What all calls for one video need. */
+/** The parameters that all calls for one video have in common. */
 export interface VideoContext extends BlueskyUrls {
   readonly account: AccountAccess;
   readonly media: PublicationMedia;
@@ -20,10 +20,13 @@ export interface VideoContext extends BlueskyUrls {
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** Lifetime of the service token: the video service needs it until it has written the video to the repository. */
+/**
+ * Lifetime of a service token in seconds. The video service needs the token until it has written the video to the
+ * repository.
+ */
 const TOKEN_SECONDS = 1800;
 
-/** A token with which the video service may put a file into the account's repository. */
+/** Requests a token with which the video service may write a file to the account's repository. */
 export function askServiceToken({ baseUrl, account, signal }: VideoContext): Answer {
   const host = hostOf(baseUrl, account);
   const query = new URLSearchParams({
@@ -46,14 +49,17 @@ export function sendVideo(context: VideoContext, token: string): Answer {
   return callPlatform({ method: "POST", url, headers, body }, signal);
 }
 
-/** Reads a job; this needs no token. */
+/** Reads the state of a video job; this call needs no token. */
 export function askJob({ videoBaseUrl, signal }: VideoContext, jobId: string): Answer {
   const query = new URLSearchParams({ jobId });
   const url = `${videoBaseUrl}/xrpc/app.bsky.video.getJobStatus?${query.toString()}`;
   return callPlatform({ method: "GET", url }, signal);
 }
 
-/** A job of the video service. It is in `jobStatus` or is the answer itself, even an answer with an error status. */
+/**
+ * A job of Bluesky's video service. In an answer, it is the field `jobStatus` or the whole answer, even when the answer
+ * has an error status.
+ */
 export interface Job {
   readonly id: string;
   readonly state: string;
@@ -62,7 +68,7 @@ export interface Job {
   readonly message: string;
 }
 
-/** The job in an answer with any status; undefined when the answer contains none. */
+/** Returns the job in an answer with any HTTP status; undefined when the answer contains no job. */
 export function readJob(answer: PlatformAnswer | NoAnswer): Job | undefined {
   if (answer.kind === "no_answer") return undefined;
   const status = object(answer.json, "jobStatus") ?? answer.json;

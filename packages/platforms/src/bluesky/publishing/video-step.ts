@@ -21,12 +21,12 @@ import {
   type VideoContext,
 } from "./video-calls.ts";
 
-/** The progress of the video at the video service; stored as a handle after each of its answers. */
+/** The progress of the video at Bluesky's video service; stored as a handle after each answer of the service. */
 interface Upload {
   readonly jobId: string;
   /** `lost` = the upload has to start again. */
   readonly stage: "processing" | "ready" | "lost";
-  /** When the service had received the whole video, in Unix milliseconds. */
+  /** Time at which the video service had received the whole video, in Unix milliseconds. */
   readonly startedAt: number;
   /** How often the upload started again because the service lost it or failed. */
   readonly restarts: number;
@@ -37,7 +37,7 @@ interface VideoUpload extends VideoContext {
 }
 
 const MAX_RESTARTS = 1;
-/** Failures of the service, not of the video. */
+/** Error names for failures of the video service, not of the video. */
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
 const NAME = "video";
@@ -50,7 +50,10 @@ function toHandle(upload: Upload): Handles {
   return toJsonHandle(NAME, upload);
 }
 
-/** The failure of a call to the video service. The call used a service token, so its refusal says nothing about the account's token. */
+/**
+ * Maps the answer of the video service to a failure. The call used a service token, so a refused token does not mean
+ * that the account's token is invalid.
+ */
 function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const failure = toUploadFailure(answer);
   const message = failure.message;
@@ -94,7 +97,9 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   return { kind: "refused", code: "media_rejected", message };
 }
 
-/** Starts the upload again after the service lost it or failed. When that happens twice, the video is the cause. */
+/**
+ * Starts the upload again after the video service lost it or failed. A second loss is treated as a fault of the video.
+ */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
   const handles = toHandle({ ...upload, stage: "lost", restarts: upload.restarts + 1 });

@@ -5,7 +5,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export const COLLECTION = "app.bsky.feed.post";
 
-/** The link to a post. It contains the DID, which stays the same when the handle changes. */
+/**
+ * Returns the link to a post. The link contains the account's DID, which stays the same when the account's handle
+ * changes.
+ */
 export function toPermalink({ externalId }: AccountAccess, rkey: string): string {
   return `https://bsky.app/profile/${externalId}/post/${rkey}`;
 }
@@ -15,12 +18,12 @@ export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
-/** Whether the owner of the account chose the host, with the account's DID document. */
+/** Whether the account's owner chose the host, by means of the account's DID document. */
 export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
-/** A request to a procedure, in the name of the account. */
+/** Creates a request to an XRPC procedure, in the name of the account. */
 export function toRequest(
   baseUrl: string,
   account: AccountAccess,

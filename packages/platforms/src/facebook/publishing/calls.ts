@@ -3,7 +3,7 @@ import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** What all calls of one step need. */
+/** The parameters that all calls of one step have in common. */
 export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;

@@ -28,7 +28,7 @@ function toAccountMedia(entry: unknown): AccountMedia {
   };
 }
 
-/** The account's own posts since an instant, newest first; undefined unless all of them were read. */
+/** Lists the account's own posts since `since`, newest first; undefined when they could not all be read. */
 export async function listAccountMedia(
   api: GraphApi,
   account: AccountAccess,

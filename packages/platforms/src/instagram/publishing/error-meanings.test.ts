@@ -43,9 +43,12 @@ test.each([
   [9007, 2_207_027, { kind: "retryable", code: "platform_unavailable" }],
   [24, 2_207_008, { kind: "retryable", code: "platform_unavailable" }],
   [100, 33, { kind: "retryable", code: "platform_unavailable" }],
-])("Instagram's error %i/%s of a step becomes the failure %j", (code, subcode, failure) => {
-  expect(toInstagramFailure(answer(code, subcode))).toMatchObject(failure);
-});
+])(
+  "Instagram's error %i/%s in a preparation step becomes the failure %j",
+  (code, subcode, failure) => {
+    expect(toInstagramFailure(answer(code, subcode))).toMatchObject(failure);
+  },
+);
 
 test.each([
   [1, undefined],
@@ -55,12 +58,12 @@ test.each([
   [24, 2_207_006],
   [100, 33],
   [9007, 2_207_027],
-])("Instagram's error %i/%s leaves the outcome of a visible call unknown", (code, subcode) => {
+])("Instagram's error %i/%s leaves the outcome of a publishing call unknown", (code, subcode) => {
   expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
 });
 
 test.each([408, 409, 425, 429, 500, 502])(
-  "HTTP %i leaves the outcome of a visible Instagram call unknown",
+  "HTTP %i leaves the outcome of a publishing call to Instagram unknown",
   (status) => {
     expect(toVisibleFailure(answer(100, undefined, status), MEANINGS)).toMatchObject({
       kind: "unknown",
@@ -68,7 +71,7 @@ test.each([408, 409, 425, 429, 500, 502])(
   },
 );
 
-test("only Instagram's subcode for the daily limit is a quota failure", () => {
+test("only Instagram's error subcode for the daily limit becomes a quota failure", () => {
   expect(findQuotaFailure(answer(9))).toBeUndefined();
   expect(findQuotaFailure(answer(9, 2_207_042))).toMatchObject({ retryAfterMs: 900_000 });
 });
@@ -80,6 +83,6 @@ test.each([
   ["Error: 2207053", "transient"],
   ["Error: something new 2207999", "transient"],
   ["", "transient"],
-])("the status text %j of an Instagram container means %s", (status, meaning) => {
+])("the status text %j of an Instagram container is classified as %s", (status, meaning) => {
   expect(meaningOfStatus(status)).toBe(meaning);
 });

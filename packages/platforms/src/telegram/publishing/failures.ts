@@ -1,7 +1,7 @@
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
 
-/** Wait after a rate limit that names no time. */
+/** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 
 /** Codes by parts of the descriptions that Bot API servers send. The texts may change; without a match the status decides. */

@@ -34,7 +34,7 @@ function toEntry(video: unknown): Entry {
   };
 }
 
-/** The account's public posts since an instant; undefined when they cannot be read completely. */
+/** Lists the account's public posts since `since`; undefined when they cannot all be read. */
 async function listSince(
   access: TiktokAccess,
   sinceMs: number,

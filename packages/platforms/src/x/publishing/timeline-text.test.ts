@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareSent, compareShown, normalizeUrl } from "./timeline-text.ts";
 
-test("a text with links equals the text that the timeline of X shows for it", () => {
+test("a sent text with links equals the same text as the timeline of X shows it", () => {
   const sent = "Look:  https://Example.com/A/ &  more";
   const start = sent.indexOf("https");
   const shown = "Look: https://t.co/abc &amp; more https://t.co/media";
@@ -17,7 +17,7 @@ test("a text with links equals the text that the timeline of X shows for it", ()
   ).toEqual(compareSent(sent, [{ start, end: sent.indexOf(" &") }]));
 });
 
-test("the same text with another link differs only in its links", () => {
+test("two texts that differ in one link have equal skeletons and different URLs", () => {
   const sent = compareSent("see a.com", [{ start: 4, end: 9 }]);
   const shown = compareShown("see https://t.co/1", [
     { url: "https://t.co/1", expandedUrl: "https://b.com", isMedia: false },

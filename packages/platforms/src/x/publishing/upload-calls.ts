@@ -8,7 +8,7 @@ import type { AccountAccess, PublicationMedia } from "#src/publishing/publicatio
 /** Size of an upload segment; X accepts 1 to 5 MB. */
 export const SEGMENT_BYTES = 4 * 1024 * 1024;
 
-/** What all calls for one file need. */
+/** The parameters that all calls for one file have in common. */
 export interface UploadContext {
   readonly baseUrl: string;
   readonly account: AccountAccess;

@@ -32,12 +32,12 @@ test.each([
   [403, "authenticatedUserAccountClosed", "account_action_needed"],
   [403, "authenticatedUserAccountSuspended", "account_action_needed"],
   [413, "uploadTooLarge", "media_rejected"],
-])("YouTube's error %i %s is a refusal with the code %s", (status, reason, code) => {
+])("YouTube's error %i %s becomes a refusal with the code %s", (status, reason, code) => {
   const message = `About ${reason}.`;
   expect(toFailure(answer(status, reason))).toEqual({ kind: "refused", code, message });
 });
 
-test("YouTube's authError refuses the access token", () => {
+test("YouTube's error `authError` means that the access token is refused", () => {
   expect(toFailure(answer(401, "authError"))).toMatchObject({ kind: "token_refused" });
 });
 
@@ -57,7 +57,7 @@ test.each([
   },
 );
 
-test("the wait of a YouTube rate limit is the time in retry-after, or one minute", () => {
+test("a YouTube rate limit lasts for the time in `retry-after`, or one minute without that header", () => {
   const waiting = answer(429, "rateLimitExceeded", { "retry-after": "7" });
   expect(toFailure(waiting)).toMatchObject({ retryAfterMs: 7000 });
   const silent = answer(403, "userRateLimitExceeded");
@@ -68,7 +68,7 @@ test.each([
   ["a 500 of YouTube", answer(500, "backendError")],
   ["a 404 with an unknown reason", answer(404, "notFound")],
   ["an HTML page of a proxy", { ...answer(400, "unread"), json: undefined }],
-])("%s is not definite, so the step is retried", (_name, vague) => {
+])("%s does not show whether YouTube did the step, so the step is retried", (_name, vague) => {
   expect(toFailure(vague)).toBeUndefined();
   expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
 });

@@ -17,7 +17,7 @@ import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 const HOUR_MS = 3_600_000;
 /** Wait after a channel reached its daily cap, whose window YouTube does not document. */
 const CHANNEL_CAP_WAIT_MS = 6 * HOUR_MS;
-/** Wait after a rate limit that names no time. */
+/** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
 const RATE_WAIT_MS = 60_000;
 /** Added to the wait for a daily quota, because Google's counters are not exact to the second. */
 const RESET_MARGIN_MS = 60_000;
