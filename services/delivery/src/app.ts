@@ -81,7 +81,7 @@ function createClaimCheck(find: () => TaskClaims | undefined): Check {
       ? Promise.resolve()
       : Promise.reject(
           new Error(
-            "this process has not looked for tasks for over 10 s; see its log for errors of the database",
+            "this process has not looked for tasks for over 10 s; check its log for database errors",
           ),
         );
   };

@@ -31,7 +31,7 @@ export async function fetchCredentials(
   const refs = accounts.map(toRef);
   const { credentials } = await client.batchGetCredentials({ refs }, { timeoutMs: TIMEOUT_MS });
   if (credentials.length !== refs.length)
-    throw new Error("accounts returned another number of credentials than requested");
+    throw new Error("the accounts service did not return exactly one credential per account");
   return credentials;
 }
 
@@ -45,7 +45,7 @@ export async function refreshCredential(
     { ref: toRef(account), refusedVersion },
     { timeoutMs: REFRESH_TIMEOUT_MS },
   );
-  if (credential === undefined) throw new Error("accounts returned no credential");
+  if (credential === undefined) throw new Error("the accounts service returned no credential");
   return credential;
 }
 

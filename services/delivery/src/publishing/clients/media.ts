@@ -72,10 +72,10 @@ const GONE = new Set([404, 410]);
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 
 function toUnreadable(status: number): MediaUnreadable {
-  if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
+  if (GONE.has(status)) return new MediaUnreadable("gone", "the media no longer exists");
   return new MediaUnreadable(
     UNAVAILABLE.has(status) ? "unavailable" : "broken",
-    `media answered ${status}`,
+    `the media service answered ${status}`,
   );
 }
 

@@ -23,6 +23,6 @@ export async function fetchContents(
   }));
   const { contents } = await posts.batchGetTargetContents({ refs }, { timeoutMs: TIMEOUT_MS });
   if (contents.length !== refs.length)
-    throw new Error("posts returned another number of contents than requested");
+    throw new Error("the posts service did not return exactly one content per target");
   return contents;
 }

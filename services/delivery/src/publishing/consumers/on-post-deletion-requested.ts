@@ -14,7 +14,9 @@ function toRequests(
 ): readonly DeletionRequest[] {
   return targets.map(({ targetId, accountId, platform, externalId, deletion }) => {
     if (!isPlatformId(platform))
-      throw new Error("the event requests a deletion on a platform that this build does not know");
+      throw new Error(
+        "the event requests a deletion on a platform that this version does not support",
+      );
     return { targetId, deletion, workspaceId, postId, accountId, platform, externalId, cause };
   });
 }

@@ -15,7 +15,9 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
     throw new Error("the event has no due_at or publish_before");
   return event.targets.map(({ targetId, accountId, platform, generation }) => {
     if (!isPlatformId(platform))
-      throw new Error("the event requests a target on a platform that this build does not know");
+      throw new Error(
+        "the event requests a target on a platform that this version does not support",
+      );
     return {
       targetId,
       generation,

@@ -2,7 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isDoubtful } from "./deployment.ts";
 
 const BATCH = 500;
-const MESSAGE = "the data was restored: the target may have been published before";
+const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
  * Makes each ready task that a restore has put in doubt `unknown`: a call that the data does not know of may have published

@@ -8,7 +8,7 @@ function markDuplicate(task: Task, ids: Ids): Task {
   return {
     ...task,
     errorCode: "duplicate_detected",
-    errorMessage: `published once more as ${ids.externalId ?? "an unknown id"}`,
+    errorMessage: `published a second time as ${ids.externalId ?? "an unknown id"}`,
   };
 }
 

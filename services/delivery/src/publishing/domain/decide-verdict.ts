@@ -8,7 +8,7 @@ import type { Task } from "./task.ts";
 /** How long after `publishBefore` a platform that cannot be read is still asked. */
 const GIVE_UP_MS = 60 * 60_000;
 
-const STILL_UNKNOWN = "whether the platform published it could not be found out";
+const STILL_UNKNOWN = "it could not be determined whether the platform published the target";
 
 function onAbsent(snapshot: TaskSnapshot, maxResends: number): Decision {
   const { task, now } = snapshot;
@@ -19,7 +19,7 @@ function onAbsent(snapshot: TaskSnapshot, maxResends: number): Decision {
     task: { ...task, openUnknowns: 0, isRestored: false },
   };
   if (now >= task.publishBefore)
-    return fail(proved, "missed", "proved absent, but too late to send");
+    return fail(proved, "missed", "the target was not published, and it is too late to send it");
   const resendCount = task.resendCount + (task.isLimited ? 0 : 1);
   return { task, changes: [change({ ...requeue(proved.task, now), resendCount }, false)] };
 }

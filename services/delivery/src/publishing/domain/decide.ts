@@ -15,7 +15,7 @@ import {
 import type { RetryPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
-const WORKER_LOST = "the worker was lost during the call";
+const WORKER_LOST = "the worker stopped during the publishing call";
 
 /** Targets with all their generations, and the attempts of the events, as they are under the lock. */
 export interface LockedTargets {

@@ -13,7 +13,7 @@ export type Resolution =
 
 /** The code makes the target retryable: the platform gave no answer, and the call published nothing. */
 const ABSENT_CODE = "platform_unavailable";
-const ABSENT_MESSAGE = "an operator found that it was not published";
+const ABSENT_MESSAGE = "an operator found that the target was not published";
 
 const NOT_IN_QUESTION: Resolution = { kind: "not_in_question" };
 
