@@ -11,7 +11,7 @@ export interface AccountsClients {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Longer than the deadline of the platform's token endpoint, which is 15 s. */
+/** Deadline of a call to the accounts service: longer than its deadline for a token endpoint, which is 15 s. */
 const REFRESH_TIMEOUT_MS = 20_000;
 
 export interface AccountRef {
@@ -23,7 +23,10 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
   return { workspaceId, accountId };
 }
 
-/** The current credentials in the order of the accounts. They are held in memory for the work on the tasks and not stored. */
+/**
+ * The current credentials, in the order of the accounts. They are kept in memory while the tasks are worked on and are not
+ * stored.
+ */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
   accounts: readonly AccountRef[],
@@ -35,7 +38,9 @@ export async function fetchCredentials(
   return credentials;
 }
 
-/** A newer credential than the one that the platform refused; its status says why when it has none. */
+/**
+ * A credential newer than the one that the platform refused. If there is none, the account status in the result says why.
+ */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
   account: AccountRef,
@@ -49,7 +54,7 @@ export async function refreshCredential(
   return credential;
 }
 
-/** Marks the account as one that a person must connect again, unless its credential was renewed meanwhile. */
+/** Marks the account as one that its user must reconnect, unless its credential was renewed in the meantime. */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,
   account: AccountRef,

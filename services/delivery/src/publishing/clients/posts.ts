@@ -11,7 +11,7 @@ interface TargetRef {
   readonly generation: number;
 }
 
-/** The content of the targets and whether they are still wanted, in the order of the targets. */
+/** The content of the targets and whether the posts service still wants them published, in the order of the targets. */
 export async function fetchContents(
   posts: PostsClient,
   targets: readonly TargetRef[],

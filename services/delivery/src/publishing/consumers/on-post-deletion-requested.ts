@@ -21,7 +21,9 @@ function toRequests(
   });
 }
 
-/** Creates a deletion per target and request. One that exists stays as it is, so a repeated event deletes nothing again. */
+/**
+ * Creates a deletion per target and request. An existing deletion is not changed, so a repeated event does not delete again.
+ */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,
   async (tx, events) => {

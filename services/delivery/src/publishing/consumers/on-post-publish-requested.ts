@@ -32,7 +32,7 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
   });
 }
 
-/** Creates a task per target and generation. One that exists stays as it is, so a repeated event publishes nothing. */
+/** Creates a task per target and generation. An existing task is not changed, so a repeated event does not publish again. */
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {
